@@ -1,0 +1,111 @@
+//! How components describe themselves, and what a wrong name or value is answered.
+//!
+//! A pattern, kernel, topology, routing or format is one file plus one [`Component`] in its family's table; lists,
+//! explanations and the suggestions in error messages all come from there.
+
+use std::fmt::Write as _;
+
+/// What a component says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Component {
+    /// The word that the user writes.
+    pub name: &'static str,
+    /// Its definition in one line.
+    pub about: &'static str,
+    /// What may follow the name.
+    pub parameters: &'static [Parameter],
+    /// Where it comes from: paper and section, or program.
+    pub source: &'static str,
+}
+
+/// One parameter of a component.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The word that the user writes.
+    pub name: &'static str,
+    /// What it is, with its unit.
+    pub about: &'static str,
+    /// Permitted values, as a reader would write them: `1..`, `0..=1`, `power of two`.
+    pub range: &'static str,
+    /// Value when absent; empty if it must be given.
+    pub default: &'static str,
+}
+
+/// Why a word or value that a user wrote cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// There is no component of this name in the family.
+    #[error("unknown {family} `{name}`")]
+    UnknownName {
+        /// `traffic pattern`, `kernel`, ...
+        family: &'static str,
+        /// What was written.
+        name: String,
+        /// What to write instead.
+        remedy: String,
+    },
+    /// The name is known; what follows it is not usable.
+    #[error("{what}")]
+    BadValue {
+        /// What was written and why it cannot be used.
+        what: String,
+        /// What to write instead.
+        remedy: String,
+    },
+}
+
+impl Refusal {
+    /// An unknown name; the remedy lists the nearest right ones, or all of them when none is near.
+    #[must_use]
+    pub fn unknown(family: &'static str, name: &str, known: &[&str]) -> Self {
+        Self::UnknownName { family, name: name.to_owned(), remedy: suggestion(name, known) }
+    }
+
+    /// A value that cannot be used.
+    #[must_use]
+    pub fn value(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::BadValue { what: what.into(), remedy: remedy.into() }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn remedy(&self) -> &str {
+        match self {
+            Self::UnknownName { remedy, .. } | Self::BadValue { remedy, .. } => remedy,
+        }
+    }
+}
+
+/// `did you mean ...?` with the nearest of the known names, or the whole list.
+#[must_use]
+pub fn suggestion(name: &str, known: &[&str]) -> String {
+    let mut near: Vec<(usize, &str)> = known
+        .iter()
+        .map(|&candidate| (strsim::damerau_levenshtein(&name.to_lowercase(), candidate), candidate))
+        .filter(|&(distance, candidate)| {
+            distance <= 1 + candidate.len() / 4 || (name.len() >= 3 && candidate.contains(name))
+        })
+        .collect();
+    near.sort_unstable();
+    if near.is_empty() {
+        return format!("known: {}", known.join(", "));
+    }
+    let mut text = String::from("did you mean ");
+    for (position, (_, candidate)) in near.iter().take(3).enumerate() {
+        let _ = write!(text, "{}`{candidate}`", if position == 0 { "" } else { ", " });
+    }
+    text.push('?');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let known = ["uniform", "transpose", "tornado"];
+        assert_eq!(suggestion("unifrom", &known), "did you mean `uniform`?");
+        assert_eq!(suggestion("zzz", &known), "known: uniform, transpose, tornado");
+    }
+}

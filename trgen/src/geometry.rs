@@ -1,0 +1,77 @@
+//! The little that some traffic must know of the network's shape.
+
+use crate::units::NodeId;
+
+/// Dimensions and sizes of a grid of nodes. Node i has coordinates x = i mod X, y = (i / X) mod Y, ...
+///
+/// Patterns such as tornado and placements such as `row` are defined on coordinates. Nothing else of a topology
+/// (wrapping, ways, links) is known to traffic.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Geometry {
+    sizes: Vec<u32>,
+}
+
+impl Geometry {
+    /// A grid of these sizes, dimension 0 first. `None` if there is no dimension, a size is 0, or the product exceeds
+    /// 2^32-1.
+    #[must_use]
+    pub fn new(sizes: &[u32]) -> Option<Self> {
+        let nodes = sizes.iter().try_fold(1u32, |product, &size| product.checked_mul(size))?;
+        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec() })
+    }
+
+    /// Sizes, dimension 0 first.
+    #[must_use]
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Number of nodes: the product of the sizes.
+    #[must_use]
+    pub fn nodes(&self) -> usize {
+        self.sizes.iter().map(|&size| size as usize).product()
+    }
+
+    /// Coordinates of a node, dimension 0 first.
+    #[must_use]
+    pub fn coordinates(&self, node: NodeId) -> Vec<u32> {
+        let mut rest = node.0;
+        self.sizes
+            .iter()
+            .map(|&size| {
+                let coordinate = rest % size;
+                rest /= size;
+                coordinate
+            })
+            .collect()
+    }
+
+    /// The node at these coordinates, dimension 0 first, each taken modulo its size.
+    #[must_use]
+    pub fn node(&self, coordinates: &[u32]) -> NodeId {
+        let index = self.sizes.iter().zip(coordinates).rev().fold(0u32, |index, (&size, &c)| index * size + c % size);
+        NodeId(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_and_nodes_are_inverse() {
+        let grid = Geometry::new(&[4, 3, 5]).unwrap();
+        assert_eq!(grid.nodes(), 60);
+        assert_eq!(grid.coordinates(NodeId(17)), [1, 1, 1]);
+        for node in 0..60 {
+            assert_eq!(grid.node(&grid.coordinates(NodeId(node))), NodeId(node));
+        }
+    }
+
+    #[test]
+    fn impossible_grids_are_refused() {
+        assert_eq!(Geometry::new(&[]), None);
+        assert_eq!(Geometry::new(&[4, 0]), None);
+        assert_eq!(Geometry::new(&[1 << 16, 1 << 16, 2]), None);
+    }
+}

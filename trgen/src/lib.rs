@@ -1,0 +1,26 @@
+//! Traffic for interconnection networks, behind one trait.
+//!
+//! [`TrGen`] is what a network model is driven by; [`source`] explains its contract. Three kinds of traffic implement it:
+//!
+//! - [`synthetic`]: temporal process x spatial pattern x message size;
+//! - [`trace`]: programs of communicating tasks, from application kernels or from real MPI traces, replayed in causal
+//!   order without their timestamps;
+//! - live programs, in the `adapters` crate.
+//!
+//! This crate knows no router and no topology beyond a count of nodes and, where a pattern needs it, a small
+//! [`Geometry`].
+
+pub mod catalog;
+pub mod conformance;
+pub mod geometry;
+pub mod message;
+pub mod rng;
+pub mod source;
+pub mod synthetic;
+pub mod trace;
+pub mod units;
+
+pub use geometry::Geometry;
+pub use message::{Delivery, Message};
+pub use source::{Next, Outbox, SourceError, TrGen};
+pub use units::{Cycle, NodeId, Picoseconds, TaskId};

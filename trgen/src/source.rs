@@ -1,0 +1,152 @@
+//! The one interface between traffic and networks.
+//!
+//! # How a source and a network are coupled
+//!
+//! A run is a sequence of cycles. In each cycle that somebody has asked for, the coupling loop
+//!
+//! 1. calls [`TrGen::generate`] once, if [`TrGen::next`] asked for this cycle (or an earlier one);
+//! 2. offers every message of the [`Outbox`] to the network, node by node, in the order in which they were put there;
+//! 3. lets the network live through the cycle;
+//! 4. tells the source of this cycle's notices: [`TrGen::sent`] for every message that has left the source's hands, and
+//!    [`TrGen::delivered`] for every message that has arrived in full.
+//!
+//! Then it asks [`TrGen::next`] again. Cycles in which the source wants nothing and the network holds nothing are
+//! skipped; that is why `next` tells three things apart:
+//!
+//! - [`Next::At`]: call me then, and not before (an earlier call must do no harm);
+//! - [`Next::Waiting`]: nothing to say until something is sent or delivered. If the network is empty too, nothing will
+//!   ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] says who waits for what;
+//! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
+//!
+//! # Back-pressure
+//!
+//! A node's network interface takes messages one after another. When it is full it refuses; the message stays in the
+//! outbox and is offered again, in order, before anything newer of that node, until it is taken. A **throttled** source
+//! waits for [`TrGen::sent`] before it draws the node's next message, so that nothing is ever refused; an **open-loop**
+//! source draws on regardless. Both are the source's choice: the network only ever says when a message went.
+//!
+//! # Failure
+//!
+//! Generating may fail: a guest vanishes, a trace breaks off. [`TrGen::generate`] then returns an error, the run ends,
+//! and what was measured so far is reported as incomplete.
+//!
+//! # Randomness
+//!
+//! A source owns one generator per (run seed, node, purpose), from [`crate::rng::stream`], and none besides: what one
+//! node draws never depends on another node, on the order of visits, or on the date.
+
+use std::collections::VecDeque;
+
+use crate::message::{Delivery, Message};
+use crate::units::Cycle;
+
+/// When a source wants to be called next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Next {
+    /// At this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
+    At(Cycle),
+    /// After something has been sent or delivered.
+    Waiting,
+    /// Never again.
+    Done,
+}
+
+/// Why a source cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct SourceError {
+    /// What happened, to whom, and what to do about it.
+    pub what: String,
+}
+
+/// A source of traffic. See the [module](self) for the contract.
+pub trait TrGen {
+    /// Number of nodes that this source addresses: messages go from and to nodes 0 to N-1.
+    fn nodes(&self) -> usize;
+
+    /// Puts the messages of cycle `now` into `out`.
+    ///
+    /// # Errors
+    /// When the source cannot go on; the run then ends with partial results.
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError>;
+
+    /// The last packet of `message` has entered the source buffer in cycle `now`: the sender is free of it.
+    fn sent(&mut self, now: Cycle, message: &Message);
+
+    /// A message has arrived in full in cycle `now`.
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery);
+
+    /// When to call [`generate`](Self::generate) next.
+    fn next(&self) -> Next;
+
+    /// Nodes that will never send, whatever happens (the fixed points of a permutation, nodes without a task). The
+    /// offered load of a run is lower for them, and its report says so.
+    fn silent_nodes(&self) -> usize {
+        0
+    }
+
+    /// Who waits for what, one line each: asked when nothing can ever happen again.
+    fn waits(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Where a source puts its messages, and where they stay until the network takes them.
+///
+/// Messages of one node leave in the order in which they came; messages of different nodes do not wait for each other.
+#[derive(Debug)]
+pub struct Outbox {
+    per_node: Vec<VecDeque<Message>>,
+    /// Nodes whose queue holds something, in the order in which it began to.
+    waiting: Vec<u32>,
+}
+
+impl Outbox {
+    /// An empty outbox for `nodes` nodes.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        Self { per_node: vec![VecDeque::new(); nodes], waiting: Vec::new() }
+    }
+
+    /// Puts a message at the end of its source's queue.
+    ///
+    /// # Panics
+    /// When source or destination is not a node, or both are the same: a source that does this is broken.
+    pub fn push(&mut self, message: Message) {
+        assert!(message.destination.index() < self.per_node.len(), "{message:?} goes to a node that does not exist");
+        assert_ne!(message.source, message.destination, "a message to its own node takes no network");
+        let queue = &mut self.per_node[message.source.index()];
+        if queue.is_empty() {
+            self.waiting.push(message.source.0);
+        }
+        queue.push_back(message);
+    }
+
+    /// True if no message waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Messages that wait, of all nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.waiting.iter().map(|&node| self.per_node[node as usize].len()).sum()
+    }
+
+    /// Offers every waiting message, node by node and in order, to `take`, which returns false to refuse it; the rest
+    /// of that node then waits for the next time.
+    pub fn offer(&mut self, mut take: impl FnMut(Message) -> bool) {
+        let per_node = &mut self.per_node;
+        self.waiting.retain(|&node| {
+            let queue = &mut per_node[node as usize];
+            while let Some(&message) = queue.front() {
+                if !take(message) {
+                    return true;
+                }
+                queue.pop_front();
+            }
+            false
+        });
+    }
+}

@@ -1,0 +1,9 @@
+//! Applications as traffic: the program of each task, where programs come from, and their replay.
+
+pub mod collectives;
+pub mod formats;
+pub mod kernels;
+pub mod matching;
+pub mod placement;
+pub mod program;
+pub mod replay;

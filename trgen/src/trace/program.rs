@@ -1,0 +1,155 @@
+//! The program of each task: what a trace becomes once its timestamps are gone.
+//!
+//! # How the model departs from reality, and who could notice
+//! A program is fixed when the run starts. A task that would have taken another branch because a message came earlier
+//! (a master that hands out work) takes the recorded one; a user who studies dynamic load balancing should drive the
+//! network live instead.
+
+use crate::units::{Picoseconds, TaskId};
+
+/// What a message is matched by, beside its source: the tag that the program gave, in a context.
+///
+/// Contexts keep apart what must never match: point-to-point messages ([`Tag::POINT_TO_POINT`]), the messages of
+/// expanded collectives ([`Tag::COLLECTIVE`]), communicators.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Tag {
+    /// Communicator or purpose.
+    pub context: u32,
+    /// The program's own number.
+    pub label: i64,
+}
+
+impl Tag {
+    /// Context of messages that the program sent itself, on the world communicator.
+    pub const POINT_TO_POINT: u32 = 0;
+    /// Context of messages that a collective operation was expanded to.
+    pub const COLLECTIVE: u32 = 1;
+
+    /// A tag of a point-to-point message.
+    #[must_use]
+    pub const fn user(label: i64) -> Self {
+        Self { context: Self::POINT_TO_POINT, label }
+    }
+
+    /// A tag of an expanded collective; `label` is the running number of the collective in its communicator.
+    #[must_use]
+    pub const fn collective(label: i64) -> Self {
+        Self { context: Self::COLLECTIVE, label }
+    }
+}
+
+/// The tag that a receive asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TagFilter {
+    /// Exactly this one.
+    Exactly(Tag),
+    /// Any label of this context (`MPI_ANY_TAG`).
+    AnyIn(u32),
+}
+
+impl TagFilter {
+    /// True if a message of this tag may be received.
+    #[must_use]
+    pub fn accepts(self, tag: Tag) -> bool {
+        match self {
+            Self::Exactly(wanted) => wanted == tag,
+            Self::AnyIn(context) => context == tag.context,
+        }
+    }
+}
+
+/// Names an outstanding non-blocking operation of one task. Free for reuse after its wait.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Request(pub u32);
+
+/// A message to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Send {
+    /// Receiving task; may be the sender itself (such a message takes no network and no time).
+    pub to: TaskId,
+    /// What the receiver matches it by.
+    pub tag: Tag,
+    /// [bytes] Payload, 0 allowed.
+    pub bytes: u64,
+}
+
+/// A message to receive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Receive {
+    /// Sending task; `None` for any (`MPI_ANY_SOURCE`).
+    pub from: Option<TaskId>,
+    /// Tags that will do.
+    pub tag: TagFilter,
+    /// [bytes] Size of the receive buffer, as recorded; matching does not look at it.
+    pub bytes: u64,
+}
+
+/// One step of a task. Steps run one after another; a blocking step ends before the next begins.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// Works for this long.
+    Compute(Picoseconds),
+    /// Sends, and blocks until the message has left the task's hands.
+    Send(Send),
+    /// Begins to send; the request completes when the message has left the task's hands.
+    Isend(Send, Request),
+    /// Blocks until a matching message has arrived.
+    Recv(Receive),
+    /// Posts a receive; the request completes when a matching message has arrived.
+    Irecv(Receive, Request),
+    /// Blocks until the request has completed. A request that is not outstanding is complete.
+    Wait(Request),
+    /// Blocks until all of these have completed.
+    WaitAll(Box<[Request]>),
+}
+
+/// The programs of all tasks of one application.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Program {
+    /// Steps of each task.
+    pub tasks: Vec<Vec<Event>>,
+}
+
+/// Totals of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// Messages sent by point-to-point operations of the program.
+    pub point_to_point_messages: u64,
+    /// [bytes] Their payload.
+    pub point_to_point_bytes: u64,
+    /// Messages that collectives were expanded to.
+    pub collective_messages: u64,
+    /// [bytes] Their payload.
+    pub collective_bytes: u64,
+    /// Work of all tasks.
+    pub compute: Picoseconds,
+}
+
+impl Program {
+    /// A program of `tasks` tasks that do nothing.
+    #[must_use]
+    pub fn new(tasks: usize) -> Self {
+        Self { tasks: vec![Vec::new(); tasks] }
+    }
+
+    /// Counts messages, bytes and work.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for event in self.tasks.iter().flatten() {
+            match event {
+                Event::Send(send) | Event::Isend(send, _) if send.tag.context == Tag::COLLECTIVE => {
+                    totals.collective_messages += 1;
+                    totals.collective_bytes += send.bytes;
+                }
+                Event::Send(send) | Event::Isend(send, _) => {
+                    totals.point_to_point_messages += 1;
+                    totals.point_to_point_bytes += send.bytes;
+                }
+                Event::Compute(time) => totals.compute.0 = totals.compute.0.saturating_add(time.0),
+                _ => {}
+            }
+        }
+        totals
+    }
+}
