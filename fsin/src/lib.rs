@@ -1,1 +1,10 @@
-//! (placeholder)
+//! A fast functional simulator of interconnection networks.
+
+pub mod couple;
+pub mod engine;
+pub mod network;
+pub mod router;
+pub mod routing;
+pub mod run;
+pub mod stats;
+pub mod topology;

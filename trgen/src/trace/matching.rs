@@ -1,1 +1,108 @@
-//! (placeholder)
+//! MPI's matching of receives with messages, for one task.
+//!
+//! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. Messages
+//! must be handed in so that those of one sender come in the order in which they were sent (MPI's non-overtaking rule);
+//! [`Replay`](super::replay::Replay) sees to that, whatever order the network delivers them in.
+
+use std::collections::VecDeque;
+
+use super::program::{Receive, Request, Tag};
+use crate::units::TaskId;
+
+/// A message that has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Envelope {
+    /// Sending task.
+    pub from: TaskId,
+    /// The sender's tag.
+    pub tag: Tag,
+}
+
+/// A receive that has been posted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Posted {
+    /// What it accepts.
+    pub receive: Receive,
+    /// The request to complete; `None` for a blocking receive.
+    pub request: Option<Request>,
+}
+
+impl Posted {
+    fn accepts(&self, envelope: &Envelope) -> bool {
+        self.receive.from.is_none_or(|from| from == envelope.from) && self.receive.tag.accepts(envelope.tag)
+    }
+}
+
+/// Receives that wait for messages, and messages that wait for receives.
+#[derive(Clone, Default, Debug)]
+pub struct Mailbox {
+    posted: VecDeque<Posted>,
+    unexpected: VecDeque<Envelope>,
+}
+
+impl Mailbox {
+    /// Posts a receive. If a message for it is there, takes that message instead and returns it.
+    pub fn post(&mut self, posted: Posted) -> Option<Envelope> {
+        match self.unexpected.iter().position(|envelope| posted.accepts(envelope)) {
+            Some(position) => self.unexpected.remove(position),
+            None => {
+                self.posted.push_back(posted);
+                None
+            }
+        }
+    }
+
+    /// Hands in a message. If a receive waits for it, removes that receive and returns it.
+    pub fn arrive(&mut self, envelope: Envelope) -> Option<Posted> {
+        match self.posted.iter().position(|posted| posted.accepts(&envelope)) {
+            Some(position) => self.posted.remove(position),
+            None => {
+                self.unexpected.push_back(envelope);
+                None
+            }
+        }
+    }
+
+    /// Messages that nobody has received.
+    #[must_use]
+    pub fn unexpected(&self) -> usize {
+        self.unexpected.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::program::TagFilter;
+
+    fn message(from: u32, label: i64) -> Envelope {
+        Envelope { from: TaskId(from), tag: Tag::user(label) }
+    }
+
+    fn receive(from: Option<u32>, label: Option<i64>, request: u32) -> Posted {
+        let tag = label.map_or(TagFilter::AnyIn(0), |label| TagFilter::Exactly(Tag::user(label)));
+        Posted { receive: Receive { from: from.map(TaskId), tag, bytes: 0 }, request: Some(Request(request)) }
+    }
+
+    #[test]
+    fn the_earliest_that_fits_wins_on_both_sides() {
+        let mut mailbox = Mailbox::default();
+        assert_eq!(mailbox.arrive(message(1, 7)), None);
+        assert_eq!(mailbox.arrive(message(2, 7)), None);
+        assert_eq!(mailbox.post(receive(None, Some(7), 0)), Some(message(1, 7)), "wildcards take in arrival order");
+        assert_eq!(mailbox.post(receive(Some(3), None, 1)), None);
+        assert_eq!(mailbox.post(receive(None, None, 2)), Some(message(2, 7)));
+        assert_eq!(mailbox.post(receive(None, None, 3)), None);
+        assert_eq!(mailbox.arrive(message(3, 9)).unwrap().request, Some(Request(1)), "posted first, matched first");
+        assert_eq!(mailbox.arrive(message(3, 9)).unwrap().request, Some(Request(3)));
+        assert_eq!(mailbox.unexpected(), 0);
+    }
+
+    #[test]
+    fn contexts_never_mix() {
+        let mut mailbox = Mailbox::default();
+        mailbox.arrive(Envelope { from: TaskId(0), tag: Tag::collective(1) });
+        assert_eq!(mailbox.post(receive(None, None, 0)), None);
+        assert_eq!(mailbox.unexpected(), 1);
+    }
+}

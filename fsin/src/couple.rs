@@ -1,0 +1,126 @@
+//! The one loop that couples a source of traffic to a network.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trgen::{Cycle, Next, Outbox, SourceError, TrGen};
+
+use crate::network::{Deadlock, Injected, Network, Notices};
+
+/// Why the loop returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reached {
+    /// The clock stands at the cycle that was asked for.
+    Target,
+    /// The source is done and the network is empty: nothing will ever happen again.
+    End,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure {
+    /// Packets are in flight and none can move.
+    #[error(transparent)]
+    NetworkDeadlock(#[from] Deadlock),
+    /// The network is empty and everybody waits for a message.
+    #[error("the traffic is in deadlock at cycle {at}: the network is empty and every task waits")]
+    TrafficDeadlock {
+        /// [cycle] Clock.
+        at: Cycle,
+        /// Who waits for what, one line each.
+        waits: Vec<String>,
+    },
+    /// The source failed.
+    #[error("the source of traffic failed: {0}")]
+    Source(#[from] SourceError),
+}
+
+/// A source coupled to a network.
+pub struct Coupled<'a> {
+    source: &'a mut dyn TrGen,
+    network: &'a mut dyn Network,
+    outbox: Outbox,
+    notices: Notices,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Coupled<'a> {
+    /// Couples them. The run stops soon after `stop` becomes true.
+    ///
+    /// # Panics
+    /// When the source addresses more nodes than the network has.
+    pub fn new(source: &'a mut dyn TrGen, network: &'a mut dyn Network, stop: &'a AtomicBool) -> Self {
+        assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
+        let outbox = Outbox::new(network.nodes());
+        Self { source, network, outbox, notices: Notices::default(), stop }
+    }
+
+    /// The network.
+    pub fn network(&mut self) -> &mut dyn Network {
+        self.network
+    }
+
+    /// [nodes] That will never send.
+    #[must_use]
+    pub fn silent_nodes(&self) -> usize {
+        self.source.silent_nodes()
+    }
+
+    /// Lets an empty network's clock go on to `until`, after the traffic has ended.
+    ///
+    /// # Errors
+    /// Deadlock of the network, if it was not empty after all.
+    pub fn pass(&mut self, until: Cycle) -> Result<(), Failure> {
+        while self.network.clock() < until {
+            self.network.advance(until, &mut self.notices)?;
+        }
+        Ok(())
+    }
+
+    /// Runs up to the beginning of cycle `until`, or to the end of the traffic.
+    ///
+    /// # Errors
+    /// Deadlock of the network or of the traffic, or failure of the source.
+    pub fn run(&mut self, until: Cycle) -> Result<Reached, Failure> {
+        loop {
+            let now = self.network.clock();
+            if now >= until {
+                return Ok(Reached::Target);
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(Reached::Interrupted);
+            }
+            let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
+            let due = match self.source.next() {
+                Next::At(cycle) => cycle <= now,
+                Next::Waiting if idle => {
+                    return Err(Failure::TrafficDeadlock { at: now, waits: self.source.waits() });
+                }
+                Next::Done if idle => return Ok(Reached::End),
+                Next::Waiting | Next::Done => false,
+            };
+            if due {
+                self.source.generate(now, &mut self.outbox)?;
+            }
+            let network = &mut *self.network;
+            self.outbox.offer(|message| network.inject(message) == Injected::Accepted);
+
+            // A source that has just ended still lives through this cycle: its clock reading counts it.
+            let target = match self.source.next() {
+                Next::At(cycle) => cycle.max(now.next()).min(until),
+                Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
+                Next::Waiting | Next::Done => until,
+            };
+            let advanced = self.network.advance(target, &mut self.notices);
+            let at = self.network.clock() - 1;
+            for message in &self.notices.sent {
+                self.source.sent(at, message);
+            }
+            for delivery in &self.notices.delivered {
+                self.source.delivered(at, delivery);
+            }
+            advanced?;
+        }
+    }
+}

@@ -1,0 +1,518 @@
+//! The reference engine: every phit of every queue, every cycle, in the order in which the model is stated.
+//!
+//! It is the definition that other engines are judged by, so it is written to be read, not to be fast. A cycle has two
+//! phases. In phase A every node looks at what the previous cycle left and decides; in phase B phits move. No decision
+//! of phase A changes what another node can see in phase A, and no phit moves twice in phase B (a phit that a link is
+//! about to take arrived at least one cycle before), so the order in which nodes are visited does not matter.
+
+use std::collections::VecDeque;
+
+use trgen::rng::{mix2, pick};
+use trgen::{Cycle, Message, NodeId};
+
+use super::Interface;
+use super::interface::Slot;
+use crate::network::{Channel, Deadlock, Injected, Network, Notices};
+use crate::router::arbitration::round_robin;
+use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw_direction, packet_key};
+use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
+use crate::stats::{Receipt, Recorder};
+use crate::topology::{Offsets, Port, Shape, Topology};
+
+/// A packet under way. Phits refer to it by position.
+#[derive(Clone, Debug)]
+struct Packet {
+    message: Slot,
+    source: NodeId,
+    destination: NodeId,
+    sequence: u64,
+    key: u64,
+    /// Hops still to go.
+    offsets: Offsets,
+    /// [cycle] From which delay counts.
+    start: Cycle,
+    hops: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Phit {
+    packet: usize,
+    /// 0 is the header, L-1 the tail.
+    index: u32,
+}
+
+/// What an input was given, from header to tail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Given {
+    Output(OutputVc),
+    Consumption,
+}
+
+/// A physical output link, shared by its virtual channels packet by packet.
+#[derive(Clone, Copy, Default, Debug)]
+struct Link {
+    /// The channel whose packet is crossing.
+    current: Option<u8>,
+    /// The channel that crossed last.
+    last: u8,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// Packets that this node has sent so far.
+    sequence: u64,
+    /// Source buffers, one for each injector, in packets.
+    buffers: Vec<VecDeque<usize>>,
+    /// Transit queues in the order of [`OutputVc::index`], then injection queues, in phits.
+    queues: Vec<VecDeque<Phit>>,
+    /// What each queue was given.
+    given: Vec<Option<Given>>,
+    /// The queue that owns each output channel.
+    owner: Vec<Option<usize>>,
+    /// The queue that each output channel was given to last.
+    last_winner: Vec<usize>,
+    links: Vec<Link>,
+    last_consumed: usize,
+    /// Serial injection: the injector whose packet is moving, and how many of its phits have moved.
+    serial: (usize, u32),
+}
+
+/// The phit-by-phit engine of the functional router.
+#[derive(Debug)]
+pub struct Reference {
+    params: RouterParams,
+    topology: Box<dyn Topology>,
+    shape: Shape,
+    requests: Requests,
+    clock: Cycle,
+    nodes: Vec<Node>,
+    packets: Vec<Packet>,
+    vacant: Vec<usize>,
+    interface: Interface,
+    recorder: Recorder,
+    in_flight: u64,
+    last_moved: Cycle,
+}
+
+/// What a head at a node sees: the queues as the previous cycle left them.
+struct Near<'a> {
+    engine: &'a Reference,
+    node: NodeId,
+}
+
+impl Surroundings for Near<'_> {
+    fn is_free(&self, output: OutputVc) -> bool {
+        self.engine.nodes[self.node.index()].owner[output.index(self.engine.params.vcs)].is_none()
+    }
+
+    fn space_ahead(&self, output: OutputVc) -> Option<u32> {
+        let neighbour = self.engine.topology.neighbour(self.node, output.port)?;
+        Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))
+    }
+
+    fn space_here(&self, output: OutputVc) -> u32 {
+        self.engine.space(self.node, output.index(self.engine.params.vcs))
+    }
+}
+
+impl Reference {
+    /// An empty network. `params` must have passed [`RouterParams::check`] for this topology.
+    #[must_use]
+    pub fn new(topology: Box<dyn Topology>, params: RouterParams) -> Self {
+        let shape = topology.shape();
+        let outputs = shape.ports() * params.vcs;
+        let inputs = outputs + params.injectors;
+        let node = Node {
+            sequence: 0,
+            buffers: vec![VecDeque::new(); params.injectors],
+            queues: vec![VecDeque::new(); inputs],
+            given: vec![None; inputs],
+            owner: vec![None; outputs],
+            last_winner: vec![inputs - 1; outputs],
+            links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
+            last_consumed: inputs - 1,
+            serial: (0, 0),
+        };
+        Self {
+            requests: Requests::new(&params, shape),
+            clock: Cycle::FIRST,
+            nodes: vec![node; topology.nodes()],
+            packets: Vec::new(),
+            vacant: Vec::new(),
+            interface: Interface::new(topology.nodes(), params.source_queue),
+            recorder: Recorder::new(topology.nodes()),
+            in_flight: 0,
+            last_moved: Cycle::FIRST,
+            params,
+            topology,
+            shape,
+        }
+    }
+
+    /// Packets that stand anywhere in the network or before it, counted one by one: what conservation is checked with.
+    #[must_use]
+    pub fn count_packets(&self) -> u64 {
+        let waiting: u64 = self.interface.packets_waiting();
+        let mut seen = vec![false; self.packets.len()];
+        for node in &self.nodes {
+            for &packet in node.buffers.iter().flatten() {
+                seen[packet] = true;
+            }
+            for phit in node.queues.iter().flatten() {
+                seen[phit.packet] = true;
+            }
+        }
+        waiting + seen.iter().filter(|&&is| is).count() as u64
+    }
+
+    fn outputs(&self) -> usize {
+        self.shape.ports() * self.params.vcs
+    }
+
+    fn space(&self, node: NodeId, queue: usize) -> u32 {
+        self.params.queue_phits() - self.nodes[node.index()].queues[queue].len() as u32
+    }
+
+    /// One cycle.
+    fn step(&mut self, notices: &mut Notices) {
+        for node in 0..self.nodes.len() {
+            self.generate(node, notices);
+            self.inject_packets(node);
+        }
+        for node in 0..self.nodes.len() {
+            let asked = self.request(node);
+            self.arbitrate(node, &asked);
+        }
+        for node in 0..self.nodes.len() {
+            self.consume(node, notices);
+            self.move_phits(node);
+        }
+        notices.sent.sort_unstable_by_key(|message| message.source);
+        notices.delivered.sort_unstable_by_key(|delivery| {
+            (delivery.message.destination, delivery.message.source, delivery.message.id)
+        });
+    }
+
+    /// Phase A, 1: one packet of the message in front enters the least occupied injector's source buffer, if it fits.
+    fn generate(&mut self, node: usize, notices: &mut Notices) {
+        let Some(slot) = self.interface.front(node) else { return };
+        let outputs = self.outputs();
+        let this = &mut self.nodes[node];
+        let occupied =
+            |injector: usize| (this.buffers[injector].len(), this.queues[outputs + injector].len(), injector);
+        let Some(injector) = (0..self.params.injectors).min_by_key(|&injector| occupied(injector)) else { return };
+        if this.buffers[injector].len() >= self.params.injection_queue_packets as usize {
+            return;
+        }
+        let (message, offered) = self.interface.message(slot);
+        let key = packet_key(self.params.seed, message.source, this.sequence);
+        let packet = Packet {
+            message: slot,
+            source: message.source,
+            destination: message.destination,
+            sequence: this.sequence,
+            key,
+            offsets: self.topology.offsets(message.source, message.destination, &mut |dimension| {
+                draw_direction(key, dimension)
+            }),
+            start: match self.params.source_queue {
+                SourceQueue::Throttled => self.clock,
+                SourceQueue::Open => offered,
+            },
+            hops: 0,
+        };
+        this.sequence += 1;
+        let position = match self.vacant.pop() {
+            Some(position) => {
+                self.packets[position] = packet;
+                position
+            }
+            None => {
+                self.packets.push(packet);
+                self.packets.len() - 1
+            }
+        };
+        this.buffers[injector].push_back(position);
+        self.interface.packet_sent(node, notices);
+        self.recorder.injected();
+    }
+
+    /// Phase A, 2: from the source buffers to the injection queues.
+    fn inject_packets(&mut self, node: usize) {
+        let outputs = self.outputs();
+        let length = self.params.packet_phits;
+        let room = (self.params.queue_phits() - length) as usize;
+        let injectors = self.params.injectors;
+        let this = &mut self.nodes[node];
+        match self.params.inject {
+            Inject::Parallel => {
+                for injector in 0..injectors {
+                    let queue = &mut this.queues[outputs + injector];
+                    while queue.len() <= room
+                        && let Some(packet) = this.buffers[injector].pop_front()
+                    {
+                        queue.extend((0..length).map(|index| Phit { packet, index }));
+                    }
+                }
+            }
+            Inject::Serial => {
+                let (mut injector, mut moved) = this.serial;
+                if moved == 0 {
+                    let ready = |injector: usize| {
+                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() <= room
+                    };
+                    match round_robin(injectors, injector, ready) {
+                        Some(next) => injector = next,
+                        None => return,
+                    }
+                }
+                if let Some(&packet) = this.buffers[injector].front() {
+                    this.queues[outputs + injector].push_back(Phit { packet, index: moved });
+                    moved += 1;
+                    if moved == length {
+                        this.buffers[injector].pop_front();
+                        moved = 0;
+                    }
+                }
+                this.serial = (injector, moved);
+            }
+        }
+    }
+
+    /// The header at the head of a queue that has not been given anything yet.
+    fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
+        let this = &self.nodes[node];
+        let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.given[queue].is_none())?;
+        Some(&self.packets[phit.packet])
+    }
+
+    fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
+        let input = if queue < self.outputs() {
+            Input::Transit(OutputVc::at(queue, self.params.vcs))
+        } else {
+            Input::Injection
+        };
+        Head { node: NodeId::at(node), input, offsets: &packet.offsets, key: packet.key }
+    }
+
+    /// Phase A, 3: what every queue asks for.
+    fn request(&self, node: usize) -> Vec<Option<Given>> {
+        let near = Near { engine: self, node: NodeId::at(node) };
+        (0..self.nodes[node].queues.len())
+            .map(|queue| {
+                let packet = self.unrouted(node, queue)?;
+                if packet.destination.index() == node {
+                    return Some(Given::Consumption);
+                }
+                self.requests.request(&self.head(node, queue, packet), &near).map(Given::Output)
+            })
+            .collect()
+    }
+
+    /// Phase A, 4: consumption, then each output channel that nobody owns.
+    fn arbitrate(&mut self, node: usize, asked: &[Option<Given>]) {
+        let outputs = self.outputs();
+        let inputs = asked.len();
+        let this = &mut self.nodes[node];
+        match self.params.consumption {
+            Consumption::Multiple => {
+                for queue in 0..inputs {
+                    if asked[queue] == Some(Given::Consumption) {
+                        this.given[queue] = Some(Given::Consumption);
+                    }
+                }
+            }
+            Consumption::Single => {
+                if !this.given.contains(&Some(Given::Consumption))
+                    && let Some(winner) =
+                        round_robin(inputs, this.last_consumed, |queue| asked[queue] == Some(Given::Consumption))
+                {
+                    this.given[winner] = Some(Given::Consumption);
+                    this.last_consumed = winner;
+                }
+            }
+        }
+        for output in 0..outputs {
+            if this.owner[output].is_some() {
+                continue;
+            }
+            let wanted = Some(Given::Output(OutputVc::at(output, self.params.vcs)));
+            let last = this.last_winner[output];
+            let key = mix2(mix2(self.params.seed ^ node as u64, output as u64), self.clock.0);
+            let transit_first = f64::from(pick(key, 1 << 24)) < self.params.in_transit_priority * f64::from(1 << 24);
+            let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
+            let winner = if transit_first { round_robin(inputs, last, in_transit) } else { None };
+            if let Some(winner) = winner.or_else(|| round_robin(inputs, last, |queue| asked[queue] == wanted)) {
+                this.given[winner] = wanted;
+                this.owner[output] = Some(winner);
+                this.last_winner[output] = winner;
+            }
+        }
+    }
+
+    /// Phase B, 1: arrived packets drain.
+    fn consume(&mut self, node: usize, notices: &mut Notices) {
+        let tail = self.params.packet_phits - 1;
+        for queue in 0..self.nodes[node].queues.len() {
+            let this = &mut self.nodes[node];
+            if this.given[queue] != Some(Given::Consumption) {
+                continue;
+            }
+            let Some(phit) = this.queues[queue].pop_front() else { continue };
+            self.last_moved = self.clock;
+            if phit.index != tail {
+                continue;
+            }
+            this.given[queue] = None;
+            let packet = &self.packets[phit.packet];
+            self.recorder.received(
+                self.clock,
+                &Receipt {
+                    source: packet.source,
+                    destination: packet.destination,
+                    sequence: packet.sequence,
+                    latency: self.clock.since(packet.start),
+                    hops: packet.hops,
+                },
+            );
+            self.interface.packet_received(packet.message, self.clock, notices);
+            self.vacant.push(phit.packet);
+            self.in_flight -= 1;
+        }
+    }
+
+    /// Phase B, 2: every link moves one phit into the neighbour's queue.
+    fn move_phits(&mut self, node: usize) {
+        let vcs = self.params.vcs;
+        let outputs = self.outputs();
+        for port in (0..self.shape.ports()).map(|port| Port(port as u8)) {
+            let this = &mut self.nodes[node];
+            let link = &mut this.links[port.index()];
+            let vc = link.current.or_else(|| {
+                let owned = |vc: usize| this.owner[OutputVc { port, vc: vc as u8 }.index(vcs)].is_some();
+                round_robin(vcs, link.last as usize, owned).map(|vc| vc as u8)
+            });
+            let Some(vc) = vc else { continue };
+            let output = OutputVc { port, vc };
+            let Some(queue) = this.owner[output.index(vcs)] else { continue };
+            let Some(phit) = this.queues[queue].pop_front() else { continue };
+            self.last_moved = self.clock;
+            *link = Link { current: Some(vc), last: vc };
+            if phit.index == 0 {
+                let packet = &mut self.packets[phit.packet];
+                if queue >= outputs {
+                    self.recorder.departed(self.clock.since(packet.start));
+                }
+                let (dimension, positive) = self.shape.direction(port);
+                packet.offsets[dimension] -= if positive { 1 } else { -1 };
+                packet.hops += 1;
+                self.recorder.hop();
+            }
+            if phit.index == self.params.packet_phits - 1 {
+                link.current = None;
+                this.owner[output.index(vcs)] = None;
+                this.given[queue] = None;
+            }
+            let neighbour = self.topology.neighbour(NodeId::at(node), port);
+            let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
+            self.nodes[neighbour.index()].queues[output.index(vcs)].push_back(phit);
+        }
+    }
+
+    /// Follows what blocked heads wait for until a queue comes up twice.
+    fn cyclic_wait(&self) -> Vec<Channel> {
+        let blocked = (0..self.nodes.len())
+            .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
+            .find(|&(node, queue)| self.unrouted(node, queue).is_some());
+        let mut path: Vec<(usize, usize)> = Vec::new();
+        let mut next = blocked;
+        while let Some(place) = next {
+            if let Some(first) = path.iter().position(|&seen| seen == place) {
+                return path[first..].iter().map(|&(node, queue)| self.channel(node, queue)).collect();
+            }
+            path.push(place);
+            next = self.waits_for(place.0, place.1);
+        }
+        Vec::new()
+    }
+
+    /// The queue whose lack of room keeps this queue's head where it is.
+    fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
+        let packet = self.unrouted(node, queue)?;
+        let head = self.head(node, queue, packet);
+        let output = self.requests.last_resort(&head)?;
+        let near = Near { engine: self, node: NodeId::at(node) };
+        let index = output.index(self.params.vcs);
+        if near.space_ahead(output)? < self.params.packet_phits {
+            return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
+        }
+        (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
+    }
+
+    fn channel(&self, node: usize, queue: usize) -> Channel {
+        if queue >= self.outputs() {
+            return Channel::Injection { node: NodeId::at(node), injector: queue - self.outputs() };
+        }
+        let OutputVc { port, vc } = OutputVc::at(queue, self.params.vcs);
+        let (dimension, positive) = self.shape.direction(port);
+        Channel::Transit { node: NodeId::at(node), dimension, positive, vc: vc.into() }
+    }
+}
+
+impl Network for Reference {
+    fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn clock(&self) -> Cycle {
+        self.clock
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        let packets = self.params.packets_of(message.bytes);
+        let injected = self.interface.accept(message, packets, self.clock);
+        if injected == Injected::Accepted {
+            if self.in_flight == 0 {
+                self.last_moved = self.clock;
+            }
+            self.in_flight += packets;
+            self.recorder.generated(packets);
+        }
+        injected
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+        notices.clear();
+        while self.clock < until {
+            if self.in_flight == 0 {
+                self.clock = until;
+                break;
+            }
+            self.step(notices);
+            if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
+                return Err(Deadlock {
+                    since: self.last_moved,
+                    in_flight: self.in_flight,
+                    cycle: self.cyclic_wait(),
+                });
+            }
+            self.clock = self.clock.next();
+            if !notices.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+}

@@ -1,0 +1,205 @@
+//! What can be set of a router, and which settings make sense together.
+
+use trgen::catalog::Refusal;
+
+use crate::routing::{Order, Routing};
+use crate::topology::Shape;
+
+/// How arrived packets leave the network.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Consumption {
+    /// Every queue with an arrived packet drains one phit per cycle.
+    Multiple,
+    /// One port, arbitrated like an output and held from header to tail.
+    Single,
+}
+
+/// How packets go from the source buffers to the injection queues.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Inject {
+    /// Whatever fits, in zero time.
+    Parallel,
+    /// One phit per node and cycle; one injector to its tail, then round robin.
+    Serial,
+}
+
+/// What stands before the source buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SourceQueue {
+    /// Room for one message; another one is refused. Delay counts from entering the buffer.
+    Throttled,
+    /// An unbounded queue. Delay counts from generation.
+    Open,
+}
+
+/// Everything that can be set of a router, checked to be consistent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RouterParams {
+    /// How deadlock is avoided and outputs are asked for.
+    pub routing: Routing,
+    /// Order of deterministic and escape routes.
+    pub order: Order,
+    /// [channels] Virtual channels of each link.
+    pub vcs: usize,
+    /// [phits] Length of every packet.
+    pub packet_phits: u32,
+    /// [bytes] Payload of a phit.
+    pub phit_bytes: u32,
+    /// [packets] Room of each transit queue and of each injection queue.
+    pub queue_packets: u32,
+    /// [packets] Room of each source buffer.
+    pub injection_queue_packets: u32,
+    /// [injectors] Injection queues of each node, each with its own source buffer.
+    pub injectors: usize,
+    /// From buffer to injection queue.
+    pub inject: Inject,
+    /// How packets leave.
+    pub consumption: Consumption,
+    /// [packets] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no bubble.
+    pub bubble: u32,
+    /// [packets] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every channel.
+    pub lbr: u32,
+    /// [probability] That transit queues are considered before injection queues.
+    pub in_transit_priority: f64,
+    /// What stands before the source buffer.
+    pub source_queue: SourceQueue,
+    /// Seed of the run: every draw of the router is a function of it, the packet, the node and the purpose.
+    pub seed: u64,
+    /// [cycles] Without any phit moving while packets are in flight: then the network is in deadlock.
+    pub watchdog_cycles: u64,
+}
+
+/// Largest packet, queue and channel counts: far beyond use, small enough that no product overflows.
+const MAX_PHITS: u32 = 1 << 16;
+const MAX_PACKETS: u32 = 1 << 12;
+const MAX_VCS: usize = 32;
+const MAX_INJECTORS: usize = 64;
+
+impl Default for RouterParams {
+    /// The original's settings: 3 channels, smart bubble routing, packets of 16 phits of 4 bytes, queues of 4 packets.
+    fn default() -> Self {
+        Self {
+            routing: Routing::BubbleSmart,
+            order: Order::Dimension,
+            vcs: 3,
+            packet_phits: 16,
+            phit_bytes: 4,
+            queue_packets: 4,
+            injection_queue_packets: 8,
+            injectors: 1,
+            inject: Inject::Parallel,
+            consumption: Consumption::Multiple,
+            bubble: 2,
+            lbr: 0,
+            in_transit_priority: 0.0,
+            source_queue: SourceQueue::Throttled,
+            seed: 1,
+            watchdog_cycles: 10_000,
+        }
+    }
+}
+
+impl RouterParams {
+    /// Checks every setting, and those that depend on each other, for a topology of this shape.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, by the name of its flag, with the values that can.
+    pub fn check(&self, shape: Shape) -> Result<(), Refusal> {
+        let range = |flag: &str, value: u64, low: u64, high: u64| {
+            if (low..=high).contains(&value) {
+                return Ok(());
+            }
+            Err(Refusal::value(format!("--{flag} {value} is out of range"), format!("use {low} to {high}")))
+        };
+        range("vcs", self.vcs as u64, 1, MAX_VCS as u64)?;
+        range("packet", self.packet_phits.into(), 1, MAX_PHITS.into())?;
+        range("phit-bytes", self.phit_bytes.into(), 1, MAX_PHITS.into())?;
+        range("queue", self.queue_packets.into(), 1, MAX_PACKETS.into())?;
+        range("injection-queue", self.injection_queue_packets.into(), 1, MAX_PACKETS.into())?;
+        range("injectors", self.injectors as u64, 1, MAX_INJECTORS as u64)?;
+        range("watchdog", self.watchdog_cycles, 1, u64::MAX)?;
+        if !(0.0..=1.0).contains(&self.in_transit_priority) {
+            let what = format!("--in-transit-priority {} is not a probability", self.in_transit_priority);
+            return Err(Refusal::value(what, "use 0 to 1"));
+        }
+        if self.vcs < self.routing.min_vcs() {
+            let what = format!("--routing {} needs {} virtual channels", self.routing.name(), self.routing.min_vcs());
+            return Err(Refusal::value(
+                format!("{what}, --vcs is {}", self.vcs),
+                format!("use --vcs {} or more", self.routing.min_vcs()),
+            ));
+        }
+        for (flag, packets) in [("bubble", self.bubble), ("lbr", self.lbr)] {
+            if packets > self.queue_packets {
+                return Err(Refusal::value(
+                    format!("--{flag} {packets} can never be met by queues of {} packets", self.queue_packets),
+                    format!("use --{flag} {} or less, or --queue {packets} or more", self.queue_packets),
+                ));
+            }
+        }
+        if shape.ports() * self.vcs + self.injectors > 1024 {
+            let what = format!(
+                "{} ports of {} virtual channels and {} injectors are more than 1024 queues per router",
+                shape.ports(),
+                self.vcs,
+                self.injectors
+            );
+            return Err(Refusal::value(what, "use fewer dimensions, channels or injectors"));
+        }
+        Ok(())
+    }
+
+    /// What is permitted but probably not meant.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        match self.bubble {
+            0 => vec!["bubble 0: nothing keeps a ring from filling up, so a torus will deadlock under load".to_owned()],
+            1 => vec![
+                "bubble 1: the one free packet may be taken by the upstream neighbour in the same cycle, so a torus may \
+                 deadlock; 2 is safe"
+                    .to_owned(),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    /// [phits] Room of each transit queue and of each injection queue.
+    #[must_use]
+    pub const fn queue_phits(&self) -> u32 {
+        self.queue_packets * self.packet_phits
+    }
+
+    /// [packets] That a message of this many bytes is cut into: every packet is full length, an empty message is one.
+    #[must_use]
+    pub const fn packets_of(&self, bytes: u64) -> u64 {
+        let packet_bytes = self.packet_phits as u64 * self.phit_bytes as u64;
+        let packets = bytes.div_ceil(packet_bytes);
+        if packets == 0 { 1 } else { packets }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_cut_into_full_packets() {
+        let params = RouterParams::default();
+        assert_eq!([0, 1, 64, 65, 1024].map(|bytes| params.packets_of(bytes)), [1, 1, 1, 2, 16]);
+    }
+
+    #[test]
+    fn settings_that_cannot_work_are_refused() {
+        let shape = Shape { dimensions: 2, ways: 2 };
+        assert_eq!(RouterParams::default().check(shape), Ok(()));
+        for (params, what) in [
+            (RouterParams { vcs: 1, ..RouterParams::default() }, "--routing bubble:smart needs 2"),
+            (RouterParams { bubble: 5, ..RouterParams::default() }, "--bubble 5"),
+            (RouterParams { packet_phits: 0, ..RouterParams::default() }, "--packet 0"),
+            (RouterParams { in_transit_priority: f64::NAN, ..RouterParams::default() }, "--in-transit-priority"),
+        ] {
+            let refusal = params.check(shape).unwrap_err();
+            assert!(refusal.to_string().contains(what), "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Batch means: warm up, wait for a steady state, measure in batches.
+
+use trgen::Cycle;
+
+use super::{Conductor, Outcome, Progress};
+use crate::couple::{Coupled, Failure, Reached};
+use crate::stats::Window;
+
+/// How a batch run goes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BatchPlan {
+    /// [cycles] Before anything is looked at.
+    pub warmup: u64,
+    /// [cycles] Between two looks at whether the state is steady.
+    pub conv_period: u64,
+    /// [share] A change of accepted load and of mean delay below this is small.
+    pub conv_threshold: f64,
+    /// [cycles] After the warm-up; then measuring begins whether or not the state is steady. 0: nobody looks.
+    pub max_conv_time: u64,
+    /// [batches] To measure.
+    pub samples: u64,
+    /// [cycles] Least length of each.
+    pub sample_size: u64,
+    /// [packets] That a batch must receive; it is made up to 10 times as long for it.
+    pub min_batch_packets: u64,
+}
+
+impl Default for BatchPlan {
+    fn default() -> Self {
+        Self {
+            warmup: 5_000,
+            conv_period: 1_000,
+            conv_threshold: 0.05,
+            max_conv_time: 20_000,
+            samples: 10,
+            sample_size: 2_000,
+            min_batch_packets: 30,
+        }
+    }
+}
+
+/// Small changes in a row that make a state steady.
+const STEADY: u32 = 3;
+/// How many times its length a batch may grow to receive its packets.
+const STRETCH: u64 = 10;
+
+/// Warms up, waits for a steady state, and measures.
+///
+/// The state is steady after three small changes in a row from one period to the next. A change is small if it is below
+/// the threshold, or within two standard errors of what chance does to two periods of so few packets.
+pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnMut(Progress)) -> Outcome {
+    let mut conductor = Conductor::new(coupled, progress);
+    let mut converged = None;
+    let end = measure(&mut conductor, plan, &mut converged);
+    if converged == Some(false) {
+        conductor.warnings.push(format!(
+            "not converged: no steady state within {} cycles after the warm-up; the figures are of a state that may \
+             still be changing (a saturated network, or too short a warm-up)",
+            plan.max_conv_time
+        ));
+    }
+    conductor.finish(end, converged)
+}
+
+fn measure(
+    conductor: &mut Conductor<'_, '_>,
+    plan: &BatchPlan,
+    converged: &mut Option<bool>,
+) -> Result<Reached, Failure> {
+    let measuring = plan.samples * plan.sample_size;
+    let start = conductor.clock();
+    let reached = run_through(conductor, "warm-up", start + plan.warmup, start + plan.warmup + measuring)?;
+    if reached == Reached::Interrupted {
+        return Ok(reached);
+    }
+    if plan.max_conv_time > 0 {
+        *converged = Some(false);
+        let limit = conductor.clock() + plan.max_conv_time;
+        let mut before: Option<Window> = None;
+        let mut small = 0;
+        while *converged == Some(false) && conductor.clock() < limit {
+            conductor.coupled.network().recorder_mut().take_window();
+            let target = (conductor.clock() + plan.conv_period).min(limit);
+            let reached = run_through(conductor, "waiting for the steady state", target, limit + measuring)?;
+            if reached == Reached::Interrupted {
+                return Ok(reached);
+            }
+            let now = conductor.coupled.network().recorder_mut().take_window();
+            if let Some(before) = &before {
+                small = if is_small(before, &now, plan.conv_threshold) { small + 1 } else { 0 };
+            }
+            before = Some(now);
+            *converged = Some(small >= STEADY);
+        }
+    }
+    conductor.coupled.network().recorder_mut().begin();
+    let end = conductor.clock() + measuring;
+    for _ in 0..plan.samples {
+        let start = conductor.clock();
+        let mut reached = run_through(conductor, "measuring", start + plan.sample_size, end)?;
+        while reached != Reached::Interrupted
+            && conductor.coupled.network().recorder().window().counts.received < plan.min_batch_packets
+            && conductor.clock().since(start) < STRETCH * plan.sample_size
+        {
+            let target = conductor.clock() + plan.sample_size;
+            reached = run_through(conductor, "measuring", target, end)?;
+        }
+        conductor.close_sample(start);
+        if reached == Reached::Interrupted {
+            return Ok(reached);
+        }
+    }
+    Ok(Reached::Target)
+}
+
+/// Runs to `target`. Traffic that has ended (load 0) leaves an empty network, whose clock goes on.
+fn run_through(
+    conductor: &mut Conductor<'_, '_>,
+    phase: &'static str,
+    target: Cycle,
+    end: Cycle,
+) -> Result<Reached, Failure> {
+    let reached = conductor.run(phase, target, Some(end))?;
+    if reached == Reached::End {
+        conductor.coupled.pass(target)?;
+    }
+    Ok(reached)
+}
+
+/// True if accepted load and mean delay hardly changed from one period to the next.
+fn is_small(before: &Window, now: &Window, threshold: f64) -> bool {
+    let (a, b) = (before.counts.received as f64, now.counts.received as f64);
+    let load_is_small = (a - b).abs() <= (threshold * a.max(b)).max(2.0 * (a + b).sqrt());
+    let (before, now) = (before.latency.moments(), now.latency.moments());
+    let delay_is_small = match (before.mean(), now.mean(), before.std(), now.std()) {
+        (Some(x), Some(y), Some(dx), Some(dy)) => {
+            (x - y).abs() <= (threshold * x.max(y)).max(2.0 * (dx * dx / a + dy * dy / b).sqrt())
+        }
+        _ => before.mean() == now.mean(),
+    };
+    load_is_small && delay_is_small
+}

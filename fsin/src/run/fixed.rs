@@ -1,0 +1,33 @@
+//! A fixed number of cycles, all of them measured.
+
+use super::{Conductor, Outcome, Progress};
+use crate::couple::{Coupled, Failure, Reached};
+
+/// Parts that a fixed run is cut into, for a confidence interval.
+const PARTS: u64 = 10;
+
+/// Runs for `cycles` cycles and measures every one of them.
+pub fn fixed(coupled: &mut Coupled<'_>, cycles: u64, progress: &mut dyn FnMut(Progress)) -> Outcome {
+    let mut conductor = Conductor::new(coupled, progress);
+    let end = measure(&mut conductor, cycles);
+    conductor.finish(end, None)
+}
+
+fn measure(conductor: &mut Conductor<'_, '_>, cycles: u64) -> Result<Reached, Failure> {
+    let first = conductor.clock();
+    let parts = PARTS.min(cycles);
+    for part in 0..parts {
+        let start = conductor.clock();
+        // Parts differ by at most one cycle; u128 because cycles x parts may not fit.
+        let target = first + (u128::from(cycles) * u128::from(part + 1) / u128::from(parts)) as u64;
+        let reached = conductor.run("measuring", target, Some(first + cycles));
+        if reached == Ok(Reached::End) {
+            conductor.coupled.pass(target)?;
+        }
+        conductor.close_sample(start);
+        if reached? == Reached::Interrupted {
+            return Ok(Reached::Interrupted);
+        }
+    }
+    Ok(Reached::Target)
+}

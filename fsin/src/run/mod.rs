@@ -1,0 +1,153 @@
+//! Run control: how long a run lasts and what of it is measured.
+//!
+//! [`batch`] is for a load that goes on for ever: warm up, wait for a steady state, measure in batches. [`fixed`] measures
+//! every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
+
+use crate::couple::{Coupled, Failure, Reached};
+use crate::stats::{Counts, Fairness, Window, fairness};
+use trgen::Cycle;
+
+mod batch;
+mod fixed;
+mod to_end;
+
+pub use batch::{BatchPlan, batch};
+pub use fixed::fixed;
+pub use to_end::to_end;
+
+/// One batch of measured cycles.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sample {
+    /// [cycle] First cycle of the batch.
+    pub start: Cycle,
+    /// [cycles] Length.
+    pub cycles: u64,
+    /// What was measured.
+    pub window: Window,
+}
+
+/// What a run found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// True if the run went to its planned end.
+    pub complete: bool,
+    /// Whether the steady state was reached before measuring; `None` where nobody waited for it.
+    pub converged: Option<bool>,
+    /// [cycles] Simulated in all.
+    pub cycles: u64,
+    /// [cycle] Clock when the last task was done, for traffic that ends.
+    pub completion: Option<Cycle>,
+    /// Measured batches, in order.
+    pub samples: Vec<Sample>,
+    /// All batches together.
+    pub measured: Window,
+    /// [packets] Of the whole run, warm-up included.
+    pub totals: Counts,
+    /// [packets] Still in the network at the end.
+    pub in_flight: u64,
+    /// [nodes] Endpoints of the network.
+    pub nodes: usize,
+    /// [nodes] That never send.
+    pub silent_nodes: usize,
+    /// Evenness of service over the measured batches.
+    pub fairness: Option<Fairness>,
+    /// Hash over every delivery of the run.
+    pub digest: u64,
+    /// Why the run ended early, if it did.
+    pub failure: Option<Failure>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// [cycles] Over which `measured` was measured.
+    #[must_use]
+    pub fn measured_cycles(&self) -> u64 {
+        self.samples.iter().map(|sample| sample.cycles).sum()
+    }
+}
+
+/// What a run is doing: reported at most every [`SLICE`] cycles.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
+    pub phase: &'static str,
+    /// [cycle] Clock.
+    pub clock: Cycle,
+    /// [cycle] Where the run will end, if that is known.
+    pub end: Option<Cycle>,
+    /// [packets] In the network.
+    pub in_flight: u64,
+}
+
+/// [cycles] Between two reports of progress.
+pub const SLICE: u64 = 10_000;
+
+/// A run under way: the coupled pair, who is told of progress, and what has been gathered.
+struct Conductor<'a, 'b> {
+    coupled: &'a mut Coupled<'b>,
+    progress: &'a mut dyn FnMut(Progress),
+    samples: Vec<Sample>,
+    warnings: Vec<String>,
+}
+
+impl<'a, 'b> Conductor<'a, 'b> {
+    fn new(coupled: &'a mut Coupled<'b>, progress: &'a mut dyn FnMut(Progress)) -> Self {
+        Self { coupled, progress, samples: Vec::new(), warnings: Vec::new() }
+    }
+
+    fn clock(&mut self) -> Cycle {
+        self.coupled.network().clock()
+    }
+
+    /// Runs to `target`, reporting on the way.
+    fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
+        loop {
+            let clock = self.clock();
+            let stop = (clock + SLICE).min(target);
+            let reached = self.coupled.run(stop)?;
+            let network = self.coupled.network();
+            (self.progress)(Progress { phase, clock: network.clock(), end, in_flight: network.in_flight() });
+            if reached != Reached::Target || stop == target {
+                return Ok(reached);
+            }
+        }
+    }
+
+    /// Closes the window that began at `start` as a batch.
+    fn close_sample(&mut self, start: Cycle) {
+        let network = self.coupled.network();
+        let cycles = network.clock().since(start);
+        let window = network.recorder_mut().take_window();
+        if cycles > 0 {
+            self.samples.push(Sample { start, cycles, window });
+        }
+    }
+
+    fn finish(self, end: Result<Reached, Failure>, converged: Option<bool>) -> Outcome {
+        let silent_nodes = self.coupled.silent_nodes();
+        let network = self.coupled.network();
+        let mut measured = Window::default();
+        for sample in &self.samples {
+            measured.merge(&sample.window);
+        }
+        let recorder = network.recorder();
+        let nodes = network.nodes();
+        Outcome {
+            complete: matches!(end, Ok(Reached::Target | Reached::End)),
+            converged,
+            cycles: network.clock().since(Cycle::FIRST),
+            completion: None,
+            samples: self.samples,
+            measured,
+            totals: recorder.totals(),
+            in_flight: network.in_flight(),
+            nodes,
+            silent_nodes,
+            fairness: fairness(recorder.received_by_source(), nodes - silent_nodes),
+            digest: recorder.digest(),
+            failure: end.err(),
+            warnings: self.warnings,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Mean, spread, extremes and percentiles of a quantity in whole cycles.
+
+use hdrhistogram::Histogram;
+
+/// Count, sum and sum of squares: exact integers, so that the order of recording cannot show.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Moments {
+    count: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    max: u64,
+}
+
+impl Moments {
+    /// Adds a value.
+    pub fn record(&mut self, value: u64) {
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.sum_of_squares += u128::from(value) * u128::from(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        self.max = self.max.max(other.max);
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean; `None` without values.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Standard deviation of the values (not of their mean); `None` without values.
+    #[must_use]
+    pub fn std(&self) -> Option<f64> {
+        (self.count > 0).then(|| {
+            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round.
+            let n = u128::from(self.count);
+            let spread = (n * self.sum_of_squares).saturating_sub(self.sum * self.sum);
+            (spread as f64).sqrt() / self.count as f64
+        })
+    }
+
+    /// Largest value; `None` without values.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+}
+
+/// Moments and a histogram, precise to 3 digits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Distribution {
+    moments: Moments,
+    histogram: Histogram<u64>,
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        let histogram = Histogram::new(3).expect("3 significant digits are within the histogram's 0 to 5");
+        Self { moments: Moments::default(), histogram }
+    }
+}
+
+impl Distribution {
+    /// Adds a value.
+    pub fn record(&mut self, value: u64) {
+        self.moments.record(value);
+        self.histogram.saturating_record(value);
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        // An auto-resizing histogram takes every value of another one.
+        let _ = self.histogram.add(&other.histogram);
+    }
+
+    /// Count, mean, spread and maximum: exact.
+    #[must_use]
+    pub const fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// The smallest recorded value that at least this share (0 to 1) of the values do not exceed, to 3 digits; `None`
+    /// without values.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let max = self.moments.max()?;
+        Some(self.histogram.value_at_quantile(share).min(max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_quantiles_of_one_to_a_thousand() {
+        let mut all = Distribution::default();
+        let mut half = Distribution::default();
+        for value in 1..=1000 {
+            if value % 2 == 0 { &mut all } else { &mut half }.record(value);
+        }
+        all.merge(&half);
+        assert_eq!(all.moments().count(), 1000);
+        assert_eq!(all.moments().mean(), Some(500.5));
+        assert!((all.moments().std().unwrap() - 288.674_989_6).abs() < 1e-6);
+        assert_eq!(all.moments().max(), Some(1000));
+        assert_eq!(all.quantile(0.5), Some(500));
+        assert_eq!(all.quantile(0.999), Some(999));
+    }
+
+    #[test]
+    fn nothing_recorded_is_absent_not_zero() {
+        let none = Distribution::default();
+        assert_eq!(none.moments().mean(), None);
+        assert_eq!(none.moments().std(), None);
+        assert_eq!(none.quantile(0.5), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! Tori and meshes of any number of dimensions.
+
+use trgen::catalog::Refusal;
+use trgen::{Geometry, NodeId};
+
+use super::{MAX_DIMENSIONS, Offsets, Port, Topology};
+
+/// Most nodes of a network: node numbers and twice their number fit 32 bits.
+const MAX_NODES: usize = 1 << 31;
+
+/// A grid of nodes, wrapped in every dimension (torus) or in none (mesh).
+#[derive(Clone, Debug)]
+pub struct Grid {
+    name: String,
+    geometry: Geometry,
+    /// Distance between the numbers of neighbours in each dimension.
+    strides: Vec<u32>,
+    wraps: bool,
+    ways: usize,
+}
+
+impl Grid {
+    /// Parses `sizes` such as `16x16` for the topology `name`.
+    pub(super) fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, Refusal> {
+        let bad = |what: String| Refusal::value(what, format!("write sizes as in `{name}:8x8`"));
+        if sizes.is_empty() {
+            return Err(bad(format!("topology `{name}` needs its sizes")));
+        }
+        let mut parsed = Vec::new();
+        for word in sizes.split('x') {
+            let size: u32 = word.parse().map_err(|_| bad(format!("size `{word}` in `{name}:{sizes}` is not a number")))?;
+            if !(1..=32_767).contains(&size) {
+                let what = format!("size {size} in `{name}:{sizes}` is out of range");
+                return Err(Refusal::value(what, "every size is 1 to 32767"));
+            }
+            parsed.push(size);
+        }
+        if parsed.len() > MAX_DIMENSIONS {
+            let what = format!("`{name}:{sizes}` has {} dimensions", parsed.len());
+            return Err(Refusal::value(what, format!("use at most {MAX_DIMENSIONS}")));
+        }
+        let geometry = Geometry::new(&parsed).filter(|geometry| geometry.nodes() <= MAX_NODES).ok_or_else(|| {
+            Refusal::value(format!("`{name}:{sizes}` has more than 2^31 nodes"), "use fewer or smaller dimensions")
+        })?;
+        if !(1..=2).contains(&ways) {
+            return Err(Refusal::value(format!("{ways} ways per dimension do not exist"), "use 1 or 2"));
+        }
+        if ways == 1 && !wraps {
+            let what = "a mesh with one-way links cannot reach every node";
+            return Err(Refusal::value(what, "use --ways 2, or a torus"));
+        }
+        Ok(Self::new(name, geometry, wraps, ways))
+    }
+
+    fn new(name: &str, geometry: Geometry, wraps: bool, ways: usize) -> Self {
+        let mut stride = 1u32;
+        let strides = geometry
+            .sizes()
+            .iter()
+            .map(|&size| {
+                let this = stride;
+                stride = stride.wrapping_mul(size);
+                this
+            })
+            .collect();
+        Self { name: name.to_owned(), geometry, strides, wraps, ways }
+    }
+
+    fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {
+        node.0 / self.strides[dimension] % self.geometry.sizes()[dimension]
+    }
+}
+
+impl Topology for Grid {
+    fn spec(&self) -> String {
+        let sizes: Vec<String> = self.geometry.sizes().iter().map(u32::to_string).collect();
+        format!("{}:{}", self.name, sizes.join("x"))
+    }
+
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn ways(&self) -> usize {
+        self.ways
+    }
+
+    fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
+        let (dimension, positive) = self.shape().direction(port);
+        let size = self.geometry.sizes()[dimension];
+        let stride = self.strides[dimension];
+        let here = self.coordinate(node, dimension);
+        // A ring of one node has no link: a packet never needs one.
+        let there = match (positive, self.wraps) {
+            _ if size == 1 => return None,
+            (true, _) if here + 1 < size => here + 1,
+            (false, _) if here > 0 => here - 1,
+            (true, true) => 0,
+            (false, true) => size - 1,
+            (_, false) => return None,
+        };
+        Some(NodeId(node.0 - here * stride + there * stride))
+    }
+
+    fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
+        let mut offsets = [0i16; MAX_DIMENSIONS];
+        for (dimension, &size) in self.geometry.sizes().iter().enumerate() {
+            let ahead = i32::try_from(self.coordinate(to, dimension)).unwrap_or(0)
+                - i32::try_from(self.coordinate(from, dimension)).unwrap_or(0);
+            let size = size as i32;
+            let hops = if !self.wraps {
+                ahead
+            } else {
+                let up = ahead.rem_euclid(size);
+                let go_up = self.ways == 1 || 2 * up < size || (2 * up == size && positive(dimension));
+                if up == 0 || go_up { up } else { up - size }
+            };
+            offsets[dimension] = hops as i16;
+        }
+        offsets
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::parse;
+
+    fn walk(topology: &dyn Topology, from: NodeId, to: NodeId) -> usize {
+        let offsets = topology.offsets(from, to, &mut |_| true);
+        let mut at = from;
+        let mut hops = 0;
+        for (dimension, &offset) in offsets.iter().enumerate() {
+            for _ in 0..offset.unsigned_abs() {
+                at = topology.neighbour(at, topology.shape().port(dimension, offset > 0)).unwrap();
+                hops += 1;
+            }
+        }
+        assert_eq!(at, to);
+        hops
+    }
+
+    #[test]
+    fn routes_lead_there_and_are_minimal() {
+        for (spec, ways, total) in [
+            // Sums of distances over all ordered pairs, from the closed forms.
+            ("torus:5", 2, 5 * 6),
+            ("torus:6", 2, 6 * 9),
+            ("torus:6", 1, 6 * 15),
+            ("mesh:5", 2, 40),
+            ("torus:4x4", 2, 16 * 32),
+            ("torus:3x1x2", 2, 6 * (2 * 2 + 3)),
+        ] {
+            let topology = parse(spec, ways).unwrap();
+            let nodes = topology.nodes() as u32;
+            let sum: usize =
+                (0..nodes * nodes).map(|pair| walk(&*topology, NodeId(pair / nodes), NodeId(pair % nodes))).sum();
+            assert_eq!(sum, total, "{spec}");
+        }
+    }
+
+    #[test]
+    fn neighbours_are_mutual() {
+        for spec in ["torus:4x3", "mesh:4x3", "torus:2x2", "torus:1x5"] {
+            let topology = parse(spec, 2).unwrap();
+            for node in 0..topology.nodes() {
+                for port in 0..topology.shape().ports() as u8 {
+                    if let Some(other) = topology.neighbour(NodeId::at(node), Port(port)) {
+                        let back = Port(port ^ 1);
+                        assert_eq!(topology.neighbour(other, back), Some(NodeId::at(node)), "{spec}");
+                    }
+                }
+            }
+        }
+    }
+}

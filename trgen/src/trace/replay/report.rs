@@ -1,0 +1,69 @@
+//! What a replay tells of its tasks.
+
+use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use crate::units::Cycle;
+
+/// What one task did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct TaskReport {
+    /// [cycles] Of computing.
+    pub compute_cycles: u64,
+    /// [cycles] Blocked in sends.
+    pub blocked_on_send_cycles: u64,
+    /// [cycles] Blocked in receives.
+    pub blocked_on_receive_cycles: u64,
+    /// [cycles] Blocked in waits for requests.
+    pub blocked_on_wait_cycles: u64,
+    /// Messages sent by point-to-point operations.
+    pub sent_point_to_point: u64,
+    /// Messages sent by expanded collectives.
+    pub sent_collective: u64,
+    /// [bytes] Sent.
+    pub sent_bytes: u64,
+    /// Messages received.
+    pub received: u64,
+    /// [cycle] In which its last event was done.
+    pub finished: Option<Cycle>,
+}
+
+impl TaskReport {
+    pub(super) fn count_sent(&mut self, send: &Send) {
+        match send.tag.context {
+            Tag::COLLECTIVE => self.sent_collective += 1,
+            _ => self.sent_point_to_point += 1,
+        }
+        self.sent_bytes += send.bytes;
+    }
+}
+
+/// What all tasks did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplayReport {
+    /// Each task.
+    pub tasks: Vec<TaskReport>,
+    /// Messages that have arrived and that nobody has received.
+    pub unreceived: u64,
+    /// Tasks that have not done all their events.
+    pub unfinished: usize,
+}
+
+/// What a receive waits for, in words.
+pub(super) fn wanted(receive: &Receive) -> String {
+    let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
+    let tag = match receive.tag {
+        TagFilter::Exactly(Tag { context: Tag::COLLECTIVE, label }) => format!("of collective {label}"),
+        TagFilter::Exactly(Tag { label, .. }) => format!("with tag {label}"),
+        TagFilter::AnyIn(_) => "with any tag".to_owned(),
+    };
+    format!("{from} {tag}")
+}
+
+/// What the latest of `events` that began `request` waits for, in words.
+pub(super) fn request(events: &[Event], request: Request) -> String {
+    let begun = events.iter().rev().find_map(|event| match event {
+        Event::Irecv(receive, begun) if *begun == request => Some(format!("a message {}", wanted(receive))),
+        Event::Isend(send, begun) if *begun == request => Some(format!("its send to task {}", send.to)),
+        _ => None,
+    });
+    begun.unwrap_or_else(|| "a request".to_owned())
+}
