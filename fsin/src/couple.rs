@@ -26,7 +26,7 @@ pub enum Failure {
     /// The network is empty and everybody waits for a message.
     #[error("the traffic is in deadlock at cycle {at}: the network is empty and every task waits")]
     TrafficDeadlock {
-        /// [cycle] Clock.
+        /// \[cycle\] Clock.
         at: Cycle,
         /// Who waits for what, one line each.
         waits: Vec<String>,
@@ -61,7 +61,7 @@ impl<'a> Coupled<'a> {
         self.network
     }
 
-    /// [nodes] That will never send.
+    /// \[nodes\] That will never send.
     #[must_use]
     pub fn silent_nodes(&self) -> usize {
         self.source.silent_nodes()

@@ -2,6 +2,7 @@
 
 pub mod couple;
 pub mod engine;
+pub mod experiment;
 pub mod network;
 pub mod router;
 pub mod routing;

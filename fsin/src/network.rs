@@ -45,7 +45,7 @@ pub trait Network {
     /// Number of end nodes.
     fn nodes(&self) -> usize;
 
-    /// [cycle] The next cycle to be simulated; [`Cycle::FIRST`] at the start.
+    /// \[cycle\] The next cycle to be simulated; [`Cycle::FIRST`] at the start.
     fn clock(&self) -> Cycle;
 
     /// Offers a message to its source's interface, at the clock.
@@ -58,7 +58,7 @@ pub trait Network {
     /// When the network can never move again.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
 
-    /// [packets] Accepted and neither received nor dropped yet.
+    /// \[packets\] Accepted and neither received nor dropped yet.
     fn in_flight(&self) -> u64;
 
     /// What has been measured.
@@ -110,9 +110,9 @@ impl fmt::Display for Channel {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the network is in deadlock: {in_flight} packets in flight, no phit has moved since cycle {since}")]
 pub struct Deadlock {
-    /// [cycle] The last one in which a phit moved.
+    /// \[cycle\] The last one in which a phit moved.
     pub since: Cycle,
-    /// [packets] In flight.
+    /// \[packets\] In flight.
     pub in_flight: u64,
     /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if none
     /// was found.

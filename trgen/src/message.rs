@@ -12,7 +12,7 @@ pub struct Message {
     pub source: NodeId,
     /// Receiving node; never the sending one (what stays in a node takes no network).
     pub destination: NodeId,
-    /// [bytes] Payload. The network cuts it into packets; a message of 0 bytes is one packet.
+    /// \[bytes\] Payload. The network cuts it into packets; a message of 0 bytes is one packet.
     pub bytes: u64,
 }
 
@@ -21,8 +21,8 @@ pub struct Message {
 pub struct Delivery {
     /// The message as it was offered.
     pub message: Message,
-    /// [cycle] When it was offered to the network.
+    /// \[cycle\] When it was offered to the network.
     pub offered: Cycle,
-    /// [cycle] When its last phit was consumed.
+    /// \[cycle\] When its last phit was consumed.
     pub delivered: Cycle,
 }

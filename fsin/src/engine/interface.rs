@@ -19,7 +19,7 @@ struct Underway {
 }
 
 /// Names a message that is under way.
-pub type Slot = u32;
+pub(super) type Slot = u32;
 
 /// The interfaces of all nodes.
 #[derive(Clone, Debug)]

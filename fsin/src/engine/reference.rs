@@ -29,7 +29,7 @@ struct Packet {
     key: u64,
     /// Hops still to go.
     offsets: Offsets,
-    /// [cycle] From which delay counts.
+    /// \[cycle\] From which delay counts.
     start: Cycle,
     hops: u64,
 }

@@ -39,33 +39,33 @@ pub struct RouterParams {
     pub routing: Routing,
     /// Order of deterministic and escape routes.
     pub order: Order,
-    /// [channels] Virtual channels of each link.
+    /// \[channels\] Virtual channels of each link.
     pub vcs: usize,
-    /// [phits] Length of every packet.
+    /// \[phits\] Length of every packet.
     pub packet_phits: u32,
-    /// [bytes] Payload of a phit.
+    /// \[bytes\] Payload of a phit.
     pub phit_bytes: u32,
-    /// [packets] Room of each transit queue and of each injection queue.
+    /// \[packets\] Room of each transit queue and of each injection queue.
     pub queue_packets: u32,
-    /// [packets] Room of each source buffer.
+    /// \[packets\] Room of each source buffer.
     pub injection_queue_packets: u32,
-    /// [injectors] Injection queues of each node, each with its own source buffer.
+    /// \[injectors\] Injection queues of each node, each with its own source buffer.
     pub injectors: usize,
     /// From buffer to injection queue.
     pub inject: Inject,
     /// How packets leave.
     pub consumption: Consumption,
-    /// [packets] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no bubble.
+    /// \[packets\] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no bubble.
     pub bubble: u32,
-    /// [packets] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every channel.
+    /// \[packets\] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every channel.
     pub lbr: u32,
-    /// [probability] That transit queues are considered before injection queues.
+    /// \[probability\] That transit queues are considered before injection queues.
     pub in_transit_priority: f64,
     /// What stands before the source buffer.
     pub source_queue: SourceQueue,
     /// Seed of the run: every draw of the router is a function of it, the packet, the node and the purpose.
     pub seed: u64,
-    /// [cycles] Without any phit moving while packets are in flight: then the network is in deadlock.
+    /// \[cycles\] Without any phit moving while packets are in flight: then the network is in deadlock.
     pub watchdog_cycles: u64,
 }
 
@@ -163,13 +163,13 @@ impl RouterParams {
         }
     }
 
-    /// [phits] Room of each transit queue and of each injection queue.
+    /// \[phits\] Room of each transit queue and of each injection queue.
     #[must_use]
     pub const fn queue_phits(&self) -> u32 {
         self.queue_packets * self.packet_phits
     }
 
-    /// [packets] That a message of this many bytes is cut into: every packet is full length, an empty message is one.
+    /// \[packets\] That a message of this many bytes is cut into: every packet is full length, an empty message is one.
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
         let packet_bytes = self.packet_phits as u64 * self.phit_bytes as u64;

@@ -56,9 +56,9 @@ pub struct Head<'a> {
 pub trait Surroundings {
     /// True if no packet owns this output channel.
     fn is_free(&self, output: OutputVc) -> bool;
-    /// [phits] Free space of the neighbour's queue that this channel leads to; `None` if there is no (working) link.
+    /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no (working) link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
-    /// [phits] Free space of this node's own transit queue of the same port and channel.
+    /// \[phits\] Free space of this node's own transit queue of the same port and channel.
     fn space_here(&self, output: OutputVc) -> u32;
 }
 

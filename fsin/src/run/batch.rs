@@ -9,19 +9,19 @@ use crate::stats::Window;
 /// How a batch run goes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BatchPlan {
-    /// [cycles] Before anything is looked at.
+    /// \[cycles\] Before anything is looked at.
     pub warmup: u64,
-    /// [cycles] Between two looks at whether the state is steady.
+    /// \[cycles\] Between two looks at whether the state is steady.
     pub conv_period: u64,
-    /// [share] A change of accepted load and of mean delay below this is small.
+    /// \[share\] A change of accepted load and of mean delay below this is small.
     pub conv_threshold: f64,
-    /// [cycles] After the warm-up; then measuring begins whether or not the state is steady. 0: nobody looks.
+    /// \[cycles\] After the warm-up; then measuring begins whether or not the state is steady. 0: nobody looks.
     pub max_conv_time: u64,
-    /// [batches] To measure.
+    /// \[batches\] To measure.
     pub samples: u64,
-    /// [cycles] Least length of each.
+    /// \[cycles\] Least length of each.
     pub sample_size: u64,
-    /// [packets] That a batch must receive; it is made up to 10 times as long for it.
+    /// \[packets\] That a batch must receive; it is made up to 10 times as long for it.
     pub min_batch_packets: u64,
 }
 

@@ -18,9 +18,9 @@ pub use to_end::to_end;
 /// One batch of measured cycles.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
-    /// [cycle] First cycle of the batch.
+    /// \[cycle\] First cycle of the batch.
     pub start: Cycle,
-    /// [cycles] Length.
+    /// \[cycles\] Length.
     pub cycles: u64,
     /// What was measured.
     pub window: Window,
@@ -33,21 +33,21 @@ pub struct Outcome {
     pub complete: bool,
     /// Whether the steady state was reached before measuring; `None` where nobody waited for it.
     pub converged: Option<bool>,
-    /// [cycles] Simulated in all.
+    /// \[cycles\] Simulated in all.
     pub cycles: u64,
-    /// [cycle] Clock when the last task was done, for traffic that ends.
+    /// \[cycle\] Clock when the last task was done, for traffic that ends.
     pub completion: Option<Cycle>,
     /// Measured batches, in order.
     pub samples: Vec<Sample>,
     /// All batches together.
     pub measured: Window,
-    /// [packets] Of the whole run, warm-up included.
+    /// \[packets\] Of the whole run, warm-up included.
     pub totals: Counts,
-    /// [packets] Still in the network at the end.
+    /// \[packets\] Still in the network at the end.
     pub in_flight: u64,
-    /// [nodes] Endpoints of the network.
+    /// \[nodes\] Endpoints of the network.
     pub nodes: usize,
-    /// [nodes] That never send.
+    /// \[nodes\] That never send.
     pub silent_nodes: usize,
     /// Evenness of service over the measured batches.
     pub fairness: Option<Fairness>,
@@ -60,7 +60,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// [cycles] Over which `measured` was measured.
+    /// \[cycles\] Over which `measured` was measured.
     #[must_use]
     pub fn measured_cycles(&self) -> u64 {
         self.samples.iter().map(|sample| sample.cycles).sum()
@@ -72,15 +72,15 @@ impl Outcome {
 pub struct Progress {
     /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
     pub phase: &'static str,
-    /// [cycle] Clock.
+    /// \[cycle\] Clock.
     pub clock: Cycle,
-    /// [cycle] Where the run will end, if that is known.
+    /// \[cycle\] Where the run will end, if that is known.
     pub end: Option<Cycle>,
-    /// [packets] In the network.
+    /// \[packets\] In the network.
     pub in_flight: u64,
 }
 
-/// [cycles] Between two reports of progress.
+/// \[cycles\] Between two reports of progress.
 pub const SLICE: u64 = 10_000;
 
 /// A run under way: the coupled pair, who is told of progress, and what has been gathered.

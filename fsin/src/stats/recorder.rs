@@ -35,12 +35,12 @@ impl Counts {
 pub struct Window {
     /// Packets that did so within the window.
     pub counts: Counts,
-    /// [cycles] From entering the source buffer (open source: from generation) to consuming the tail, of packets received
+    /// \[cycles\] From entering the source buffer (open source: from generation) to consuming the tail, of packets received
     /// in the window.
     pub latency: Distribution,
-    /// [cycles] From the same start to the header's leaving the injection queue, of headers that left in the window.
+    /// \[cycles\] From the same start to the header's leaving the injection queue, of headers that left in the window.
     pub injection_latency: Moments,
-    /// [links] Path lengths of packets received in the window.
+    /// \[links\] Path lengths of packets received in the window.
     pub hops: Moments,
 }
 
@@ -63,9 +63,9 @@ pub struct Receipt {
     pub destination: NodeId,
     /// Number of the packet among those of its source, from 0.
     pub sequence: u64,
-    /// [cycles] Delay.
+    /// \[cycles\] Delay.
     pub latency: u64,
-    /// [links] Path length.
+    /// \[links\] Path length.
     pub hops: u64,
 }
 
@@ -142,7 +142,7 @@ impl Recorder {
         totals
     }
 
-    /// [packets] Received since [`begin`](Self::begin), by source.
+    /// \[packets\] Received since [`begin`](Self::begin), by source.
     #[must_use]
     pub fn received_by_source(&self) -> &[u64] {
         &self.received_by_source

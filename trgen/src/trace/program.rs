@@ -69,7 +69,7 @@ pub struct Send {
     pub to: TaskId,
     /// What the receiver matches it by.
     pub tag: Tag,
-    /// [bytes] Payload, 0 allowed.
+    /// \[bytes\] Payload, 0 allowed.
     pub bytes: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct Receive {
     pub from: Option<TaskId>,
     /// Tags that will do.
     pub tag: TagFilter,
-    /// [bytes] Size of the receive buffer, as recorded; matching does not look at it.
+    /// \[bytes\] Size of the receive buffer, as recorded; matching does not look at it.
     pub bytes: u64,
 }
 
@@ -115,11 +115,11 @@ pub struct Program {
 pub struct Totals {
     /// Messages sent by point-to-point operations of the program.
     pub point_to_point_messages: u64,
-    /// [bytes] Their payload.
+    /// \[bytes\] Their payload.
     pub point_to_point_bytes: u64,
     /// Messages that collectives were expanded to.
     pub collective_messages: u64,
-    /// [bytes] Their payload.
+    /// \[bytes\] Their payload.
     pub collective_bytes: u64,
     /// Work of all tasks.
     pub compute: Picoseconds,

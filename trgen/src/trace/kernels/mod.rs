@@ -1,1 +1,182 @@
-//! (placeholder)
+//! Application kernels: the communication skeletons of parallel programs, as programs in memory.
+//!
+//! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives without
+//! compute; the replay that serves traces serves kernels too. One kernel is one `Entry` of the table below.
+//!
+//! Every iteration follows the one before without a barrier. Tags number messages: no two messages of one pair of tasks
+//! in one run have the same tag, so that a receive can only mean one message. With eager sends no kernel can deadlock.
+//!
+//! # How the model departs from reality, and who could notice
+//! There is no work between messages, and no send is non-blocking; a program that overlaps its exchanges keeps more
+//! messages in flight. A user to whom that matters should record a trace.
+
+mod collective;
+mod grid;
+mod pairwise;
+mod ring;
+mod shape;
+
+use crate::Geometry;
+use crate::catalog::{Component, Parameter, Refusal};
+use crate::synthetic::expr::{self, Call, Expr};
+use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
+use crate::units::TaskId;
+
+use shape::Shape;
+
+/// What a kernel says of its messages.
+#[derive(Clone, Copy, Debug)]
+struct Kernel {
+    /// Numbers of dimensions of the grids that it is defined on, the usual one first; none if it needs no grid.
+    dimensions: &'static [usize],
+    /// Why it is not defined for this number of tasks, if it is not.
+    refuses: fn(u32) -> Option<&'static str>,
+    /// Messages of one iteration.
+    messages: fn(&Shape) -> u64,
+    /// Labels that one pair of tasks needs in one iteration.
+    labels: fn(&Shape) -> u64,
+    /// Writes one task's steps of one iteration.
+    task: fn(&Shape, u32, &mut Steps),
+}
+
+type Entry = expr::Entry<Kernel>;
+
+/// Every kernel. One line per member.
+static TABLE: [&Entry; 14] = [
+    &pairwise::ONE_TO_ALL,
+    &pairwise::ALL_TO_ONE,
+    &pairwise::ALL_TO_ALL,
+    &pairwise::ALL_TO_ALL_PLAIN,
+    &collective::BINTREE,
+    &collective::BUTTERFLY,
+    &ring::N_BODIES,
+    &grid::MESH2D,
+    &grid::MESH3D,
+    &grid::TORUS2D,
+    &grid::TORUS3D,
+    &grid::SWEEP2D,
+    &grid::SWEEP3D,
+    &grid::WATERFALL,
+];
+
+/// What every kernel says of itself.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    TABLE.iter().map(|entry| &entry.component)
+}
+
+/// Most tasks of a kernel.
+pub const MOST_TASKS: u32 = 1 << 20;
+/// Most messages of a kernel, of all iterations: programs are held in memory, at some 100 bytes per message.
+pub const MOST_MESSAGES: u64 = 50_000_000;
+const MOST_ITERATIONS: i64 = 1_000_000_000;
+/// \[bytes\] 64 GiB: sums over all messages still fit 64 bits.
+const LARGEST: i64 = 1 << 36;
+
+const TASKS: Parameter =
+    Parameter { name: "tasks", about: "number of tasks", range: "1..=1048576", default: "number of nodes" };
+const BYTES: Parameter =
+    Parameter { name: "bytes", about: "size of every message [bytes]", range: "0..=2^36", default: "1024" };
+const ITERATIONS: Parameter =
+    Parameter { name: "iterations", about: "how often everything is done", range: "0..=10^9", default: "1" };
+const GRID: Parameter = Parameter {
+    name: "grid",
+    about: "sizes of the grid of tasks, x first, such as 8x8",
+    range: "1.. each",
+    default: "the network's if it has these dimensions, else as square as tasks permits",
+};
+
+const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
+
+/// Builds the program of the kernel that `text` describes.
+///
+/// `default_tasks` (the number of nodes) holds where `tasks` is absent; a kernel on a grid without `grid` takes the
+/// sizes of `default_geometry` if that has as many dimensions as the kernel and as many nodes as there are tasks, and
+/// otherwise the most square grid of that many tasks, largest size first.
+///
+/// # Errors
+/// When the text is malformed, the kernel unknown, a parameter unknown (the remedy names the nearest) or out of range,
+/// grid and tasks contradict each other, the kernel is not defined for this number of tasks, or there would be more
+/// than [`MOST_MESSAGES`].
+///
+/// # Example
+/// ```
+/// let program = trgen::trace::kernels::parse("bintree:bytes=4096", 64, None)?;
+/// assert_eq!(program.totals().point_to_point_messages, 63);
+/// # Ok::<(), trgen::catalog::Refusal>(())
+/// ```
+pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, Refusal> {
+    let expr = Expr::parse(text)?;
+    let entry = expr::find("kernel", &TABLE, &expr)?;
+    let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);
+    let shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
+    let name = call.name();
+    if let Some(needs) = (kernel.refuses)(shape.tasks) {
+        return Err(call.refuse_all(&format!("`{name}` needs {needs} of tasks, not {}", shape.tasks), "another tasks="));
+    }
+    let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
+    let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
+
+    let each = (kernel.messages)(&shape);
+    // 2^20 tasks all to all, 2^40 messages, times 10^9 iterations: fits 128 bits.
+    let total = u128::from(each) * u128::from(iterations);
+    if total > u128::from(MOST_MESSAGES) {
+        return Err(call.refuse_all(
+            &format!("`{text}` is {total} messages, {each} in each of {iterations} iterations"),
+            format!("fewer tasks or iterations: at most {MOST_MESSAGES} messages"),
+        ));
+    }
+    let mut program = Program::new(shape.tasks as usize);
+    if total == 0 {
+        return Ok(program);
+    }
+    let labels = (kernel.labels)(&shape);
+    for (task, events) in program.tasks.iter_mut().enumerate() {
+        let mut steps = Steps { events, bytes, first_label: 0 };
+        for iteration in 0..iterations {
+            steps.first_label = iteration * labels;
+            (kernel.task)(&shape, task as u32, &mut steps);
+            if iteration == 0 {
+                // All iterations are alike. Their product is bounded by the total.
+                let more = steps.events.len() * (iterations - 1) as usize;
+                steps.events.reserve_exact(more);
+            }
+        }
+        events.shrink_to_fit();
+    }
+    Ok(program)
+}
+
+/// Writes the steps of one task.
+#[derive(Debug)]
+struct Steps<'a> {
+    events: &'a mut Vec<Event>,
+    bytes: u64,
+    /// First tag of the iteration.
+    first_label: u64,
+}
+
+impl Steps<'_> {
+    fn tag(&self, label: u64) -> Tag {
+        // At most 10^9 iterations of 2^20 labels.
+        Tag::user((self.first_label + label) as i64)
+    }
+
+    fn send(&mut self, to: u32, label: u64) {
+        self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
+    }
+
+    fn receive(&mut self, from: u32, label: u64) {
+        let tag = TagFilter::Exactly(self.tag(label));
+        self.events.push(Event::Recv(Receive { from: Some(TaskId(from)), tag, bytes: self.bytes }));
+    }
+}
+
+/// For kernels that take any number of tasks.
+const fn any(_: u32) -> Option<&'static str> {
+    None
+}
+
+/// For kernels whose pairs exchange at most one message each way in an iteration.
+const fn one(_: &Shape) -> u64 {
+    1
+}

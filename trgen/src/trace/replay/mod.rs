@@ -26,7 +26,7 @@ pub use report::{ReplayReport, TaskReport};
 /// How long things take.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// [ps] Of one network cycle; at least 1.
+    /// \[ps\] Of one network cycle; at least 1.
     pub cycle: Picoseconds,
     /// Factor on every compute event: 0 removes computing, 1 keeps it.
     pub compute_scale: f64,
@@ -56,9 +56,9 @@ struct Task {
     state: State,
     mailbox: Mailbox,
     outstanding: HashSet<Request>,
-    /// [ps] Of computing that did not fill a cycle.
+    /// \[ps\] Of computing that did not fill a cycle.
     carry: u64,
-    /// [cycle] When it began to block.
+    /// \[cycle\] When it began to block.
     blocked_since: Cycle,
     report: TaskReport,
 }

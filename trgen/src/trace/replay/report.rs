@@ -6,23 +6,23 @@ use crate::units::Cycle;
 /// What one task did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskReport {
-    /// [cycles] Of computing.
+    /// \[cycles\] Of computing.
     pub compute_cycles: u64,
-    /// [cycles] Blocked in sends.
+    /// \[cycles\] Blocked in sends.
     pub blocked_on_send_cycles: u64,
-    /// [cycles] Blocked in receives.
+    /// \[cycles\] Blocked in receives.
     pub blocked_on_receive_cycles: u64,
-    /// [cycles] Blocked in waits for requests.
+    /// \[cycles\] Blocked in waits for requests.
     pub blocked_on_wait_cycles: u64,
     /// Messages sent by point-to-point operations.
     pub sent_point_to_point: u64,
     /// Messages sent by expanded collectives.
     pub sent_collective: u64,
-    /// [bytes] Sent.
+    /// \[bytes\] Sent.
     pub sent_bytes: u64,
     /// Messages received.
     pub received: u64,
-    /// [cycle] In which its last event was done.
+    /// \[cycle\] In which its last event was done.
     pub finished: Option<Cycle>,
 }
 

@@ -1,0 +1,128 @@
+//! The one table of what can be set: flags, keys of experiment files, `FSIN_*` variables and defaults all come from it.
+
+/// Under which heading `--help` shows a key.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Heading {
+    /// Topology and router.
+    Network,
+    /// What is sent.
+    Traffic,
+    /// How long, and on what engine.
+    RunControl,
+}
+
+impl Heading {
+    /// As users read it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Network => "Network",
+            Self::Traffic => "Traffic",
+            Self::RunControl => "Run control",
+        }
+    }
+}
+
+/// What kind of value a key takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A whole number, not negative.
+    Integer,
+    /// A number.
+    Number,
+    /// A word or expression.
+    Word,
+    /// A path of a file or folder; relative to the experiment file where it stands in one.
+    Path,
+    /// True or false; a flag without a value.
+    Switch,
+}
+
+/// One thing that can be set.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Name in files; the flag is `--name`, the variable `FSIN_NAME`.
+    pub name: &'static str,
+    /// Placeholder of the value in help texts.
+    pub metavar: &'static str,
+    /// What kind of value.
+    pub kind: Kind,
+    /// Value when nobody sets it; `None` if the key is then absent.
+    pub default: Option<&'static str>,
+    /// Unit of the value, or empty.
+    pub unit: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Where help shows it.
+    pub heading: Heading,
+}
+
+const fn key_of(
+    heading: Heading,
+    name: &'static str,
+    metavar: &'static str,
+    kind: Kind,
+    default: Option<&'static str>,
+    unit: &'static str,
+    about: &'static str,
+) -> Key {
+    Key { name, metavar, kind, default, unit, about, heading }
+}
+
+use Heading::{Network, RunControl, Traffic};
+use Kind::{Integer, Number, Path, Switch, Word};
+
+/// Every key, in the order in which they are shown.
+#[rustfmt::skip]
+pub const KEYS: &[Key] = &[
+    key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8"),
+    key_of(Network, "ways", "1|2", Integer, Some("2"), "", "directions of the links of each dimension"),
+    key_of(Network, "vcs", "N", Integer, Some("3"), "virtual channels per link", "virtual channels"),
+    key_of(Network, "routing", "MANAGEMENT:MODE", Word, Some("bubble:smart"), "", "deadlock avoidance and request mode"),
+    key_of(Network, "order", "dim|dir", Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
+    key_of(Network, "packet", "PHITS", Integer, Some("16"), "phits", "length of every packet"),
+    key_of(Network, "phit-bytes", "B", Integer, Some("4"), "bytes", "payload of a phit"),
+    key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue"),
+    key_of(Network, "injection-queue", "PACKETS", Integer, Some("8"), "packets", "room of each source buffer"),
+    key_of(Network, "injectors", "I", Integer, Some("1"), "injection queues per node", "injection queues"),
+    key_of(Network, "injection", "MODE", Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied)"),
+    key_of(Network, "inject", "parallel|serial", Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
+    key_of(Network, "consumption", "multiple|single", Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
+    key_of(Network, "arbitration", "MODE", Word, Some("rr"), "", "who gets a contended output: rr (round robin)"),
+    key_of(Network, "bubble", "B", Integer, Some("2"), "packets", "room that must be left in a ring on entering it; 0 turns it off, and a torus then deadlocks"),
+    key_of(Network, "lbr", "B", Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must leave, on adaptive channels too"),
+    key_of(Network, "in-transit-priority", "P", Number, Some("0"), "probability", "that transit queues are served before injection queues"),
+    key_of(Traffic, "source", "throttled|open", Word, Some("throttled"), "", "when the source buffer is full: stop generating, or queue without bound"),
+    key_of(Traffic, "traffic", "PATTERN", Word, Some("uniform"), "", "destinations: uniform, transpose, hotspot(0.1,0), ..."),
+    key_of(Traffic, "temporal", "PROCESS", Word, Some("bernoulli"), "", "when messages are generated"),
+    key_of(Traffic, "size", "LAW", Word, Some("constant"), "", "message sizes"),
+    key_of(Traffic, "load", "X", Number, Some("0.3"), "phits/node/cycle", "offered load"),
+    key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trc, SimGrid TI, or an archive (.tar.xz) of one"),
+    key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),
+    key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, shift:S, random"),
+    key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "of a link; a cycle is one phit at this rate"),
+    key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),
+    key_of(Traffic, "flop-rate", "RATE", Word, Some("5Gflop/s"), "", "of a task, for traces that count flops"),
+    key_of(Traffic, "trace-unit", "ns|us|ms|cycles", Word, Some("ns"), "", "of computing times in .trc files"),
+    key_of(Traffic, "recv-order", "ORDER", Word, Some("detect"), "", "of the tasks in receive lines of .trc files: src-dst, dst-src, detect"),
+    key_of(RunControl, "warmup", "C", Integer, Some("5000"), "cycles", "before anything is measured"),
+    key_of(RunControl, "conv-period", "C", Integer, Some("1000"), "cycles", "between two looks at whether the state is steady"),
+    key_of(RunControl, "conv-threshold", "X", Number, Some("0.05"), "share", "change of load and delay that counts as steady"),
+    key_of(RunControl, "max-conv-time", "C", Integer, Some("20000"), "cycles", "to wait for a steady state after the warm-up; 0 does not wait"),
+    key_of(RunControl, "samples", "N", Integer, Some("10"), "batches", "to measure"),
+    key_of(RunControl, "sample-size", "C", Integer, Some("2000"), "cycles", "of each batch"),
+    key_of(RunControl, "min-batch-packets", "N", Integer, Some("30"), "packets", "a batch grows, up to 10 times, until it has received so many"),
+    key_of(RunControl, "cycles", "C", Integer, None, "cycles", "a fixed run instead: no warm-up, everything is counted"),
+    key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace or kernel"),
+    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when --max-cycles ends a run"),
+    key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "without any phit moving that mean deadlock"),
+    key_of(RunControl, "engine", "NAME", Word, Some("reference"), "", "reference (phit by phit)"),
+    key_of(RunControl, "threads", "N", Integer, Some("1"), "threads", "to simulate with; results do not depend on it"),
+    key_of(RunControl, "seed", "N", Integer, Some("1"), "", "of every random draw"),
+];
+
+/// The key of this name.
+#[must_use]
+pub fn key(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}

@@ -1,0 +1,17 @@
+//! Experiments: everything that determines a run, from words to types to results.
+//!
+//! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
+//! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
+
+mod execute;
+mod file;
+mod keys;
+mod quantity;
+mod resolve;
+mod settings;
+
+pub use execute::{Finished, TraceFacts, Trouble, execute};
+pub use file::read_file;
+pub use keys::{Heading, KEYS, Key, Kind, key};
+pub use resolve::{EngineKind, Experiment, RunPlan, Traffic};
+pub use settings::{Origin, Setting, Settings, SettingsError};

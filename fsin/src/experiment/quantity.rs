@@ -1,0 +1,31 @@
+//! Rates with units, such as `10Gb/s` and `5Gflop/s`.
+
+/// SI prefixes that rates are written with.
+const PREFIXES: &[(&str, f64)] = &[("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("K", 1e3), ("", 1.0)];
+
+/// A rate in units of `unit` per second, such as `10Gb/s` with unit `b`. `None` unless it is positive and finite.
+pub(super) fn rate(text: &str, unit: &str) -> Option<f64> {
+    let text = text.trim();
+    let number_ends = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')))?;
+    let (number, rest) = text.split_at(number_ends);
+    let prefix = rest.trim_start().strip_suffix("/s")?.strip_suffix(unit)?;
+    let &(_, factor) = PREFIXES.iter().find(|&&(name, _)| name == prefix)?;
+    let rate = number.parse::<f64>().ok()? * factor;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_have_a_number_a_prefix_and_a_unit() {
+        assert_eq!(rate("10Gb/s", "b"), Some(10e9));
+        assert_eq!(rate("2.5 Tb/s", "b"), Some(2.5e12));
+        assert_eq!(rate("100b/s", "b"), Some(100.0));
+        assert_eq!(rate("5Gflop/s", "flop"), Some(5e9));
+        for bad in ["", "10", "Gb/s", "10Gb", "10GB/s", "0Gb/s", "-1Gb/s", "1e999Gb/s", "10Xb/s"] {
+            assert_eq!(rate(bad, "b"), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! From settings to a checked experiment.
+
+use std::path::PathBuf;
+
+use trgen::catalog::Refusal;
+use trgen::synthetic::source::{Config, Mode};
+use trgen::trace::formats::{ComputeUnit, ReadOptions};
+use trgen::trace::replay::Pace;
+use trgen::{Cycle, Picoseconds};
+
+use super::keys::{Heading, Key, Kind};
+use super::quantity::rate;
+use super::settings::{Origin, Settings, SettingsError, toml_value};
+use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
+use crate::routing::{Order, Routing};
+use crate::run::BatchPlan;
+use crate::topology;
+
+/// What drives the network.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Traffic {
+    /// A synthetic source.
+    Synthetic(Config),
+    /// Tasks of a trace.
+    Trace {
+        /// Where the trace is.
+        path: PathBuf,
+        /// How to read it.
+        options: ReadOptions,
+    },
+    /// Tasks of an application kernel.
+    Kernel {
+        /// Its name and parameters.
+        spec: String,
+    },
+}
+
+/// How long to run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RunPlan {
+    /// Warm up, wait for a steady state, measure in batches.
+    Batch(BatchPlan),
+    /// \[cycles\] Measure all of so many.
+    Fixed(u64),
+    /// To the end of the traffic, at most up to this cycle.
+    ToEnd(Cycle),
+}
+
+/// What simulates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EngineKind {
+    /// Phit by phit.
+    Reference,
+}
+
+/// A complete, checked experiment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Experiment {
+    /// Specification of the topology; parses.
+    pub topology: String,
+    /// Ways of each dimension.
+    pub ways: usize,
+    /// The router.
+    pub router: RouterParams,
+    /// What drives it.
+    pub traffic: Traffic,
+    /// Placement of tasks, for traces and kernels.
+    pub placement: String,
+    /// How long things take, for traces and kernels.
+    pub pace: Pace,
+    /// \[s\] Of one cycle.
+    pub cycle_seconds: f64,
+    /// How long to run.
+    pub plan: RunPlan,
+    /// True if meeting the limit of cycles is a failure.
+    pub strict: bool,
+    /// What simulates.
+    pub engine: EngineKind,
+    settings: Settings,
+}
+
+/// Keys that hold for some traffic or run control only.
+const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
+const BATCH: &[&str] = &[
+    "warmup",
+    "conv-period",
+    "conv-threshold",
+    "max-conv-time",
+    "samples",
+    "sample-size",
+    "min-batch-packets",
+];
+const TASKS: &[&str] = &["placement", "bandwidth", "compute", "max-cycles", "strict"];
+const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order"];
+
+/// Largest cycle counts: sums of several still fit 64 bits.
+const MAX_CYCLES: u64 = 1 << 60;
+
+impl Experiment {
+    /// Checks settings and builds the experiment that they mean.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, with its place and the remedy.
+    pub fn resolve(settings: Settings) -> Result<Self, SettingsError> {
+        let tasks = task_key(&settings)?;
+        conflicts(&settings, tasks)?;
+        let ways = settings.integer("ways")?;
+        let topology = topology::parse(settings.word("topology"), ways).map_err(|refusal| {
+            let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
+            settings.refused(key, &refusal)
+        })?;
+        let router = router(&settings)?;
+        router.check(topology.shape()).map_err(|refusal| {
+            // The refusal names its flag; the place is that of the flag.
+            let flag = refusal.to_string();
+            let key = flag.split_whitespace().next().and_then(|word| word.strip_prefix("--")).unwrap_or("topology");
+            settings.error(key, flag.clone(), refusal.remedy())
+        })?;
+        let bandwidth = settings.word("bandwidth");
+        let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
+            let what = format!("--bandwidth takes a rate in bits per second, not `{bandwidth}`");
+            settings.error("bandwidth", what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+        })?;
+        let cycle_seconds = f64::from(router.phit_bytes) * 8.0 / bits_per_second;
+        let pace = pace(&settings, cycle_seconds)?;
+        let traffic = match tasks {
+            None => Traffic::Synthetic(synthetic(&settings, topology.geometry().clone(), &router)?),
+            Some("trace") => Traffic::Trace {
+                path: settings.word("trace").into(),
+                options: read_options(&settings, pace)?,
+            },
+            Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned() },
+        };
+        let plan = plan(&settings, tasks.is_some())?;
+        let engine = settings.choice("engine", &[("reference", EngineKind::Reference)])?;
+        match settings.integer("threads")? {
+            1u32 => {}
+            threads => {
+                let what = format!("--threads {threads}: engine `{}` runs on one thread", settings.word("engine"));
+                return Err(settings.error("threads", what, "use --threads 1"));
+            }
+        }
+        Ok(Self {
+            topology: topology.spec(),
+            ways,
+            router,
+            traffic,
+            placement: settings.word("placement").to_owned(),
+            pace,
+            cycle_seconds,
+            plan,
+            strict: settings.choice("strict", &[("true", true), ("false", false)])?,
+            engine,
+            settings,
+        })
+    }
+
+    /// Every setting that has a part in this experiment, in the order of the key table.
+    #[must_use]
+    pub fn effective(&self) -> Vec<(&'static Key, String)> {
+        let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
+        let trace = matches!(self.traffic, Traffic::Trace { .. });
+        let batch = matches!(self.plan, RunPlan::Batch(_));
+        self.settings.effective(|key| match key.name {
+            "trace" => trace,
+            "kernel" => tasks && !trace,
+            "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
+            name if SYNTHETIC.contains(&name) => !tasks,
+            name if BATCH.contains(&name) => batch,
+            name if TASKS.contains(&name) => tasks,
+            name if TRACE.contains(&name) => trace,
+            _ => true,
+        })
+    }
+
+    /// The complete experiment as a file that runs it again.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        let mut heading: Option<Heading> = None;
+        for (key, value) in self.effective() {
+            if heading != Some(key.heading) {
+                text.push_str(if heading.is_some() { "\n# " } else { "# " });
+                text.push_str(key.heading.title());
+                text.push('\n');
+                heading = Some(key.heading);
+            }
+            // A path is written as seen from anywhere.
+            let value = match key.kind {
+                Kind::Path => std::path::absolute(&value).map_or(value, |path| path.display().to_string()),
+                _ => value,
+            };
+            text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
+        }
+        text
+    }
+
+    /// The settings that the experiment was made of.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+/// Which of `trace` and `kernel` drives the network, if any; a flag overrides a file.
+fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
+    let by_flag = |key: &str| settings.origin(key) == Origin::Flag;
+    match (settings.is_set("trace"), settings.is_set("kernel")) {
+        (false, false) => Ok(None),
+        (true, false) => Ok(Some("trace")),
+        (false, true) => Ok(Some("kernel")),
+        (true, true) if by_flag("trace") && !by_flag("kernel") => Ok(Some("trace")),
+        (true, true) if by_flag("kernel") && !by_flag("trace") => Ok(Some("kernel")),
+        (true, true) => {
+            Err(settings.error("kernel", "--trace and --kernel exclude each other", "give one of them"))
+        }
+    }
+}
+
+/// Refuses flags that would have no effect.
+fn conflicts(settings: &Settings, tasks: Option<&'static str>) -> Result<(), SettingsError> {
+    let given = |keys: &[&'static str]| {
+        keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
+    };
+    let useless = |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
+    if let Some(tasks) = tasks {
+        if let Some(key) = given(SYNTHETIC).or_else(|| given(BATCH)) {
+            return useless(key, &format!("with --{tasks}"), "leave it out: a trace or kernel sets its own pace and end");
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(key, &format!("with --{tasks}, which runs to its end"), "use --max-cycles for a limit");
+        }
+        if tasks == "kernel"
+            && let Some(key) = given(TRACE)
+        {
+            return useless(key, "with --kernel", "leave it out");
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
+        return useless(key, "with synthetic traffic", "leave it out, or give --trace or --kernel");
+    }
+    if settings.is_set("cycles")
+        && let Some(key) = given(BATCH)
+    {
+        return useless(key, "with --cycles, which measures every cycle", "leave out one of them");
+    }
+    Ok(())
+}
+
+fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
+    let routing = settings.word("routing");
+    settings.choice("injection", &[("shortest", ())])?;
+    settings.choice("arbitration", &[("rr", ())])?;
+    Ok(RouterParams {
+        routing: Routing::parse(routing).map_err(|refusal| settings.refused("routing", &refusal))?,
+        order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
+        vcs: settings.integer("vcs")?,
+        packet_phits: settings.integer("packet")?,
+        phit_bytes: settings.integer("phit-bytes")?,
+        queue_packets: settings.integer("queue")?,
+        injection_queue_packets: settings.integer("injection-queue")?,
+        injectors: settings.integer("injectors")?,
+        inject: settings.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
+        consumption: settings
+            .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,
+        bubble: settings.integer("bubble")?,
+        lbr: settings.integer("lbr")?,
+        in_transit_priority: settings.number("in-transit-priority")?,
+        source_queue: settings
+            .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
+        seed: settings.integer("seed")?,
+        watchdog_cycles: settings.integer("watchdog")?,
+    })
+}
+
+fn synthetic(
+    settings: &Settings,
+    geometry: trgen::Geometry,
+    router: &RouterParams,
+) -> Result<Config, SettingsError> {
+    let load = settings.number("load")?;
+    if load < 0.0 {
+        return Err(settings.error("load", format!("--load {load} is negative"), "use 0 or more phits/node/cycle"));
+    }
+    Ok(Config {
+        geometry,
+        pattern: settings.word("traffic").to_owned(),
+        process: settings.word("temporal").to_owned(),
+        size: settings.word("size").to_owned(),
+        load,
+        packet_phits: router.packet_phits,
+        phit_bytes: router.phit_bytes,
+        mode: match router.source_queue {
+            SourceQueue::Throttled => Mode::Throttled,
+            SourceQueue::Open => Mode::Open,
+        },
+        seed: router.seed,
+    })
+}
+
+fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
+    let cycle = Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0).ok_or_else(|| {
+        let what = format!("at --bandwidth {} a phit takes {cycle_seconds:e} s", settings.word("bandwidth"));
+        settings.error("bandwidth", what, "use a rate at which a phit takes 1 ps to 100 days")
+    })?;
+    let compute_scale = settings.number("compute")?;
+    if !(0.0..=1e6).contains(&compute_scale) {
+        let what = format!("--compute {compute_scale} is out of range");
+        return Err(settings.error("compute", what, "use 0 (no computing) to 1000000; 1 keeps the trace's times"));
+    }
+    Ok(Pace { cycle, compute_scale })
+}
+
+fn read_options(settings: &Settings, pace: Pace) -> Result<ReadOptions, SettingsError> {
+    let flop_rate = settings.word("flop-rate");
+    let flop_rate = rate(flop_rate, "flop").ok_or_else(|| {
+        let what = format!("--flop-rate takes a rate in operations per second, not `{flop_rate}`");
+        settings.error("flop-rate", what, "write --flop-rate 5Gflop/s (prefixes k, M, G, T)")
+    })?;
+    let units = [
+        ("ns", ComputeUnit::Nanoseconds),
+        ("us", ComputeUnit::Microseconds),
+        ("ms", ComputeUnit::Milliseconds),
+        ("cycles", ComputeUnit::Cycles(pace.cycle)),
+    ];
+    let recv_order = settings.word("recv-order").parse();
+    Ok(ReadOptions {
+        flop_rate,
+        compute_unit: settings.choice("trace-unit", &units)?,
+        recv_order: recv_order.map_err(|refusal: Refusal| settings.refused("recv-order", &refusal))?,
+        ..ReadOptions::default()
+    })
+}
+
+fn plan(settings: &Settings, tasks: bool) -> Result<RunPlan, SettingsError> {
+    let cycles = |name: &'static str, least: u64| {
+        let value: u64 = settings.integer(name)?;
+        if (least..=MAX_CYCLES).contains(&value) {
+            return Ok(value);
+        }
+        Err(settings.error(name, format!("--{name} {value} is out of range"), format!("use {least} to 2^60")))
+    };
+    if tasks {
+        let limit = if settings.is_set("max-cycles") { Cycle::FIRST + cycles("max-cycles", 1)? } else { Cycle::NEVER };
+        return Ok(RunPlan::ToEnd(limit));
+    }
+    if settings.is_set("cycles") {
+        return Ok(RunPlan::Fixed(cycles("cycles", 1)?));
+    }
+    let conv_threshold = settings.number("conv-threshold")?;
+    if conv_threshold < 0.0 {
+        let what = format!("--conv-threshold {conv_threshold} is negative");
+        return Err(settings.error("conv-threshold", what, "use a share such as 0.05"));
+    }
+    let plan = BatchPlan {
+        warmup: cycles("warmup", 0)?,
+        conv_period: cycles("conv-period", 1)?,
+        conv_threshold,
+        max_conv_time: cycles("max-conv-time", 0)?,
+        samples: cycles("samples", 1)?,
+        sample_size: cycles("sample-size", 1)?,
+        min_batch_packets: settings.integer("min-batch-packets")?,
+    };
+    if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
+        let what = format!("{} samples of {} cycles are more than 2^60 cycles", plan.samples, plan.sample_size);
+        return Err(settings.error("samples", what, "use fewer or shorter samples"));
+    }
+    Ok(RunPlan::Batch(plan))
+}

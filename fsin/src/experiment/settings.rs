@@ -1,0 +1,169 @@
+//! What was set, by whom, and where: defaults < file < environment < flags.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use trgen::catalog::{Refusal, suggestion};
+
+use super::keys::{KEYS, Key, Kind, key};
+
+/// Who set a value.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Origin {
+    /// Nobody.
+    Default,
+    /// An experiment file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Its text.
+        text: Arc<str>,
+        /// \[bytes\] Where the value stands in the text.
+        span: Range<usize>,
+    },
+    /// A variable of the environment.
+    Environment,
+    /// A flag of the command.
+    Flag,
+}
+
+/// A value and who set it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting {
+    /// The value as it was written.
+    pub value: String,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+/// A setting that cannot be used.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct SettingsError {
+    /// What was set and why it cannot be used.
+    pub what: String,
+    /// What to do instead.
+    pub remedy: String,
+    /// Where it was set.
+    pub origin: Origin,
+}
+
+/// All settings of an experiment.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Settings {
+    set: BTreeMap<&'static str, Setting>,
+}
+
+impl Settings {
+    /// Sets a key; a later layer overrides an earlier one.
+    ///
+    /// # Errors
+    /// No key has this name.
+    pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) -> Result<(), SettingsError> {
+        match key(name) {
+            Some(key) => {
+                self.set.insert(key.name, Setting { value: value.into(), origin });
+                Ok(())
+            }
+            None => {
+                let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+                Err(SettingsError { what: format!("unknown key `{name}`"), remedy: suggestion(name, &known), origin })
+            }
+        }
+    }
+
+    /// True if somebody set this key.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.set.contains_key(name)
+    }
+
+    /// Who set this key.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> Origin {
+        self.set.get(name).map_or(Origin::Default, |setting| setting.origin.clone())
+    }
+
+    /// The value of a key: as set, or its default; `None` if it is absent.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.set.get(name).map(|setting| setting.value.as_str()).or_else(|| key(name).and_then(|key| key.default))
+    }
+
+    /// An error about the value of a key.
+    #[must_use]
+    pub fn error(&self, name: &str, what: impl Into<String>, remedy: impl Into<String>) -> SettingsError {
+        SettingsError { what: what.into(), remedy: remedy.into(), origin: self.origin(name) }
+    }
+
+    /// A refusal of the value of a key.
+    #[must_use]
+    pub fn refused(&self, name: &str, refusal: &Refusal) -> SettingsError {
+        self.error(name, format!("--{name}: {refusal}"), refusal.remedy())
+    }
+
+    /// The value of a key that always has one.
+    pub(super) fn word(&self, name: &'static str) -> &str {
+        self.value(name).unwrap_or("")
+    }
+
+    /// The value of a key as a whole number.
+    pub(super) fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SettingsError> {
+        self.parse(name, "a whole number that is not negative")
+    }
+
+    /// The value of a key as a finite number.
+    pub(super) fn number(&self, name: &'static str) -> Result<f64, SettingsError> {
+        let what = "a number";
+        let number: f64 = self.parse(name, what)?;
+        if number.is_finite() { Ok(number) } else { Err(self.not(name, what)) }
+    }
+
+    /// The value of a key as one of a few words.
+    pub(super) fn choice<T: Copy>(&self, name: &'static str, choices: &[(&str, T)]) -> Result<T, SettingsError> {
+        let value = self.word(name);
+        choices.iter().find(|(word, _)| *word == value).map(|&(_, choice)| choice).ok_or_else(|| {
+            let known: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
+            self.error(name, format!("--{name} does not know `{value}`"), suggestion(value, &known))
+        })
+    }
+
+    fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SettingsError> {
+        self.word(name).parse().map_err(|_| self.not(name, what))
+    }
+
+    fn not(&self, name: &'static str, what: &str) -> SettingsError {
+        let example = key(name).and_then(|key| key.default).unwrap_or("1000");
+        let unit = key(name).map_or("", |key| key.unit);
+        let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+        let value = self.word(name);
+        self.error(name, format!("--{name} takes {what}{unit}, not `{value}`"), format!("write --{name} {example}"))
+    }
+
+    /// Every key that has a value and that `keep` wants, with its value, in the order of [`KEYS`].
+    pub fn effective(&self, keep: impl Fn(&Key) -> bool) -> Vec<(&'static Key, String)> {
+        KEYS.iter()
+            .filter(|key| keep(key))
+            .filter_map(|key| self.value(key.name).map(|value| (key, value.to_owned())))
+            .collect()
+    }
+}
+
+/// A value as TOML writes it.
+pub(super) fn toml_value(key: &Key, value: &str) -> String {
+    let plain = match key.kind {
+        Kind::Integer => value.parse::<u64>().is_ok(),
+        Kind::Number => value.parse::<f64>().is_ok_and(f64::is_finite),
+        Kind::Switch => matches!(value, "true" | "false"),
+        Kind::Word | Kind::Path => false,
+    };
+    if plain { value.to_owned() } else { quoted(value) }
+}
+
+fn quoted(value: impl Display) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}

@@ -1,0 +1,236 @@
+//! One instance over one toy network, watched.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::toy::{Notices, Toy, ToyNetwork};
+use super::{End, Place, Run, Violation};
+use crate::message::Message;
+use crate::source::{Next, Outbox, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// When `generate` is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Drive {
+    /// When `next` asks, and not otherwise; idle time is skipped.
+    AsAsked,
+    /// In every cycle.
+    EveryCycle,
+    /// In every cycle, twice.
+    Twice,
+}
+
+impl Drive {
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::AsAsked => "as `next` asks",
+            Self::EveryCycle => "in every cycle",
+            Self::Twice => "twice in every cycle",
+        }
+    }
+}
+
+/// What was generated when, and what became of it.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) log: Vec<(Cycle, Message)>,
+    pub(super) run: Run,
+}
+
+/// \[cycle\] How long a source that is done is called on, to see that it stays so.
+const AFTERWARDS: u64 = 10;
+
+/// Couples `source` to a `toy` network until it is done and the network empty, or `horizon` is past.
+pub(super) fn drive(
+    name: &str,
+    source: Box<dyn TrGen>,
+    toy: Toy,
+    how: Drive,
+    horizon: Cycle,
+) -> Result<Record, Violation> {
+    let nodes = source.nodes();
+    let place = Place { name: name.to_owned(), network: toy.name, drive: how.text(), cycle: Cycle::FIRST };
+    let mut watched = Watched {
+        source,
+        nodes,
+        place,
+        outbox: Outbox::new(nodes),
+        queues: vec![VecDeque::new(); nodes],
+        in_flight: BTreeSet::new(),
+        senders: BTreeSet::new(),
+        generated: None,
+        done: false,
+        log: Vec::new(),
+    };
+    let mut network = ToyNetwork::new(toy, nodes);
+    let mut delivered = 0;
+    let mut now = Cycle::FIRST;
+    let mut after = 0;
+    let mut said = watched.next()?;
+    let end = loop {
+        if now > horizon {
+            break End::Horizon;
+        }
+        watched.place.cycle = now;
+        let asked = matches!(said, Next::At(cycle) if cycle <= now);
+        if asked || how != Drive::AsAsked {
+            let fresh = watched.generate(now)?;
+            if let (false, Some(&message)) = (asked, fresh.first()) {
+                return Err(watched.unasked(said, message));
+            }
+            if how == Drive::Twice
+                && let Some(&message) = watched.generate(now)?.first()
+            {
+                return Err(Violation::Twice { at: watched.at(), message });
+            }
+        }
+        watched.offer(now, &mut network)?;
+        let Notices { sent, delivered: arrived } = network.live(now);
+        delivered += arrived.len() as u64;
+        for message in &sent {
+            watched.source.sent(now, message);
+        }
+        for delivery in &arrived {
+            watched.in_flight.remove(&key(&delivery.message));
+            watched.source.delivered(now, delivery);
+        }
+        said = watched.next()?;
+
+        let idle = watched.outbox.is_empty() && network.in_flight == 0;
+        if idle && said == Next::Waiting {
+            return Err(Violation::Deadlock { waits: watched.source.waits(), at: watched.at() });
+        }
+        if idle && said == Next::Done {
+            // Called on for a while, to see that nothing follows.
+            after += 1;
+            if after > AFTERWARDS {
+                break End::Done;
+            }
+        }
+        now = match (how, said) {
+            // What waits outside is offered in every cycle.
+            (Drive::AsAsked, _) if watched.outbox.is_empty() && after == 0 => {
+                let asked = if let Next::At(cycle) = said { cycle } else { Cycle::NEVER };
+                network.next().map_or(asked, |event| asked.min(event)).max(now.next())
+            }
+            _ => now.next(),
+        };
+    };
+    watched.check_silence()?;
+    let run = Run { network: toy.name, messages: watched.log.len() as u64, delivered, end, last: watched.place.cycle };
+    Ok(Record { log: watched.log, run })
+}
+
+fn key(message: &Message) -> (NodeId, u64) {
+    (message.source, message.id)
+}
+
+/// A source and what it has done so far.
+struct Watched {
+    source: Box<dyn TrGen>,
+    nodes: usize,
+    place: Place,
+    /// Where its messages wait for the network.
+    outbox: Outbox,
+    /// The same, in the order in which they were generated.
+    queues: Vec<VecDeque<Message>>,
+    in_flight: BTreeSet<(NodeId, u64)>,
+    senders: BTreeSet<NodeId>,
+    /// Last cycle for which `generate` was called.
+    generated: Option<Cycle>,
+    done: bool,
+    log: Vec<(Cycle, Message)>,
+}
+
+impl Watched {
+    fn at(&self) -> Box<Place> {
+        Box::new(self.place.clone())
+    }
+
+    /// Calls `generate` with an outbox of its own, so that what is new can be told from what waits.
+    fn generate(&mut self, now: Cycle) -> Result<Vec<Message>, Violation> {
+        self.generated = Some(now);
+        let mut out = Outbox::new(self.nodes);
+        let source = &mut self.source;
+        // A source that has panicked is not used again.
+        let outcome = catch_unwind(AssertUnwindSafe(|| source.generate(now, &mut out)));
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return Err(Violation::Failed { at: self.at(), what: error.what }),
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no text");
+                return Err(Violation::Panicked { at: self.at(), nodes: self.nodes, text: text.to_owned() });
+            }
+        }
+        let mut fresh = Vec::new();
+        out.offer(|message| {
+            fresh.push(message);
+            true
+        });
+        for &message in &fresh {
+            if self.done {
+                return Err(Violation::NotDone { at: self.at(), found: format!("{message:?}") });
+            }
+            if !self.in_flight.insert(key(&message)) {
+                return Err(Violation::Repeated { at: self.at(), message });
+            }
+            self.log.push((now, message));
+            self.senders.insert(message.source);
+            self.queues[message.source.index()].push_back(message);
+            self.outbox.push(message);
+        }
+        Ok(fresh)
+    }
+
+    fn next(&mut self) -> Result<Next, Violation> {
+        let found = self.source.nodes();
+        if found != self.nodes {
+            return Err(Violation::Nodes { at: self.at(), expected: self.nodes, found });
+        }
+        let said = self.source.next();
+        if self.done && said != Next::Done {
+            return Err(Violation::NotDone { at: self.at(), found: format!("`next` = {said:?}") });
+        }
+        self.done = said == Next::Done;
+        match (said, self.generated) {
+            (Next::At(asked), Some(generated)) if asked <= generated => {
+                Err(Violation::NextInPast { at: self.at(), generated, asked })
+            }
+            _ => Ok(said),
+        }
+    }
+
+    fn unasked(&self, said: Next, message: Message) -> Violation {
+        let said = match said {
+            Next::At(cycle) => format!("cycle {cycle}"),
+            Next::Waiting => "that it waits".to_owned(),
+            Next::Done => "that it is done".to_owned(),
+        };
+        Violation::Unasked { at: self.at(), said, message }
+    }
+
+    fn offer(&mut self, now: Cycle, network: &mut ToyNetwork) -> Result<(), Violation> {
+        let (queues, place) = (&mut self.queues, &self.place);
+        let mut wrong = None;
+        self.outbox.offer(|message| {
+            let taken = network.offer(now, message);
+            if taken {
+                let expected = queues[message.source.index()].pop_front();
+                if expected != Some(message) {
+                    wrong.get_or_insert(Violation::OutOfOrder { at: Box::new(place.clone()), expected, message });
+                }
+            }
+            taken
+        });
+        wrong.map_or(Ok(()), Err)
+    }
+
+    fn check_silence(&self) -> Result<(), Violation> {
+        let (nodes, silent, senders) = (self.nodes, self.source.silent_nodes(), self.senders.len());
+        if silent + senders > nodes {
+            return Err(Violation::SilentNodeSent { at: self.at(), nodes, silent, senders });
+        }
+        Ok(())
+    }
+}

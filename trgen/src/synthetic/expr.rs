@@ -1,0 +1,365 @@
+//! The words of the user: `name`, `name(argument, ...)`, `name:key=value,...`.
+//!
+//! # Grammar
+//! ```text
+//! expression = word [ '(' [ argument { ',' argument } ] ')' ]
+//!            | word ':' argument { ',' argument }       on the outside
+//!            | word ':' argument                        within parentheses, where a comma ends it
+//! argument   = [ word '=' ] expression
+//! word       = any characters but blanks and ( ) , : =
+//! ```
+//! A number is a word that reads as one ([`Expr::number`]). Blanks separate and mean nothing. So
+//! `mix(0.9:uniform, 0.1:hotspot(0.02, 0))` has two arguments `0.9` and `0.1`, each with one argument of its own.
+//!
+//! Every node of the tree knows its byte position, and every [`Refusal`] shows it with a caret under the text.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::catalog::{Component, Refusal, suggestion};
+
+/// A word with its arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expr {
+    /// The word: a component's name, or a number as it was written.
+    pub name: String,
+    /// What it is applied to, in the order written.
+    pub arguments: Vec<Argument>,
+    /// \[byte\] Where it begins in the text.
+    pub position: usize,
+}
+
+/// One argument of an expression.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    /// The word before `=` with its byte position, if there is one.
+    pub key: Option<(String, usize)>,
+    /// The argument itself.
+    pub value: Expr,
+}
+
+/// Nesting that nobody needs; deeper texts are refused before they exhaust the stack.
+const DEEPEST: usize = 32;
+
+impl Expr {
+    /// Reads one expression, which must be the whole text.
+    ///
+    /// # Errors
+    /// When the text does not follow the [grammar](self) or nests more than 32 deep.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let mut parser = Parser { text, at: 0 };
+        let expression = parser.expression(0)?;
+        match parser.peek() {
+            None => Ok(expression),
+            Some(found) => Err(parser.expected(found, "the end")),
+        }
+    }
+
+    /// The value of a number that stands alone; `None` for anything else, infinities included.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        if !self.arguments.is_empty() || !self.name.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
+            return None;
+        }
+        self.name.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// The value of a whole number that stands alone: `64`, `-3`, and `1e6` up to 2^53.
+    #[must_use]
+    pub fn integer(&self) -> Option<i64> {
+        if self.arguments.is_empty()
+            && let Ok(number) = self.name.parse()
+        {
+            return Some(number);
+        }
+        self.number()
+            .filter(|number| number.fract() == 0.0 && number.abs() <= 2f64.powi(53))
+            .map(|number| number as i64)
+    }
+
+    /// The word, if it stands alone.
+    #[must_use]
+    pub fn word(&self) -> Option<&str> {
+        self.arguments.is_empty().then_some(self.name.as_str())
+    }
+}
+
+/// Writes the expression in its normal form, with parentheses; reading that gives the same tree.
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (position, argument) in self.arguments.iter().enumerate() {
+            f.write_str(if position == 0 { "(" } else { "," })?;
+            if let Some((key, _)) = &argument.key {
+                write!(f, "{key}=")?;
+            }
+            argument.value.fmt(f)?;
+        }
+        if self.arguments.is_empty() { Ok(()) } else { f.write_str(")") }
+    }
+}
+
+/// A refusal that shows `text` with a caret under the byte at `position`.
+#[must_use]
+pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<String>) -> Refusal {
+    // Tabs and line ends would displace the caret.
+    let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    let column = text.char_indices().take_while(|&(at, _)| at < position).count();
+    Refusal::value(format!("{problem}\n  {line}\n  {:column$}^", ""), remedy)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+fn is_word(c: char) -> bool {
+    !c.is_whitespace() && !"(),:=".contains(c)
+}
+
+impl Parser<'_> {
+    /// The next character that is not blank; the position moves up to it.
+    fn peek(&mut self) -> Option<char> {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        self.text[self.at..].chars().next()
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        let found = self.peek() == Some(wanted);
+        if found {
+            self.at += wanted.len_utf8();
+        }
+        found
+    }
+
+    fn expected(&self, found: impl Into<Option<char>>, what: &str) -> Refusal {
+        let found = found.into().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
+        refuse(self.text, self.at, &format!("expected {what}, found {found}"), "write `name` or `name(argument, ...)`")
+    }
+
+    fn expression(&mut self, depth: usize) -> Result<Expr, Refusal> {
+        let found = self.peek();
+        let position = self.at;
+        if depth > DEEPEST {
+            return Err(refuse(self.text, position, "nested too deeply", format!("nest at most {DEEPEST} deep")));
+        }
+        let rest = &self.text[position..];
+        let name = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+        if name.is_empty() {
+            return Err(self.expected(found, "a name or a number"));
+        }
+        self.at += name.len();
+        let mut arguments = Vec::new();
+        if self.take('(') {
+            if !self.take(')') {
+                self.list(depth, &mut arguments)?;
+                if !self.take(')') {
+                    let found = self.peek();
+                    return Err(self.expected(found, "`,` or `)`"));
+                }
+            }
+        } else if self.take(':') {
+            if depth == 0 {
+                self.list(depth, &mut arguments)?;
+            } else {
+                arguments.push(self.argument(depth)?);
+            }
+        }
+        Ok(Expr { name: name.to_owned(), arguments, position })
+    }
+
+    fn list(&mut self, depth: usize, arguments: &mut Vec<Argument>) -> Result<(), Refusal> {
+        arguments.push(self.argument(depth)?);
+        while self.take(',') {
+            arguments.push(self.argument(depth)?);
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, depth: usize) -> Result<Argument, Refusal> {
+        let first = self.expression(depth + 1)?;
+        if first.arguments.is_empty() && self.take('=') {
+            let value = self.expression(depth + 1)?;
+            return Ok(Argument { key: Some((first.name, first.position)), value });
+        }
+        Ok(Argument { key: None, value: first })
+    }
+}
+
+/// A member of a family: what it says of itself, and how it is built (`F`, a function pointer).
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<F: 'static> {
+    /// Name, definition, parameters, source.
+    pub component: Component,
+    /// Other words for it.
+    pub aliases: &'static [&'static str],
+    /// Builds it from its arguments.
+    pub build: F,
+}
+
+/// The member of a family that `expr` names.
+///
+/// # Errors
+/// When there is none; the remedy lists the nearest names.
+pub fn find<F>(family: &'static str, table: &[&'static Entry<F>], expr: &Expr) -> Result<&'static Entry<F>, Refusal> {
+    let found = table.iter().find(|entry| entry.component.name == expr.name || entry.aliases.contains(&&*expr.name));
+    found.copied().ok_or_else(|| {
+        let known: Vec<&str> =
+            table.iter().flat_map(|e| [e.component.name].into_iter().chain(e.aliases.iter().copied())).collect();
+        Refusal::unknown(family, &expr.name, &known)
+    })
+}
+
+/// An expression whose arguments have been assigned to the parameters of its component.
+///
+/// Arguments without a key take the parameters in order; those with one take theirs. A last parameter whose name ends
+/// with `...` takes every argument that is left.
+#[derive(Clone, Debug)]
+pub struct Call<'a> {
+    text: &'a str,
+    expr: &'a Expr,
+    component: &'static Component,
+    bound: Vec<Option<&'a Expr>>,
+    rest: Vec<&'a Expr>,
+}
+
+impl<'a> Call<'a> {
+    /// Assigns the arguments of `expr`, which was read from `text`, to the parameters of `component`.
+    ///
+    /// # Errors
+    /// When there are too many arguments, a key is unknown (the remedy names the nearest), or one is given twice.
+    pub fn bind(text: &'a str, expr: &'a Expr, component: &'static Component) -> Result<Self, Refusal> {
+        let parameters = component.parameters;
+        let mut call = Self { text, expr, component, bound: vec![None; parameters.len()], rest: Vec::new() };
+        let mut next = 0;
+        for Argument { key, value } in &expr.arguments {
+            let index = if let Some((key, position)) = key {
+                let known: Vec<&str> = parameters.iter().map(|p| p.name.trim_end_matches("...")).collect();
+                known.iter().position(|name| name == key).ok_or_else(|| {
+                    let remedy =
+                        if known.is_empty() { "write the name alone".to_owned() } else { suggestion(key, &known) };
+                    refuse(text, *position, &format!("`{}` has no parameter `{key}`", component.name), remedy)
+                })?
+            } else {
+                next
+            };
+            next = index + 1;
+            match parameters.get(index.min(parameters.len().saturating_sub(1))) {
+                Some(last) if last.name.ends_with("...") && index + 1 >= parameters.len() => call.rest.push(value),
+                Some(parameter) if index < parameters.len() => {
+                    if call.bound[index].replace(value).is_some() {
+                        return Err(call.refuse(
+                            value,
+                            &format!("`{}` is given twice", parameter.name),
+                            "give it once",
+                        ));
+                    }
+                }
+                _ => {
+                    let most = parameters.len();
+                    let problem = format!("`{}` takes at most {most} argument(s)", component.name);
+                    return Err(call.refuse(value, &problem, call.usage()));
+                }
+            }
+        }
+        Ok(call)
+    }
+
+    /// How the component is written, with its parameters' ranges.
+    fn usage(&self) -> String {
+        let name = self.component.name;
+        if self.component.parameters.is_empty() {
+            return format!("write `{name}` alone");
+        }
+        let list: Vec<String> =
+            self.component.parameters.iter().map(|p| format!("{}: {} ({})", p.name, p.about, p.range)).collect();
+        format!("`{name}` takes {}", list.join("; "))
+    }
+
+    /// A refusal with a caret under one argument.
+    #[must_use]
+    pub fn refuse(&self, argument: &Expr, problem: &str, remedy: impl Into<String>) -> Refusal {
+        refuse(self.text, argument.position, problem, remedy)
+    }
+
+    /// A refusal with a caret under the component's name.
+    #[must_use]
+    pub fn refuse_all(&self, problem: &str, remedy: impl Into<String>) -> Refusal {
+        refuse(self.text, self.expr.position, problem, remedy)
+    }
+
+    /// The argument given for a parameter, if any.
+    ///
+    /// # Panics
+    /// When the component has no such parameter: its file contradicts itself.
+    #[must_use]
+    pub fn given(&self, parameter: &str) -> Option<&'a Expr> {
+        self.bound[self.index(parameter)]
+    }
+
+    /// The arguments taken by the last parameter, `name...`.
+    #[must_use]
+    pub fn rest(&self) -> &[&'a Expr] {
+        &self.rest
+    }
+
+    /// The component's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.component.name
+    }
+
+    /// The text that was read.
+    #[must_use]
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The value of a number, or the parameter's default.
+    ///
+    /// # Errors
+    /// When it is absent without a default, is no number, or lies outside `range`.
+    pub fn number(&self, parameter: &str, range: RangeInclusive<f64>) -> Result<f64, Refusal> {
+        self.value(parameter, Expr::number, |value| range.contains(value), "a number")
+    }
+
+    /// The value of a whole number, or the parameter's default.
+    ///
+    /// # Errors
+    /// When it is absent without a default, is no whole number, or lies outside `range`.
+    pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, Refusal> {
+        self.value(parameter, Expr::integer, |value| range.contains(value), "a whole number")
+    }
+
+    fn index(&self, parameter: &str) -> usize {
+        let found = self.component.parameters.iter().position(|p| p.name == parameter);
+        found.unwrap_or_else(|| panic!("`{}` declares no parameter `{parameter}`", self.component.name))
+    }
+
+    fn value<T>(
+        &self,
+        parameter: &str,
+        read: impl Fn(&Expr) -> Option<T>,
+        fits: impl Fn(&T) -> bool,
+        kind: &str,
+    ) -> Result<T, Refusal> {
+        let index = self.index(parameter);
+        let declared = &self.component.parameters[index];
+        let Some(argument) = self.bound[index] else {
+            let default =
+                Expr { name: declared.default.to_owned(), arguments: Vec::new(), position: self.expr.position };
+            return read(&default).ok_or_else(|| {
+                self.refuse_all(&format!("`{}` needs its parameter {parameter}", self.component.name), self.usage())
+            });
+        };
+        let remedy = || format!("{parameter}: {} ({})", declared.about, declared.range);
+        let value =
+            read(argument).ok_or_else(|| self.refuse(argument, &format!("`{argument}` is not {kind}"), remedy()))?;
+        if fits(&value) {
+            Ok(value)
+        } else {
+            Err(self.refuse(argument, &format!("{parameter} = {argument} is out of range"), remedy()))
+        }
+    }
+}

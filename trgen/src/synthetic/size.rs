@@ -1,0 +1,78 @@
+//! Size laws: how long a message is.
+
+use std::fmt::Debug;
+
+use crate::catalog::{Component, Parameter, Refusal};
+use crate::rng::Stream;
+use crate::synthetic::expr::{self, Call, Expr};
+
+/// How long the messages are. The same law holds for every node; each draws from its own stream.
+pub trait Law: Debug + Send {
+    /// \[phit\] Size of the next message of the node whose stream of size draws is `rng`; at least 1.
+    fn phits(&mut self, rng: &mut Stream) -> u64;
+
+    /// \[phit\] Exact mean of [`phits`](Self::phits): the message rate is the load over it.
+    fn mean(&self) -> f64;
+}
+
+type Built = Result<Box<dyn Law>, Refusal>;
+type Entry = expr::Entry<fn(&Call, u32) -> Built>;
+
+/// Every law. One line per member.
+static TABLE: [&Entry; 1] = [&CONSTANT];
+
+/// What every law says of itself.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    TABLE.iter().map(|entry| &entry.component)
+}
+
+/// Builds the law that `text` describes, for packets of `packet_phits` phits.
+///
+/// # Errors
+/// When the text is malformed, the law unknown, or a parameter unusable.
+pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, Refusal> {
+    let expr = Expr::parse(text)?;
+    let entry = expr::find("size law", &TABLE, &expr)?;
+    (entry.build)(&Call::bind(text, &expr, &entry.component)?, packet_phits)
+}
+
+/// \[phit\] The longest message. A million packets of the usual size; longer ones are typing errors.
+const LONGEST: i64 = 1 << 24;
+
+static CONSTANT: Entry = Entry {
+    component: Component {
+        name: "constant",
+        about: "every message has the same size",
+        parameters: &[Parameter {
+            name: "phits",
+            about: "size of every message [phit]",
+            range: "1..=16777216",
+            default: "packet length",
+        }],
+        source: "the usual assumption",
+    },
+    aliases: &[],
+    build: |call, packet_phits| {
+        let phits = if call.given("phits").is_some() {
+            call.integer("phits", 1..=LONGEST)? as u64
+        } else {
+            u64::from(packet_phits)
+        };
+        Ok(Box::new(Constant { phits }))
+    },
+};
+
+#[derive(Debug)]
+struct Constant {
+    phits: u64,
+}
+
+impl Law for Constant {
+    fn phits(&mut self, _: &mut Stream) -> u64 {
+        self.phits
+    }
+
+    fn mean(&self) -> f64 {
+        self.phits as f64
+    }
+}

@@ -1,0 +1,249 @@
+//! The synthetic source: process x pattern x law behind [`TrGen`].
+
+use super::calendar::Calendar;
+use super::size::{self, Law};
+use super::spatial::{self, Pattern};
+use super::temporal::{self, Process};
+use crate::Geometry;
+use crate::catalog::Refusal;
+use crate::message::{Delivery, Message};
+use crate::rng::{Purpose, Stream, stream};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// What a node does while the network does not take its message.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Mode {
+    /// It waits, and draws the gap to its next message when the last one has left its hands: at most one message per
+    /// node waits.
+    #[default]
+    Throttled,
+    /// It goes on generating: messages queue before the network without bound.
+    Open,
+}
+
+/// A synthetic source in the words of the user. [`Synthetic::new`] reads them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// The grid of nodes; a network without one has a single dimension.
+    pub geometry: Geometry,
+    /// Spatial pattern, [`spatial::parse`].
+    pub pattern: String,
+    /// Temporal process, [`temporal::parse`].
+    pub process: String,
+    /// Size law, [`size::parse`].
+    pub size: String,
+    /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
+    pub load: f64,
+    /// \[phit\] Packet length, 1 or more; the default of the size law.
+    pub packet_phits: u32,
+    /// \[bytes\] Size of a phit, 1 or more.
+    pub phit_bytes: u32,
+    /// What a node does while the network does not take its message.
+    pub mode: Mode,
+    /// Run seed.
+    pub seed: u64,
+}
+
+impl Config {
+    /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, throttled, seed 1.
+    #[must_use]
+    pub fn new(geometry: Geometry) -> Self {
+        Self {
+            geometry,
+            pattern: "uniform".to_owned(),
+            process: "bernoulli".to_owned(),
+            size: "constant".to_owned(),
+            load: 0.3,
+            packet_phits: 16,
+            phit_bytes: 4,
+            mode: Mode::Throttled,
+            seed: 1,
+        }
+    }
+}
+
+/// What a node is up to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Stands in the calendar.
+    Due,
+    /// Throttled: waits for [`TrGen::sent`].
+    Blocked,
+    /// Will not send again.
+    Finished,
+}
+
+#[derive(Debug)]
+struct Node {
+    temporal: Stream,
+    spatial: Stream,
+    size: Stream,
+    /// Number of the next message.
+    sequence: u64,
+    state: State,
+}
+
+/// Synthetic traffic.
+///
+/// A message's id is its running number at its source, from 0. The clock of gaps starts at cycle 0, so that the first
+/// possible message is that of [`Cycle::FIRST`]. The cost is per message, not per node and cycle.
+#[derive(Debug)]
+pub struct Synthetic {
+    pattern: Box<dyn Pattern>,
+    process: Box<dyn Process>,
+    law: Box<dyn Law>,
+    mode: Mode,
+    phit_bytes: u64,
+    nodes: Vec<Node>,
+    calendar: Calendar,
+    /// Number of nodes that are blocked.
+    blocked: usize,
+    silent: usize,
+    /// Nodes due in one cycle; kept for its memory.
+    due: Vec<NodeId>,
+}
+
+impl Synthetic {
+    /// Builds the source that `config` describes.
+    ///
+    /// # Errors
+    /// When a word of the configuration is unknown or its parameters unusable, the pattern is not defined for this
+    /// number of nodes, the load is more than the process can generate, or a phit or packet is empty.
+    pub fn new(config: &Config) -> Result<Self, Refusal> {
+        for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
+            if value == 0 {
+                return Err(Refusal::value(format!("{name} 0"), format!("a {name} of 1 or more")));
+            }
+        }
+        let law = size::parse(&config.size, config.packet_phits)?;
+        let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)?;
+        let site = temporal::Site {
+            nodes: config.geometry.nodes(),
+            load: config.load,
+            mean_phits: law.mean(),
+            seed: config.seed,
+        };
+        let process = temporal::parse(&config.process, site)?;
+        Ok(Self::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
+    }
+
+    /// Builds a source from parts that may be of the caller's own making; the pattern says how many nodes there are.
+    #[must_use]
+    pub fn from_parts(
+        pattern: Box<dyn Pattern>,
+        process: Box<dyn Process>,
+        law: Box<dyn Law>,
+        phit_bytes: u32,
+        mode: Mode,
+        seed: u64,
+    ) -> Self {
+        let count = pattern.nodes();
+        let node = |index: usize| {
+            let draws = |purpose| stream(seed, index as u64, purpose);
+            Node {
+                temporal: draws(Purpose::Temporal),
+                spatial: draws(Purpose::Spatial),
+                size: draws(Purpose::Size),
+                sequence: 0,
+                state: State::Finished,
+            }
+        };
+        let mut source = Self {
+            silent: pattern.silent(),
+            pattern,
+            process,
+            law,
+            mode,
+            phit_bytes: u64::from(phit_bytes),
+            nodes: (0..count).map(node).collect(),
+            calendar: Calendar::new(count),
+            blocked: 0,
+            due: Vec::new(),
+        };
+        for node in (0..count).map(NodeId::at) {
+            if !source.pattern.is_silent(node) {
+                source.schedule(node, Cycle(0));
+            }
+        }
+        source
+    }
+
+    /// Draws the next message's cycle for a node that is free since `from`.
+    fn schedule(&mut self, id: NodeId, from: Cycle) {
+        let node = &mut self.nodes[id.index()];
+        let cycle = self.process.next(id, from, &mut node.temporal);
+        if cycle == Cycle::NEVER {
+            node.state = State::Finished;
+        } else {
+            node.state = State::Due;
+            self.calendar.insert(cycle, id);
+        }
+    }
+
+    fn emit(&mut self, id: NodeId, cycle: Cycle, out: &mut Outbox) {
+        let node = &mut self.nodes[id.index()];
+        let Some(destination) = self.pattern.destination(id, &mut node.spatial) else {
+            node.state = State::Finished;
+            return;
+        };
+        let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
+        out.push(Message { id: node.sequence, source: id, destination, bytes });
+        node.sequence += 1;
+        match self.mode {
+            Mode::Throttled => {
+                node.state = State::Blocked;
+                self.blocked += 1;
+            }
+            Mode::Open => self.schedule(id, cycle),
+        }
+    }
+}
+
+impl TrGen for Synthetic {
+    fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        let mut due = std::mem::take(&mut self.due);
+        while let Some(cycle) = self.calendar.take(now, &mut due) {
+            for &node in &due {
+                self.emit(node, cycle, out);
+            }
+        }
+        self.due = due;
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        let node = &self.nodes[message.source.index()];
+        if node.state == State::Blocked {
+            self.blocked -= 1;
+            self.schedule(message.source, now);
+        }
+    }
+
+    fn delivered(&mut self, _: Cycle, _: &Delivery) {}
+
+    fn next(&self) -> Next {
+        match self.calendar.next() {
+            Some(cycle) => Next::At(cycle),
+            None if self.blocked > 0 => Next::Waiting,
+            None => Next::Done,
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.silent
+    }
+
+    fn waits(&self) -> Vec<String> {
+        let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);
+        blocked
+            .map(|(index, node)| {
+                format!("node {index} waits for the network to take its message {}", node.sequence - 1)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,33 @@
+//! Patterns that send each node to one other node for the whole run.
+
+use super::Pattern;
+use crate::rng::Stream;
+use crate::units::NodeId;
+
+/// A table of destinations; a node that stands at its own place is silent. 4 bytes per node.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    destinations: Vec<NodeId>,
+}
+
+impl Fixed {
+    /// The pattern in which node i sends to `destination(i)`.
+    pub(super) fn new(nodes: u32, destination: impl Fn(u32) -> u32) -> Box<Self> {
+        Box::new(Self { destinations: (0..nodes).map(|node| NodeId(destination(node))).collect() })
+    }
+}
+
+impl Pattern for Fixed {
+    fn nodes(&self) -> usize {
+        self.destinations.len()
+    }
+
+    fn destination(&mut self, source: NodeId, _: &mut Stream) -> Option<NodeId> {
+        let destination = self.destinations[source.index()];
+        (destination != source).then_some(destination)
+    }
+
+    fn is_silent(&self, source: NodeId) -> bool {
+        self.destinations[source.index()] == source
+    }
+}

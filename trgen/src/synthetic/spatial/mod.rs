@@ -1,0 +1,104 @@
+//! Spatial patterns: whom a node sends to.
+//!
+//! A pattern is one `Entry` of the table below; it is written as
+//! [`expr`] says, `uniform` or `hotspot(0.02, 0)`. Patterns that send every node to one fixed
+//! other node share the file `fixed`; its fixed points stay silent.
+
+mod fixed;
+mod group;
+mod hot;
+mod offset;
+mod permutation;
+mod random;
+mod robin;
+mod uniform;
+
+use std::fmt::Debug;
+
+use crate::Geometry;
+use crate::catalog::{Component, Refusal};
+use crate::rng::Stream;
+use crate::synthetic::expr::{self, Call, Expr};
+use crate::units::NodeId;
+
+/// Whom a node sends to. Whatever a pattern remembers, it remembers per node: no draw of one node changes another's.
+pub trait Pattern: Debug + Send {
+    /// Number of nodes.
+    fn nodes(&self) -> usize;
+
+    /// The destination of the next message of `source`, never `source` itself; `None` if that node is silent. `rng`
+    /// is that node's stream of spatial draws.
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId>;
+
+    /// True if this node never sends.
+    fn is_silent(&self, source: NodeId) -> bool;
+
+    /// Number of nodes that never send.
+    fn silent(&self) -> usize {
+        (0..self.nodes()).filter(|&node| self.is_silent(NodeId::at(node))).count()
+    }
+}
+
+/// What a pattern is built for.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// The grid of nodes; networks without one pass a single dimension.
+    pub geometry: &'a Geometry,
+    /// Run seed, for patterns that are drawn before the run.
+    pub seed: u64,
+}
+
+impl Site<'_> {
+    /// Number of nodes.
+    #[must_use]
+    pub fn nodes(&self) -> u32 {
+        // A geometry's product of sizes fits 32 bits.
+        self.geometry.nodes() as u32
+    }
+}
+
+type Built = Result<Box<dyn Pattern>, Refusal>;
+type Entry = expr::Entry<fn(&Call, Site) -> Built>;
+
+/// Every pattern. One line per member.
+static TABLE: [&Entry; 18] = [
+    &uniform::UNIFORM,
+    &permutation::TRANSPOSE,
+    &permutation::COMPLEMENT,
+    &permutation::BUTTERFLY,
+    &permutation::SHUFFLE,
+    &permutation::REVERSAL,
+    &offset::TORNADO,
+    &offset::TORNADO_FSIN,
+    &offset::NEIGHBOR,
+    &offset::NEIGHBOR_ALL,
+    &offset::SHIFT,
+    &group::GROUPSHIFT,
+    &random::RANDPERM,
+    &random::BISECT,
+    &robin::DISTRIBUTE,
+    &robin::RSDIST,
+    &hot::HOTREGION,
+    &hot::HOTSPOT,
+];
+
+/// What every pattern says of itself.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    TABLE.iter().map(|entry| &entry.component)
+}
+
+/// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run's.
+///
+/// # Errors
+/// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number
+/// of nodes.
+pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, Refusal> {
+    let expr = Expr::parse(text)?;
+    build(text, &expr, Site { geometry, seed })
+}
+
+/// Builds the pattern that `expr`, read from `text`, describes.
+fn build(text: &str, expr: &Expr, site: Site) -> Built {
+    let entry = expr::find("traffic pattern", &TABLE, expr)?;
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
+}

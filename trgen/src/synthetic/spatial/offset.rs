@@ -1,0 +1,108 @@
+//! Patterns that send every node equally far along the grid or the numbering.
+
+use super::Entry;
+use super::fixed::Fixed;
+use crate::Geometry;
+use crate::catalog::{Component, Parameter};
+use crate::units::NodeId;
+
+pub(super) static TORNADO: Entry = Entry {
+    component: Component {
+        name: "tornado",
+        about: "almost half way round every dimension: x sends to (x + ceil(k/2) - 1) mod k",
+        parameters: &[],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
+    },
+    aliases: &[],
+    build: |_, site| Ok(everywhere(site.geometry, |size| size.div_ceil(2) - 1)),
+};
+
+pub(super) static TORNADO_FSIN: Entry = Entry {
+    component: Component {
+        name: "tornado-fsin",
+        about: "node i sends to (i + floor((k-1)/2)) mod N, k the size of dimension 0: does not wrap inside the row",
+        parameters: &[],
+        source: "FSIN, Universidad del Pais Vasco (2017)",
+    },
+    aliases: &[],
+    build: |_, site| {
+        let by = (site.geometry.sizes()[0] - 1) / 2;
+        Ok(along_the_numbering(site.nodes(), by))
+    },
+};
+
+pub(super) static NEIGHBOR: Entry = Entry {
+    component: Component {
+        name: "neighbor",
+        about: "d further in dimension 0, wrapping inside the row",
+        parameters: &[Parameter {
+            name: "d",
+            about: "distance [hops in dimension 0]",
+            range: "whole number, negative for the other way",
+            default: "1",
+        }],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
+    },
+    aliases: &[],
+    build: |call, site| {
+        let size = site.geometry.sizes()[0];
+        let by = call.integer("d", ANY)?.rem_euclid(i64::from(size)) as u32;
+        Ok(Fixed::new(site.nodes(), |node| node - node % size + add(node % size, by, size)))
+    },
+};
+
+pub(super) static NEIGHBOR_ALL: Entry = Entry {
+    component: Component {
+        name: "neighbor-all",
+        about: "1 further in every dimension, wrapping",
+        parameters: &[],
+        source: "BookSim 2, pattern neighbor",
+    },
+    aliases: &[],
+    build: |_, site| Ok(everywhere(site.geometry, |size| 1 % size)),
+};
+
+pub(super) static SHIFT: Entry = Entry {
+    component: Component {
+        name: "shift",
+        about: "node i sends to (i + s) mod N",
+        parameters: &[Parameter {
+            name: "s",
+            about: "distance [nodes]",
+            range: "whole number, negative for the other way",
+            default: "1",
+        }],
+        source: "a rotation of the numbering; with s = N/2 it loads the bisection",
+    },
+    aliases: &[],
+    build: |call, site| {
+        let nodes = site.nodes();
+        let by = call.integer("s", ANY)?.rem_euclid(i64::from(nodes)) as u32;
+        Ok(along_the_numbering(nodes, by))
+    },
+};
+
+/// Distances wrap, so that all make sense.
+const ANY: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
+
+/// (a + b) mod `modulus` of two numbers below it, without overflow.
+pub(super) const fn add(a: u32, b: u32, modulus: u32) -> u32 {
+    ((a as u64 + b as u64) % modulus as u64) as u32
+}
+
+fn along_the_numbering(nodes: u32, by: u32) -> Box<Fixed> {
+    Fixed::new(nodes, |node| add(node, by, nodes))
+}
+
+/// Every coordinate moves by an amount that depends on its dimension's size only.
+fn everywhere(geometry: &Geometry, by: impl Fn(u32) -> u32) -> Box<Fixed> {
+    Fixed::new(geometry.nodes() as u32, |node| {
+        let moved: Vec<u32> = geometry
+            .coordinates(NodeId(node))
+            .iter()
+            .zip(geometry.sizes())
+            .map(|(&x, &size)| add(x, by(size), size))
+            .collect();
+        geometry.node(&moved).0
+    })
+}

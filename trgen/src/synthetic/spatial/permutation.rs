@@ -1,0 +1,67 @@
+//! Permutations of the bits of a node's number. N is a power of two, b = log2 N.
+
+use super::fixed::Fixed;
+use super::{Built, Entry, Site};
+use crate::catalog::Component;
+use crate::synthetic::expr::Call;
+
+const BOOK: &str = "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2";
+
+const fn entry(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    about: &'static str,
+    build: fn(&Call, Site) -> Built,
+) -> Entry {
+    Entry { component: Component { name, about, parameters: &[], source: BOOK }, aliases, build }
+}
+
+pub(super) static TRANSPOSE: Entry = entry(
+    "transpose",
+    &[],
+    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid (x,y) sends to (y,x)",
+    |call, site| bits(call, site, |i, b| rotate(i, b / 2, b)),
+);
+
+pub(super) static COMPLEMENT: Entry =
+    entry("complement", &[], "inverts all bits", |call, site| bits(call, site, |i, b| !i & mask(b)));
+
+pub(super) static BUTTERFLY: Entry =
+    entry("butterfly", &[], "swaps the most and the least significant bit", |call, site| {
+        bits(call, site, |i, b| {
+            let (low, high) = (i & 1, i >> b.saturating_sub(1) & 1);
+            // Both ends change exactly if they differ.
+            if low == high { i } else { i ^ 1 ^ (1 << (b - 1)) }
+        })
+    });
+
+pub(super) static SHUFFLE: Entry =
+    entry("shuffle", &[], "rotates the bits left by 1", |call, site| bits(call, site, |i, b| rotate(i, 1, b)));
+
+pub(super) static REVERSAL: Entry = entry("reversal", &["inverse"], "reverses the order of the bits", |call, site| {
+    bits(call, site, |i, b| (0..b).fold(0, |reversed, j| reversed << 1 | i >> j & 1))
+});
+
+/// The b low bits.
+const fn mask(b: u32) -> u32 {
+    ((1u64 << b) - 1) as u32
+}
+
+/// The b low bits of `i`, rotated left by `by` <= b.
+const fn rotate(i: u32, by: u32, b: u32) -> u32 {
+    let wide = (i as u64) << by;
+    (wide | wide >> b) as u32 & mask(b)
+}
+
+fn bits(call: &Call, site: Site, destination: impl Fn(u32, u32) -> u32) -> Built {
+    let nodes = site.nodes();
+    if !nodes.is_power_of_two() {
+        let (name, below) = (call.name(), 1u64 << nodes.ilog2());
+        return Err(call.refuse_all(
+            &format!("`{name}` permutes the bits of a node's number and needs a power of two of nodes, not {nodes}"),
+            format!("a network of {below} or {} nodes, or a pattern for any number, such as `uniform`", below * 2),
+        ));
+    }
+    let b = nodes.ilog2();
+    Ok(Fixed::new(nodes, |i| destination(i, b)))
+}

@@ -1,0 +1,57 @@
+//! Permutations that are drawn from the seed before the run.
+
+use super::Entry;
+use super::fixed::Fixed;
+use crate::catalog::Component;
+use crate::rng::{Purpose, Stream, mix2, stream};
+use crate::synthetic::draw::below;
+
+pub(super) static RANDPERM: Entry = Entry {
+    component: Component {
+        name: "randperm",
+        about: "a permutation of the nodes, drawn from the seed; its fixed points (one on average) are silent",
+        parameters: &[],
+        source: "BookSim 2, pattern randperm",
+    },
+    aliases: &[],
+    build: |_, site| {
+        let order = shuffled(site.nodes(), &mut setup(site.seed, "randperm"));
+        Ok(Fixed::new(site.nodes(), |node| order[node as usize]))
+    },
+};
+
+pub(super) static BISECT: Entry = Entry {
+    component: Component {
+        name: "bisect",
+        about: "the nodes in random pairs, drawn from the seed; partners send to each other; of an odd number one is silent",
+        parameters: &[],
+        source: "Hoefler, Schneider, Lumsdaine, Multistage Switches are not Crossbars (Cluster 2008), effective bisection",
+    },
+    aliases: &[],
+    build: |_, site| {
+        let nodes = site.nodes();
+        let order = shuffled(nodes, &mut setup(site.seed, "bisect"));
+        let mut partner: Vec<u32> = (0..nodes).collect();
+        for pair in order.chunks_exact(2) {
+            partner[pair[0] as usize] = pair[1];
+            partner[pair[1] as usize] = pair[0];
+        }
+        Ok(Fixed::new(nodes, |node| partner[node as usize]))
+    },
+};
+
+/// The stream of a whole-network choice. It hangs on the pattern's name, so that two patterns that are drawn for the
+/// same run have nothing in common.
+fn setup(seed: u64, name: &str) -> Stream {
+    let key = name.bytes().fold(0, |key, byte| mix2(key, u64::from(byte)));
+    stream(seed, key, Purpose::Setup)
+}
+
+/// 0 to `nodes`-1 in random order, every order equally likely.
+fn shuffled(nodes: u32, rng: &mut Stream) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..nodes).collect();
+    for last in (1..nodes).rev() {
+        order.swap(last as usize, below(last + 1, rng) as usize);
+    }
+    order
+}

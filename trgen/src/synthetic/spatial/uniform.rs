@@ -1,0 +1,43 @@
+//! The even pattern.
+
+use super::{Entry, Pattern};
+use crate::catalog::Component;
+use crate::rng::Stream;
+use crate::synthetic::draw::below;
+use crate::units::NodeId;
+
+pub(super) static UNIFORM: Entry = Entry {
+    component: Component {
+        name: "uniform",
+        about: "any other node, all equally likely",
+        parameters: &[],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
+    },
+    aliases: &[],
+    build: |_, site| Ok(Box::new(Uniform { nodes: site.nodes() })),
+};
+
+#[derive(Debug)]
+struct Uniform {
+    nodes: u32,
+}
+
+/// Any node of 0 to `nodes`-1 but `source`, which is one of them; `nodes` is at least 2.
+pub(super) fn any_other(source: NodeId, nodes: u32, rng: &mut Stream) -> NodeId {
+    let draw = below(nodes - 1, rng);
+    NodeId(draw + u32::from(draw >= source.0))
+}
+
+impl Pattern for Uniform {
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
+
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
+        (self.nodes > 1).then(|| any_other(source, self.nodes, rng))
+    }
+
+    fn is_silent(&self, _: NodeId) -> bool {
+        self.nodes == 1
+    }
+}

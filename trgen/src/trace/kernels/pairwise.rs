@@ -1,0 +1,78 @@
+//! Kernels in which one or all talk to all.
+
+use super::{Entry, Kernel, PLAIN, Shape, any, one};
+use crate::catalog::Component;
+
+const SOURCE: &str = "FSIN application kernels";
+
+const fn entry(name: &'static str, about: &'static str, kernel: Kernel) -> Entry {
+    Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases: &[], build: kernel }
+}
+
+pub(super) static ONE_TO_ALL: Entry = entry(
+    "one-to-all",
+    "task 0 sends to 1, 2, ...; each receives",
+    Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: |shape| u64::from(shape.tasks) - 1,
+        labels: one,
+        task: |shape, task, steps| match task {
+            0 => (1..shape.tasks).for_each(|to| steps.send(to, 0)),
+            _ => steps.receive(0, 0),
+        },
+    },
+);
+
+pub(super) static ALL_TO_ONE: Entry = entry(
+    "all-to-one",
+    "every task sends to task 0, which receives from 1, 2, ...",
+    Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: |shape| u64::from(shape.tasks) - 1,
+        labels: one,
+        task: |shape, task, steps| match task {
+            0 => (1..shape.tasks).for_each(|from| steps.receive(from, 0)),
+            _ => steps.send(0, 0),
+        },
+    },
+);
+
+pub(super) static ALL_TO_ALL: Entry = entry(
+    "all-to-all",
+    "task i sends to i+1, i+2, ... (mod N), then receives from i-1, i-2, ...: everyone's k-th message travels k further",
+    Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: each_to_each,
+        labels: one,
+        task: |shape, task, steps| {
+            // Sums of two numbers below 2^20.
+            let tasks = shape.tasks;
+            (1..tasks).for_each(|k| steps.send((task + k) % tasks, 0));
+            (1..tasks).for_each(|k| steps.receive((task + tasks - k) % tasks, 0));
+        },
+    },
+);
+
+pub(super) static ALL_TO_ALL_PLAIN: Entry = entry(
+    "all-to-all-plain",
+    "every task sends to 0, 1, 2, ... but itself, then receives in that order: all messages to one task meet",
+    Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: each_to_each,
+        labels: one,
+        task: |shape, task, steps| {
+            let others = || (0..shape.tasks).filter(move |&other| other != task);
+            others().for_each(|to| steps.send(to, 0));
+            others().for_each(|from| steps.receive(from, 0));
+        },
+    },
+);
+
+fn each_to_each(shape: &Shape) -> u64 {
+    let tasks = u64::from(shape.tasks);
+    tasks * (tasks - 1)
+}

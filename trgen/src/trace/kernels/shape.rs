@@ -1,0 +1,103 @@
+//! How many tasks there are, and how they are laid out.
+
+use super::MOST_TASKS;
+use crate::Geometry;
+use crate::catalog::Refusal;
+use crate::synthetic::expr::{Call, Expr};
+
+/// The tasks of a kernel.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// Number of tasks, 1 to [`MOST_TASKS`].
+    pub(super) tasks: u32,
+    /// Sizes of their grid, whose product is `tasks`; empty for kernels without one.
+    pub(super) grid: Vec<u32>,
+}
+
+impl Shape {
+    /// Reads `tasks` and, if the kernel is defined on grids of these `dimensions`, `grid`.
+    pub(super) fn read(
+        call: &Call,
+        dimensions: &[usize],
+        default_tasks: usize,
+        default_geometry: Option<&Geometry>,
+    ) -> Result<Self, Refusal> {
+        let asked = match call.given("tasks") {
+            Some(_) => Some(call.integer("tasks", 1..=i64::from(MOST_TASKS))? as u32),
+            None => None,
+        };
+        let Some(&usual) = dimensions.first() else {
+            return Ok(Self { tasks: tasks(call, asked, default_tasks)?, grid: Vec::new() });
+        };
+        if let Some(argument) = call.given("grid") {
+            let grid = sizes(call, argument, dimensions)?;
+            // Each is at most 2^20 and there are at most three.
+            let product: u64 = grid.iter().map(|&size| u64::from(size)).product();
+            if product > u64::from(MOST_TASKS) {
+                let problem = format!("a grid of {argument} is {product} tasks");
+                return Err(call.refuse(argument, &problem, format!("at most {MOST_TASKS} tasks")));
+            }
+            if let Some(asked) = asked.filter(|&asked| u64::from(asked) != product) {
+                let problem = format!("a grid of {argument} is {product} tasks, not {asked}");
+                return Err(call.refuse(argument, &problem, "give either grid or tasks"));
+            }
+            return Ok(Self { tasks: product as u32, grid });
+        }
+        let tasks = tasks(call, asked, default_tasks)?;
+        // A network of three dimensions does not make a kernel 3-D that is usually 2-D.
+        let same = |geometry: &&Geometry| geometry.sizes().len() == usual && geometry.nodes() == tasks as usize;
+        let grid = default_geometry.filter(same).map_or_else(|| squarest(tasks, usual), |g| g.sizes().to_vec());
+        Ok(Self { tasks, grid })
+    }
+}
+
+fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, Refusal> {
+    let tasks = asked.or_else(|| u32::try_from(default).ok()).filter(|tasks| (1..=MOST_TASKS).contains(tasks));
+    tasks.ok_or_else(|| {
+        let problem = format!("`{}` cannot have one task on each of {default} nodes", call.name());
+        call.refuse_all(&problem, format!("give tasks=, 1 to {MOST_TASKS}"))
+    })
+}
+
+fn sizes(call: &Call, argument: &Expr, dimensions: &[usize]) -> Result<Vec<u32>, Refusal> {
+    let size = |word: &str| word.parse().ok().filter(|size| (1..=MOST_TASKS).contains(size));
+    let grid: Option<Vec<u32>> = argument.word().and_then(|word| word.split('x').map(size).collect());
+    grid.filter(|grid| dimensions.contains(&grid.len())).ok_or_else(|| {
+        let count = dimensions.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+        let problem = format!("`{argument}` is not a grid of {count} dimensions");
+        call.refuse(argument, &problem, format!("{count} sizes of 1 to {MOST_TASKS} with x between them, such as 8x8"))
+    })
+}
+
+/// Sizes in descending order with this product and the smallest largest size; among those, the smallest second one.
+fn squarest(tasks: u32, dimensions: usize) -> Vec<u32> {
+    if dimensions == 1 {
+        return vec![tasks];
+    }
+    let divisors = (1..=tasks.isqrt()).filter(|d| tasks.is_multiple_of(*d)).flat_map(|d| [d, tasks / d]);
+    divisors
+        .map(|first| {
+            let mut grid = vec![first];
+            grid.extend(squarest(tasks / first, dimensions - 1));
+            grid.sort_unstable_by(|a, b| b.cmp(a));
+            grid
+        })
+        .min()
+        .unwrap_or_else(|| vec![tasks; 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_as_square_as_possible() {
+        assert_eq!(squarest(64, 2), [8, 8]);
+        assert_eq!(squarest(12, 2), [4, 3]);
+        assert_eq!(squarest(7, 2), [7, 1]);
+        assert_eq!(squarest(64, 3), [4, 4, 4]);
+        assert_eq!(squarest(60, 3), [5, 4, 3]);
+        assert_eq!(squarest(1, 3), [1, 1, 1]);
+        assert_eq!(squarest(1 << 20, 3), [128, 128, 64]);
+    }
+}
