@@ -4,6 +4,7 @@ pub mod couple;
 pub mod engine;
 pub mod experiment;
 pub mod network;
+pub mod report;
 pub mod router;
 pub mod routing;
 pub mod run;

@@ -1,1 +1,9 @@
-fn main() {}
+//! The `fsin` command.
+
+use std::process::ExitCode;
+
+mod cli;
+
+fn main() -> ExitCode {
+    cli::main()
+}

@@ -121,7 +121,7 @@ impl Picoseconds {
     #[must_use]
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         let picoseconds = (seconds * 1e12).round();
-        (picoseconds >= 0.0 && picoseconds < 9.2e18).then(|| Self(picoseconds as u64))
+        (0.0..9.2e18).contains(&picoseconds).then_some(Self(picoseconds as u64))
     }
 
     /// The same span in seconds.

@@ -140,11 +140,11 @@ impl Program {
             match event {
                 Event::Send(send) | Event::Isend(send, _) if send.tag.context == Tag::COLLECTIVE => {
                     totals.collective_messages += 1;
-                    totals.collective_bytes += send.bytes;
+                    totals.collective_bytes = totals.collective_bytes.saturating_add(send.bytes);
                 }
                 Event::Send(send) | Event::Isend(send, _) => {
                     totals.point_to_point_messages += 1;
-                    totals.point_to_point_bytes += send.bytes;
+                    totals.point_to_point_bytes = totals.point_to_point_bytes.saturating_add(send.bytes);
                 }
                 Event::Compute(time) => totals.compute.0 = totals.compute.0.saturating_add(time.0),
                 _ => {}

@@ -1,1 +1,180 @@
-//! (placeholder)
+//! Readers of trace formats: from files, folders and archives to the [`Program`] of each task.
+//!
+//! A format is one file of this module and one row of the table of readers. Formats are recognised by content, never
+//! by the name of the file. Everything read is hostile until checked: no allocation follows a number in a file, and
+//! every error says which file and line, what was found and what was expected.
+
+mod error;
+mod input;
+mod options;
+mod text;
+mod ti;
+mod trc;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use error::{Fault, Place, ReadError};
+pub use options::{ComputeUnit, ReadOptions, RecvOrder};
+pub use ti::datatype_bytes;
+
+use self::input::Source;
+use super::program::{Event, Program};
+use crate::catalog::{Component, Refusal};
+use crate::units::Picoseconds;
+
+/// One row per format. A new format is one file and one line here.
+const READERS: &[Reader] = &[trc::READER, ti::READER];
+
+/// The formats that can be read.
+pub const FORMATS: &[Component] = &components();
+
+const fn components() -> [Component; READERS.len()] {
+    let mut rows = [READERS[0].component; READERS.len()];
+    let mut row = 1;
+    while row < rows.len() {
+        rows[row] = READERS[row].component;
+        row += 1;
+    }
+    rows
+}
+
+/// How one format is recognised and read.
+struct Reader {
+    component: Component,
+    /// The traces of this format among the files of a source.
+    find: fn(&Source<'_>) -> Vec<Candidate>,
+    /// Reads one of them.
+    read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Trace, ReadError>,
+}
+
+/// A trace that was found in a source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Candidate {
+    /// What the user calls it: a file, or a folder if that holds nothing else.
+    label: String,
+    /// How its files belong together.
+    layout: Layout,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Layout {
+    /// One file holds everything.
+    Whole(String),
+    /// One file names the others.
+    Index(String),
+    /// One file per rank, in order of ranks.
+    PerRank(Vec<String>),
+}
+
+/// A trace that was read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    /// What each task does.
+    pub program: Program,
+    /// Name of the format, as in [`FORMATS`].
+    pub format: &'static str,
+    /// Lines read, blank ones and comments included.
+    pub lines: u64,
+    /// Collective calls that were expanded, summed over ranks, by name of the operation.
+    pub collectives: BTreeMap<&'static str, u64>,
+    /// Decisions that the reader took.
+    pub notes: Vec<String>,
+    /// What looks wrong, though it could be read.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a trace.
+///
+/// `path` is a trace file, a folder, an index file, or an archive (`.tar`, `.tar.xz`) or xz-compressed file that holds
+/// one. Of several traces in an archive, `archive.tar.xz#name` chooses one by folder or file.
+///
+/// # Errors
+/// When there is no such file, no or more than one trace in it, or when the text is not what the format requires.
+pub fn read(path: &Path, options: &ReadOptions) -> Result<Trace, ReadError> {
+    options.check().map_err(|refusal| Place::of(path).error(Fault::Option(refusal)))?;
+    read_source(&Source::open(path)?, options)
+}
+
+/// Reads a trace from the bytes of one file, which may be an archive. `name` stands for its path in errors.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Trace, ReadError> {
+    options.check().map_err(|refusal| Place::of(Path::new(name)).error(Fault::Option(refusal)))?;
+    read_source(&Source::memory(name, bytes)?, options)
+}
+
+fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let readers: Vec<&Reader> = match &options.from {
+        None => READERS.iter().collect(),
+        Some(name) => {
+            let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let reader = READERS
+                .iter()
+                .find(|reader| reader.component.name == *name)
+                .ok_or_else(|| source.place().error(Fault::Option(Refusal::unknown("trace format", name, &known))))?;
+            vec![reader]
+        }
+    };
+    let mut found: Vec<(&Reader, Candidate)> = Vec::new();
+    for &reader in &readers {
+        found.extend((reader.find)(source).into_iter().map(|candidate| (reader, candidate)));
+    }
+    // A format that the user names is tried even on a file that does not look like it: its error says why.
+    if let (true, Some(entry), [reader]) = (found.is_empty(), source.only_entry(), &readers[..])
+        && options.from.is_some()
+    {
+        found.push((reader, Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }));
+    }
+    if let Some(selection) = source.selection() {
+        let labels: Vec<&str> = found.iter().map(|(_, candidate)| candidate.label.as_str()).collect();
+        let error = source.no_such_member(selection, &labels);
+        found.retain(|(_, candidate)| candidate.is_selected_by(selection));
+        if found.is_empty() || !source.is_archive() {
+            return Err(error);
+        }
+    }
+    match &found[..] {
+        [(reader, candidate)] => (reader.read)(source, candidate, options),
+        [] => Err(nothing_found(source)),
+        several => {
+            let choices = several.iter().map(|(_, candidate)| candidate.label.clone()).collect();
+            Err(source.place().error(Fault::SeveralTraces { choices, archive: source.is_archive() }))
+        }
+    }
+}
+
+fn nothing_found(source: &Source<'_>) -> ReadError {
+    let formats: Vec<String> = FORMATS.iter().map(|format| format!("{} ({})", format.name, format.about)).collect();
+    let known = format!("known formats: {}", formats.join("; "));
+    let fault = match source.only_entry() {
+        Some(entry) if !source.is_archive() => match entry.head.first() {
+            None => Fault::Empty,
+            Some(line) => Fault::UnknownFormat { found: line.clone(), known },
+        },
+        _ => Fault::NoTrace { files: source.entries().len(), known },
+    };
+    source.place().error(fault)
+}
+
+impl Candidate {
+    fn is_selected_by(&self, selection: &str) -> bool {
+        let below =
+            |name: &str| name.strip_prefix(selection).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        below(&self.label)
+            || match &self.layout {
+                Layout::Whole(file) | Layout::Index(file) => below(file),
+                Layout::PerRank(files) => files.first().is_some_and(|file| below(input::folder_of(file))),
+            }
+    }
+}
+
+/// Appends work, joined with work that immediately precedes it; none for no work.
+fn push_compute(events: &mut Vec<Event>, time: Picoseconds) {
+    match events.last_mut() {
+        _ if time.0 == 0 => {}
+        Some(Event::Compute(before)) => before.0 = before.0.saturating_add(time.0),
+        _ => events.push(Event::Compute(time)),
+    }
+}

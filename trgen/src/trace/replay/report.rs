@@ -32,7 +32,7 @@ impl TaskReport {
             Tag::COLLECTIVE => self.sent_collective += 1,
             _ => self.sent_point_to_point += 1,
         }
-        self.sent_bytes += send.bytes;
+        self.sent_bytes = self.sent_bytes.saturating_add(send.bytes);
     }
 }
 

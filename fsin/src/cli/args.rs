@@ -1,0 +1,139 @@
+//! Flags: one for each key of the experiment, and those of the command itself.
+
+use clap::builder::{PossibleValuesParser, StyledStr};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, crate_version, value_parser};
+use std::path::PathBuf;
+
+use fsin::experiment::{KEYS, Key, Kind, Origin, Settings, SettingsError, read_file};
+use fsin::report::FORMATS;
+
+const EXAMPLES: &str = "Examples:
+  fsin run                                               an 8x8 torus at load 0.3
+  fsin run --topology torus:16x16 --load 0.1 --format json
+  fsin run --topology mesh:8x8 --routing bubble:oblivious --vcs 1 --traffic transpose
+  fsin run --kernel bintree --topology torus:4x4x4
+  fsin run --trace lu.S.16.ti.tar.xz --topology torus:4x4 --compute 0
+
+Exit status: 0 done (a saturated network is a result), 1 failed while running, 2 the command line, the experiment or an
+input cannot be used, 3 deadlock or (--strict) cycle limit, 130 interrupted, with partial results.";
+
+/// The whole command line.
+pub(crate) fn command() -> Command {
+    Command::new("fsin")
+        .version(crate_version!())
+        .about("Evaluates interconnection networks: routers and topologies under synthetic traffic and MPI traces")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .color(ColorChoice::Auto)
+        .max_term_width(120)
+        .subcommand(run())
+        .subcommand(
+            experiment(Command::new("config"))
+                .about("Prints the effective experiment, complete, as a file that `fsin run` takes")
+                .arg(
+                    Arg::new("resolved")
+                        .long("resolved")
+                        .action(ArgAction::SetTrue)
+                        .help("Defaults included (always so; the word is accepted for clarity)")
+                        .help_heading("Output"),
+                ),
+        )
+        .subcommand(
+            Command::new("list").about("Lists the components of a family").arg(
+                Arg::new("family")
+                    .required(true)
+                    .value_parser(PossibleValuesParser::new(super::describe::families()))
+                    .help("What to list"),
+            ),
+        )
+        .subcommand(
+            Command::new("explain")
+                .about("Explains a component: definition, parameters, source")
+                .arg(Arg::new("name").required(true).help("Its name, as in `uniform` or `bubble:smart`")),
+        )
+}
+
+fn run() -> Command {
+    experiment(Command::new("run"))
+        .about("Runs one experiment and prints what it found")
+        .after_help(EXAMPLES)
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("table")
+                .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
+                .help("How results are written to stdout")
+                .help_heading("Output"),
+        )
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
+                .help_heading("Output"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .short('q')
+                .long("quiet")
+                .action(ArgAction::SetTrue)
+                .help("No progress bar, notes or warnings on stderr (warnings stay in the results)")
+                .help_heading("Output"),
+        )
+}
+
+/// Adds the experiment file and one flag for each key.
+fn experiment(command: Command) -> Command {
+    let command = command.arg(
+        Arg::new("experiment")
+            .value_name("EXPERIMENT.toml")
+            .value_parser(value_parser!(PathBuf))
+            .help("A file with any of the keys below as `key = value`; flags override it"),
+    );
+    KEYS.iter().fold(command, |command, key| command.arg(flag(key)))
+}
+
+fn flag(key: &Key) -> Arg {
+    let variable = format!("FSIN_{}", key.name.to_uppercase().replace('-', "_"));
+    let arg = Arg::new(key.name).long(key.name).help(help(key)).help_heading(key.heading.title()).env(variable);
+    // The variable is named once, in the long help of the experiment file, not on every line.
+    let arg = arg.hide_env(true);
+    match key.kind {
+        Kind::Switch => arg.action(ArgAction::SetTrue),
+        _ => arg.value_name(key.metavar).allow_hyphen_values(true),
+    }
+}
+
+fn help(key: &Key) -> StyledStr {
+    let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
+    let default = match key.default {
+        Some(default) if key.kind != Kind::Switch => format!(" [{default}]"),
+        _ => String::new(),
+    };
+    StyledStr::from(format!("{}{unit}{default}", key.about))
+}
+
+/// The settings that a command line means: file, then environment, then flags.
+pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> {
+    let mut settings = Settings::default();
+    if let Some(path) = matches.get_one::<PathBuf>("experiment") {
+        read_file(path, &mut settings)?;
+    }
+    for key in KEYS {
+        let origin = match matches.value_source(key.name) {
+            Some(ValueSource::CommandLine) => Origin::Flag,
+            Some(ValueSource::EnvVariable) => Origin::Environment,
+            _ => continue,
+        };
+        let value = match key.kind {
+            Kind::Switch => matches.get_flag(key.name).to_string(),
+            _ => matches.get_one::<String>(key.name).cloned().unwrap_or_default(),
+        };
+        settings.set(key.name, value, origin)?;
+    }
+    Ok(settings)
+}

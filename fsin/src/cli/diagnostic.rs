@@ -1,0 +1,120 @@
+//! What went wrong, as users read it: what, where, and what to do about it.
+
+use std::fmt;
+
+use fsin::couple::Failure;
+use fsin::experiment::{Origin, SettingsError, Trouble};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+
+use super::Exit;
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    what: String,
+    remedy: Option<String>,
+    place: Option<(NamedSource<String>, LabeledSpan)>,
+    pub(crate) exit: Exit,
+}
+
+impl Complaint {
+    pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: Some(remedy.into()), place: None, exit }
+    }
+
+    /// A run that ended in failure; its results have been written.
+    pub(crate) fn of_failure(failure: &Failure) -> Self {
+        /// Waits that are listed; more scroll the message away.
+        const SHOWN: usize = 16;
+        let (exit, lines, remedy) = match failure {
+            Failure::NetworkDeadlock(deadlock) => {
+                let lines: Vec<String> = deadlock
+                    .cycle
+                    .iter()
+                    .zip(deadlock.cycle.iter().cycle().skip(1))
+                    .map(|(channel, next)| format!("{channel} waits for room in {next}"))
+                    .collect();
+                (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
+            }
+            Failure::TrafficDeadlock { waits, .. } => (
+                Exit::Watchdog,
+                waits.clone(),
+                "check that every receive of the trace has a matching send (source, destination, tag)",
+            ),
+            Failure::Source(_) => (Exit::Failed, Vec::new(), "the results so far are marked complete: false"),
+        };
+        let mut what = failure.to_string();
+        for line in lines.iter().take(SHOWN) {
+            what.push_str("\n  ");
+            what.push_str(line);
+        }
+        if lines.len() > SHOWN {
+            what.push_str(&format!("\n  ... and {} more", lines.len() - SHOWN));
+        }
+        Self::new(exit, what, remedy)
+    }
+}
+
+impl From<SettingsError> for Complaint {
+    fn from(error: SettingsError) -> Self {
+        let place = match &error.origin {
+            Origin::File { path, text, span } => {
+                let source = NamedSource::new(path.display().to_string(), text.to_string());
+                Some((source, LabeledSpan::underline(span.clone())))
+            }
+            Origin::Default | Origin::Environment | Origin::Flag => None,
+        };
+        let what = match error.origin {
+            Origin::Environment => format!("{} (from the FSIN_* environment)", error.what),
+            _ => error.what,
+        };
+        Self { what, remedy: Some(error.remedy), place, exit: Exit::Usage }
+    }
+}
+
+impl From<Trouble> for Complaint {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Settings(error) => error.into(),
+            Trouble::Trace(error) => {
+                Self { what: error.to_string(), remedy: error.remedy(), place: None, exit: Exit::Usage }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.what.fmt(f)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl Diagnostic for Complaint {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.remedy.as_ref().map(|remedy| Box::new(remedy) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place.as_ref().map(|(source, _)| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.place.as_ref().map(|(_, label)| {
+            Box::new(std::iter::once(label.clone())) as Box<dyn Iterator<Item = LabeledSpan>>
+        })
+    }
+}
+
+/// Prints a complaint to stderr: in colour on a terminal that wants it, plain elsewhere.
+pub(crate) fn show(complaint: &Complaint) {
+    let colour = super::output::stderr_wants_colour();
+    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
+    let mut text = String::new();
+    if handler.render_report(&mut text, complaint).is_err() {
+        text = complaint.to_string();
+    }
+    super::output::tell(&format!("error:{}", text.trim_end()));
+}

@@ -1,0 +1,22 @@
+//! Ctrl-C: the first one ends the run with partial results, the second one ends the process.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{Complaint, Exit};
+
+/// True once the user has asked to stop.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Begins to listen; the flag that is returned becomes true at the first Ctrl-C (or termination signal).
+pub(crate) fn listen() -> Result<&'static AtomicBool, Complaint> {
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        super::output::tell("stopping at the end of this cycle; again to stop at once, without results");
+    })
+    .map_err(|error| {
+        Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")
+    })?;
+    Ok(&STOP)
+}

@@ -1,0 +1,46 @@
+//! The command line: words in, exit codes out. Everything else is the library's.
+
+use std::process::ExitCode;
+
+mod args;
+mod describe;
+mod diagnostic;
+mod interrupt;
+mod manifest;
+mod output;
+mod progress;
+mod run;
+
+pub(crate) use diagnostic::Complaint;
+
+/// How the command ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// The work is done. A saturated network is a result, not a failure.
+    Done = 0,
+    /// Something failed while running.
+    Failed = 1,
+    /// The command line, the experiment or an input file cannot be used.
+    Usage = 2,
+    /// The network or the traffic is in deadlock, or a strict limit was met.
+    Watchdog = 3,
+    /// The user interrupted; partial results were written.
+    Interrupted = 130,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let matches = args::command().get_matches();
+    let result = match matches.subcommand() {
+        Some(("run", matches)) => run::run(matches),
+        Some(("config", matches)) => run::config(matches),
+        Some(("list", matches)) => describe::list(matches),
+        Some(("explain", matches)) => describe::explain(matches),
+        // Clap has already refused a missing or unknown subcommand.
+        _ => Ok(Exit::Usage),
+    };
+    let exit = result.unwrap_or_else(|complaint| {
+        diagnostic::show(&complaint);
+        complaint.exit
+    });
+    ExitCode::from(exit as u8)
+}

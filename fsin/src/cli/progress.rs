@@ -1,0 +1,66 @@
+//! A progress bar on stderr, only where that is a terminal.
+
+use std::io::{self, IsTerminal};
+use std::time::Duration;
+
+use fsin::run::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {per_sec}  {eta} left";
+const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {per_sec}  {elapsed}";
+
+/// Shows how far a run is.
+pub(crate) struct Meter {
+    bar: Option<ProgressBar>,
+    end: Option<u64>,
+}
+
+impl Meter {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = (!quiet && io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new_spinner();
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        });
+        let mut meter = Self { bar, end: None };
+        meter.restyle(None);
+        meter
+    }
+
+    pub(crate) fn show(&mut self, progress: Progress) {
+        if self.bar.is_none() {
+            return;
+        }
+        let end = progress.end.map(|end| end.0);
+        if end != self.end {
+            self.restyle(end);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(progress.clock.0);
+            bar.set_message(match progress.end {
+                Some(_) => progress.phase.to_owned(),
+                None => format!("{}, {} packets in flight", progress.phase, progress.in_flight),
+            });
+        }
+    }
+
+    fn restyle(&mut self, end: Option<u64>) {
+        self.end = end;
+        let Some(bar) = &self.bar else { return };
+        let template = if end.is_some() { KNOWN } else { UNKNOWN };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        if let Some(end) = end {
+            bar.set_length(end);
+        }
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

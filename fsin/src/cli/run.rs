@@ -1,0 +1,65 @@
+//! `fsin run` and `fsin config`.
+
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use cpu_time::ProcessTime;
+use fsin::experiment::{Experiment, execute};
+use fsin::report::{Costs, FORMATS, Format, figures};
+
+use super::progress::Meter;
+use super::{Complaint, Exit, args, interrupt, manifest, output};
+
+/// Runs one experiment.
+pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let quiet = matches.get_flag("quiet");
+    let folder = matches.get_one::<PathBuf>("output");
+    if let Some(folder) = folder {
+        output::check_folder(folder)?;
+    }
+    let stop = interrupt::listen()?;
+    let opening = manifest::Opening::new(&experiment);
+    let processor = ProcessTime::now();
+
+    let mut meter = Meter::new(quiet);
+    let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))?;
+    drop(meter);
+
+    let costs =
+        Costs { cpu_seconds: processor.elapsed().as_secs_f64(), peak_memory_bytes: manifest::peak_memory_bytes() };
+    let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
+    let figures = figures(&experiment, &finished, costs, manifest);
+    if !quiet {
+        for note in &finished.notes {
+            output::tell(&format!("note: {note}"));
+        }
+        for warning in &finished.outcome.warnings {
+            output::tell(&format!("warning: {warning}"));
+        }
+    }
+    output::print(format(matches), &figures)?;
+    if let Some(folder) = folder {
+        output::keep(folder, &figures, &experiment.to_toml())?;
+    }
+    match &finished.outcome.failure {
+        Some(failure) => Err(Complaint::of_failure(failure)),
+        None if finished.outcome.complete => Ok(Exit::Done),
+        None if stop.load(std::sync::atomic::Ordering::Relaxed) => Ok(Exit::Interrupted),
+        // Only the limit of cycles ends a run otherwise.
+        None if experiment.strict => Ok(Exit::Watchdog),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// Prints the effective experiment.
+pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    output::print_text(&experiment.to_toml())?;
+    Ok(Exit::Done)
+}
+
+fn format(matches: &ArgMatches) -> Format {
+    let name = matches.get_one::<String>("format").map_or("table", String::as_str);
+    FORMATS.iter().find(|&&(known, _)| known == name).map_or(Format::Table, |&(_, format)| format)
+}

@@ -1,0 +1,194 @@
+//! Every figure of a run, by name and unit.
+
+use serde_json::{Map, Value, json};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::couple::Failure;
+use crate::experiment::{Experiment, Finished, Kind, TraceFacts};
+use crate::run::Sample;
+use crate::stats::{Moments, Window};
+
+/// Version of the names and meanings of figures.
+pub const SCHEMA: u64 = 1;
+
+/// What a run cost. Unlike all other figures these depend on the machine.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Costs {
+    /// \[s\] Of processor time.
+    pub cpu_seconds: f64,
+    /// \[bytes\] Most memory that the process held; `None` where the system does not tell.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// The figures of a run, in the order in which they are written. A figure that cannot be computed is null.
+#[must_use]
+pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manifest: Value) -> Map<String, Value> {
+    let outcome = &finished.outcome;
+    let window = &outcome.measured;
+    let phits = f64::from(experiment.router.packet_phits);
+    let node_cycles = outcome.measured_cycles() as f64 * outcome.nodes as f64;
+    let load = |packets: u64| (node_cycles > 0.0).then(|| packets as f64 * phits / node_cycles);
+    let loads: Vec<f64> = outcome
+        .samples
+        .iter()
+        .map(|sample| sample.window.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64))
+        .collect();
+    let latency = &window.latency;
+    let totals = &outcome.totals;
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| {
+        all.insert(name.to_owned(), value);
+    };
+    put("schema", json!(SCHEMA));
+    put("complete", json!(outcome.complete));
+    put("converged", json!(outcome.converged));
+    put("failure", failure(outcome.failure.as_ref()));
+    put("warnings", json!(outcome.warnings));
+    put("notes", json!(finished.notes));
+    put("cycles", json!(outcome.cycles));
+    put("measured_cycles", json!(outcome.measured_cycles()));
+    put("nodes", json!(outcome.nodes));
+    put("offered_load_phits_per_node_cycle", json!(load(window.counts.generated)));
+    put("injected_load_phits_per_node_cycle", json!(load(window.counts.injected)));
+    put("accepted_load_phits_per_node_cycle", json!(load(window.counts.received)));
+    put("accepted_load_ci95", json!(half_width_95(&loads)));
+    moments("latency", latency.moments(), &mut put);
+    for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
+        put(&format!("latency_{name}_cycles"), json!(latency.quantile(share)));
+    }
+    moments("injection_latency", &window.injection_latency, &mut put);
+    put("hops_mean", json!(window.hops.mean()));
+    put("packets_generated", json!(totals.generated));
+    put("packets_injected", json!(totals.injected));
+    put("packets_received", json!(totals.received));
+    put("packets_dropped", json!(totals.dropped));
+    put("packets_in_flight", json!(outcome.in_flight));
+    put("packet_hops", json!(totals.hops));
+    put("silent_nodes", json!(outcome.silent_nodes));
+    put("fairness_min", json!(outcome.fairness.map(|fairness| fairness.min)));
+    put("fairness_jain", json!(outcome.fairness.map(|fairness| fairness.jain)));
+    put("samples", samples(&outcome.samples, outcome.nodes, phits));
+    let completion = outcome.completion.map(|cycle| cycle.0);
+    put("completion_cycles", json!(completion));
+    put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
+    tasks(finished.trace.as_ref(), &mut put);
+    put("cpu_seconds", json!(costs.cpu_seconds));
+    put("cycles_per_second", json!((costs.cpu_seconds > 0.0).then(|| outcome.cycles as f64 / costs.cpu_seconds)));
+    put("peak_memory_bytes", json!(costs.peak_memory_bytes));
+    put("digest", json!(format!("{:016x}", outcome.digest)));
+    put("experiment", settings(experiment));
+    put("manifest", manifest);
+    all
+}
+
+fn moments(name: &str, moments: &Moments, put: &mut impl FnMut(&str, Value)) {
+    put(&format!("{name}_mean_cycles"), json!(moments.mean()));
+    put(&format!("{name}_std_cycles"), json!(moments.std()));
+    put(&format!("{name}_max_cycles"), json!(moments.max()));
+}
+
+/// Half the width of the 95 % confidence interval of the mean of batches, by Student's t. `None` for fewer than two.
+fn half_width_95(batches: &[f64]) -> Option<f64> {
+    let n = batches.len() as f64;
+    if batches.len() < 2 {
+        return None;
+    }
+    let mean = batches.iter().sum::<f64>() / n;
+    let variance = batches.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.975);
+    Some(t * (variance / n).sqrt())
+}
+
+fn samples(samples: &[Sample], nodes: usize, phits: f64) -> Value {
+    let row = |sample: &Sample| {
+        let Window { counts, latency, injection_latency, hops } = &sample.window;
+        let node_cycles = sample.cycles as f64 * nodes as f64;
+        let load = |packets: u64| packets as f64 * phits / node_cycles;
+        json!({
+            "start_cycle": sample.start.0,
+            "cycles": sample.cycles,
+            "offered_load_phits_per_node_cycle": load(counts.generated),
+            "injected_load_phits_per_node_cycle": load(counts.injected),
+            "accepted_load_phits_per_node_cycle": load(counts.received),
+            "latency_mean_cycles": latency.moments().mean(),
+            "latency_max_cycles": latency.moments().max(),
+            "injection_latency_mean_cycles": injection_latency.mean(),
+            "hops_mean": hops.mean(),
+            "packets_received": counts.received,
+        })
+    };
+    samples.iter().map(row).collect()
+}
+
+fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
+    let rows = |pick: &dyn Fn(&trgen::trace::replay::TaskReport) -> u64| {
+        trace.map(|trace| trace.report.tasks.iter().map(pick).sum::<u64>())
+    };
+    put("tasks", json!(trace.map(|trace| trace.tasks)));
+    put("messages", json!(rows(&|task| task.sent_point_to_point + task.sent_collective)));
+    put("messages_point_to_point", json!(rows(&|task| task.sent_point_to_point)));
+    put("messages_collective", json!(rows(&|task| task.sent_collective)));
+    put("messages_received", json!(rows(&|task| task.received)));
+    put("message_bytes", json!(rows(&|task| task.sent_bytes)));
+    put("collective_calls", json!(trace.map(|trace| &trace.collectives)));
+    let per_task = |trace: &TraceFacts| -> Value {
+        let row = |task: &trgen::trace::replay::TaskReport| {
+            json!({
+                "finished_cycle": task.finished.map(|cycle| cycle.0),
+                "compute_cycles": task.compute_cycles,
+                "blocked_on_send_cycles": task.blocked_on_send_cycles,
+                "blocked_on_receive_cycles": task.blocked_on_receive_cycles,
+                "blocked_on_wait_cycles": task.blocked_on_wait_cycles,
+                "messages_sent": task.sent_point_to_point + task.sent_collective,
+                "messages_received": task.received,
+                "bytes_sent": task.sent_bytes,
+            })
+        };
+        trace.report.tasks.iter().map(row).collect()
+    };
+    put("per_task", trace.map_or(Value::Null, per_task));
+}
+
+fn failure(failure: Option<&Failure>) -> Value {
+    match failure {
+        None => Value::Null,
+        Some(failure) => {
+            let (kind, involved): (&str, Vec<String>) = match failure {
+                Failure::NetworkDeadlock(deadlock) => {
+                    ("network-deadlock", deadlock.cycle.iter().map(ToString::to_string).collect())
+                }
+                Failure::TrafficDeadlock { waits, .. } => ("traffic-deadlock", waits.clone()),
+                Failure::Source(_) => ("source", Vec::new()),
+            };
+            json!({ "kind": kind, "what": failure.to_string(), "waits": involved })
+        }
+    }
+}
+
+/// The resolved experiment: numbers as numbers, words as words.
+fn settings(experiment: &Experiment) -> Value {
+    let entry = |(key, value): (&'static crate::experiment::Key, String)| {
+        let value = match key.kind {
+            Kind::Integer => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
+            Kind::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
+            Kind::Switch => json!(value == "true"),
+            Kind::Word | Kind::Path => json!(value),
+        };
+        (key.name.to_owned(), value)
+    };
+    Value::Object(experiment.effective().into_iter().map(entry).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confidence_of_batch_means() {
+        // t(0.975, 9) = 2.262157; values 1..10 have standard deviation 3.02765.
+        let batches: Vec<f64> = (1..=10).map(f64::from).collect();
+        let expected = 2.262_157 * 3.027_650 / 10f64.sqrt();
+        assert!((half_width_95(&batches).unwrap() - expected).abs() < 1e-5);
+        assert_eq!(half_width_95(&[1.0]), None);
+    }
+}

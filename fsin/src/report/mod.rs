@@ -1,0 +1,44 @@
+//! Reports: what a run found, as figures with names and units.
+//!
+//! [`figures`] computes every figure once; each format only writes them down.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+mod csv;
+mod figures;
+mod json;
+mod table;
+
+pub use figures::{Costs, SCHEMA, figures};
+
+/// How results are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// A header and one line; scalar figures only.
+    Csv,
+    /// One object, indented.
+    Json,
+    /// One object on one line.
+    Jsonl,
+}
+
+/// Every format by the name that `--format` knows.
+pub const FORMATS: &[(&str, Format)] =
+    &[("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json), ("jsonl", Format::Jsonl)];
+
+/// Writes figures in a format.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write(format: Format, figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Table => table::write(figures, out),
+        Format::Csv => csv::write(figures, out),
+        Format::Json => json::write_pretty(figures, out),
+        Format::Jsonl => json::write_line(figures, out),
+    }
+}

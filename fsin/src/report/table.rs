@@ -1,0 +1,86 @@
+//! A table for people: the figures that matter, with their units.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+
+/// A line of the table: its label, the figures in it, their decimals, and the unit.
+struct Line(&'static str, &'static [&'static str], usize, &'static str);
+
+const LINES: &[Line] = &[
+    Line("offered load", &["offered_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
+    Line("injected load", &["injected_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
+    Line("accepted load", &["accepted_load_phits_per_node_cycle", "accepted_load_ci95"], 5, "phits/node/cycle"),
+    Line("latency", &["latency_mean_cycles"], 2, "cycles, mean"),
+    Line("  standard deviation", &["latency_std_cycles"], 2, "cycles"),
+    Line("  p50 / p90 / p99 / p99.9", &[
+        "latency_p50_cycles",
+        "latency_p90_cycles",
+        "latency_p99_cycles",
+        "latency_p999_cycles",
+    ], 0, "cycles"),
+    Line("  max", &["latency_max_cycles"], 0, "cycles"),
+    Line("injection latency", &["injection_latency_mean_cycles"], 2, "cycles, mean"),
+    Line("path length", &["hops_mean"], 3, "links, mean"),
+    Line("packets generated", &["packets_generated"], 0, "packets"),
+    Line("packets received", &["packets_received"], 0, "packets"),
+    Line("packets in flight", &["packets_in_flight"], 0, "packets"),
+    Line("fairness min / Jain", &["fairness_min", "fairness_jain"], 3, ""),
+    Line("tasks", &["tasks"], 0, "tasks"),
+    Line("messages", &["messages"], 0, "messages"),
+    Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
+    Line("completion", &["completion_cycles"], 0, "cycles"),
+    Line("completion", &["completion_seconds"], 9, "s"),
+    Line("simulated", &["cycles"], 0, "cycles"),
+    Line("processor time", &["cpu_seconds"], 2, "s"),
+    Line("speed", &["cycles_per_second"], 0, "cycles/s"),
+    Line("digest", &["digest"], 0, ""),
+];
+
+pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", headline(figures))?;
+    for Line(label, names, decimals, unit) in LINES {
+        let values: Vec<&Value> = names.iter().map(|name| &figures[*name]).collect();
+        if values.iter().all(|value| value.is_null()) {
+            continue;
+        }
+        let separator = if names.contains(&"accepted_load_ci95") { " ± " } else { " / " };
+        let cells: Vec<String> =
+            values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
+        writeln!(out, "{label:<30} {} {unit}", cells.join(separator).trim_end())?;
+    }
+    Ok(())
+}
+
+/// What was simulated, in one line.
+fn headline(figures: &Map<String, Value>) -> String {
+    let experiment = &figures["experiment"];
+    let word = |key: &str| match &experiment[key] {
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    };
+    let traffic = if !experiment["trace"].is_null() {
+        format!("trace {}", word("trace"))
+    } else if !experiment["kernel"].is_null() {
+        format!("kernel {}", word("kernel"))
+    } else {
+        format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
+    };
+    let state = if figures["complete"] == true { "" } else { "   INCOMPLETE" };
+    format!(
+        "{} {} vcs {} packet {} | {traffic} | seed {}{state}",
+        word("topology"),
+        word("routing"),
+        word("vcs"),
+        word("packet"),
+        word("seed")
+    )
+}
+
+fn cell(value: &Value, decimals: usize) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => format!("{:.decimals$}", number.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
+    }
+}

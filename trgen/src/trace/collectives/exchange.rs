@@ -1,0 +1,73 @@
+//! Collectives without a root: every rank does the same, relative to its own number.
+
+use super::Script;
+
+/// Dissemination barrier: after round k a rank has heard, directly or not, of the 2^(k+1) - 1 ranks before it.
+pub(super) fn barrier(script: &mut Script<'_>) {
+    let (rank, size) = (script.rank, script.size());
+    let mut distance = 1;
+    while distance < size {
+        script.exchange((rank + distance) % size, 0, (rank + size - distance) % size, 0);
+        distance *= 2;
+    }
+}
+
+/// Recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, the even ones hand
+/// their contribution to the next rank before and get the result from it afterwards.
+pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
+    let (rank, size) = (script.rank, script.size());
+    let core = 1_usize << size.ilog2();
+    let folded = size - core;
+    let outside = rank < 2 * folded;
+    if outside && rank % 2 == 0 {
+        script.send(rank + 1, bytes);
+        script.receive(rank + 1, bytes);
+        return;
+    }
+    if outside {
+        script.receive(rank - 1, bytes);
+    }
+    let place = if outside { rank / 2 } else { rank - folded };
+    let mut bit = 1;
+    while bit < core {
+        let other = place ^ bit;
+        let partner = if other < folded { 2 * other + 1 } else { other + folded };
+        script.exchange(partner, bytes, partner, bytes);
+        bit *= 2;
+    }
+    if outside {
+        script.send(rank - 1, bytes);
+    }
+}
+
+/// Pairwise exchange: `sent` and `received` give the size of the block for and from a rank.
+pub(super) fn pairwise(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, received: impl Fn(usize) -> u64) {
+    let (rank, size) = (script.rank, script.size());
+    for step in 1..size {
+        let (to, from) = ((rank + step) % size, (rank + size - step) % size);
+        script.exchange(to, sent(to), from, received(from));
+    }
+}
+
+/// Ring: `block` gives the size of the block of a rank.
+pub(super) fn ring(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
+    let (rank, size) = (script.rank, script.size());
+    for step in 1..size {
+        let (newest, coming) = ((rank + size + 1 - step) % size, (rank + size - step) % size);
+        script.exchange((rank + 1) % size, block(newest), (rank + size - 1) % size, block(coming));
+    }
+}
+
+/// Recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; what came from
+/// lower ranks also enters its own result. A partner beyond the last rank is left out: its group lies above, where no
+/// result of this rank comes from.
+pub(super) fn scan(script: &mut Script<'_>, bytes: u64) {
+    let mut bit = 1;
+    while bit < script.size() {
+        let partner = script.rank ^ bit;
+        if partner < script.size() {
+            script.exchange(partner, bytes, partner, bytes);
+        }
+        bit *= 2;
+    }
+}

@@ -1,0 +1,132 @@
+//! Collectives with a root: binomial trees, and the linear ones of the `v` operations.
+//!
+//! Trees are those of the rank relative to the root, `v = (rank - root) mod p`: the parent of v is v without its lowest
+//! set bit, and the subtree of v has as many nodes as that bit says, as far as there are ranks.
+
+use super::Script;
+use crate::trace::program::{Event, Request};
+
+/// A rank's place in the binomial tree. `rank` and what is returned are ranks of the communicator.
+struct Place {
+    relative: usize,
+    root: usize,
+    size: usize,
+    /// The lowest set bit of the relative rank; for the root the first power of two that is not below the size.
+    span: usize,
+}
+
+impl Place {
+    fn of(script: &Script<'_>, root: usize) -> Self {
+        let size = script.size();
+        let relative = (script.rank + size - root) % size;
+        let span = if relative == 0 { size.next_power_of_two() } else { relative & relative.wrapping_neg() };
+        Self { relative, root, size, span }
+    }
+
+    fn parent(&self) -> Option<usize> {
+        (self.relative != 0).then(|| (self.relative - self.span + self.root) % self.size)
+    }
+
+    /// Ranks of the subtree, this one included.
+    fn subtree(&self) -> u64 {
+        self.span.min(self.size - self.relative) as u64
+    }
+
+    /// Children with the sizes of their subtrees, smallest subtree first.
+    fn children(&self) -> Vec<(usize, u64)> {
+        let mut children = Vec::new();
+        let mut bit = 1;
+        while bit < self.span && self.relative + bit < self.size {
+            let child = self.relative + bit;
+            children.push(((child + self.root) % self.size, bit.min(self.size - child) as u64));
+            bit <<= 1;
+        }
+        children
+    }
+}
+
+/// Binomial tree, the largest subtree served first.
+pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64) {
+    let place = Place::of(script, root);
+    if let Some(parent) = place.parent() {
+        script.receive(parent, bytes);
+    }
+    for &(child, _) in place.children().iter().rev() {
+        script.send(child, bytes);
+    }
+}
+
+/// Binomial tree, the smallest subtree awaited first.
+pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
+    let place = Place::of(script, root);
+    for (child, _) in place.children() {
+        script.receive(child, bytes);
+    }
+    if let Some(parent) = place.parent() {
+        script.send(parent, bytes);
+    }
+}
+
+/// Binomial tree; a rank passes on the blocks of its whole subtree.
+pub(super) fn gather(script: &mut Script<'_>, root: usize, bytes: u64) {
+    let place = Place::of(script, root);
+    for (child, ranks) in place.children() {
+        script.receive(child, bytes.saturating_mul(ranks));
+    }
+    if let Some(parent) = place.parent() {
+        script.send(parent, bytes.saturating_mul(place.subtree()));
+    }
+}
+
+/// The gather in reverse.
+pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
+    let place = Place::of(script, root);
+    if let Some(parent) = place.parent() {
+        script.receive(parent, bytes.saturating_mul(place.subtree()));
+    }
+    for &(child, ranks) in place.children().iter().rev() {
+        script.send(child, bytes.saturating_mul(ranks));
+    }
+}
+
+/// The root posts a receive from every other rank and waits for all.
+pub(super) fn gatherv(script: &mut Script<'_>, root: usize, send: u64, receive: &[u64]) {
+    if script.rank != root {
+        script.send(root, send);
+        return;
+    }
+    at_root(script, |script, other| {
+        let request = script.requests.take();
+        script.out.push(Event::Irecv(script.incoming(other, receive[other]), request));
+        request
+    });
+}
+
+/// The root begins to send to every other rank and waits for all.
+pub(super) fn scatterv(script: &mut Script<'_>, root: usize, send: &[u64], receive: u64) {
+    if script.rank != root {
+        script.receive(root, receive);
+        return;
+    }
+    at_root(script, |script, other| {
+        let request = script.requests.take();
+        script.out.push(Event::Isend(script.outgoing(other, send[other]), request));
+        request
+    });
+}
+
+/// Begins one operation with every other rank, in order of ranks, and waits for all.
+fn at_root(script: &mut Script<'_>, begin: impl Fn(&mut Script<'_>, usize) -> Request) {
+    let mut begun = Vec::new();
+    for other in 0..script.size() {
+        if other != script.rank {
+            begun.push(begin(script, other));
+        }
+    }
+    for &request in begun.iter().rev() {
+        script.requests.give_back(request);
+    }
+    if !begun.is_empty() {
+        script.out.push(Event::WaitAll(begun.into_boxed_slice()));
+    }
+}

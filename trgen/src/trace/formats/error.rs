@@ -1,0 +1,321 @@
+//! What can be wrong with a trace: where, what was found, what was expected, what to do.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::catalog::Refusal;
+
+/// Where in the input something stands. Displayed as `path#member:line`, as far as known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// File or folder on disk.
+    pub path: PathBuf,
+    /// File inside the archive, if `path` is one.
+    pub member: Option<String>,
+    /// Line, counted from 1.
+    pub line: Option<u64>,
+}
+
+impl Place {
+    /// A whole file or folder.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        Self { path: path.to_owned(), member: None, line: None }
+    }
+
+    /// The same file, at a line.
+    #[must_use]
+    pub fn line(&self, line: u64) -> Self {
+        Self { line: Some(line), ..self.clone() }
+    }
+
+    /// An error here.
+    #[must_use]
+    pub fn error(&self, fault: Fault) -> ReadError {
+        ReadError { place: self.clone(), fault: Box::new(fault) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)?;
+        if let Some(member) = &self.member {
+            write!(f, "#{}", Quoted(member))?;
+        }
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+    }
+}
+
+/// A trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {fault}")]
+pub struct ReadError {
+    /// Where.
+    pub place: Place,
+    /// Why.
+    pub fault: Box<Fault>,
+}
+
+impl ReadError {
+    /// What the user can do about it, if anything is known.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        self.fault.remedy(&self.place)
+    }
+}
+
+/// Why a trace cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// There is no such file or folder.
+    #[error("no such file or folder")]
+    NotFound,
+    /// The operating system refused.
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
+    /// An option has no usable value.
+    #[error("{0}")]
+    Option(Refusal),
+    /// The file has no content, or only blanks and comments.
+    #[error("is empty: a trace was expected")]
+    Empty,
+    /// A compressed file or an archive is cut short or damaged.
+    #[error("damaged or truncated {container} ({})", Quoted(.what))]
+    Damaged {
+        /// `xz` or `tar`.
+        container: &'static str,
+        /// What the decoder says.
+        what: String,
+    },
+    /// The file is packed in a way that is not read here.
+    #[error("packed with {name}, which is not read directly")]
+    Packed {
+        /// Name of the compression or archive.
+        name: &'static str,
+        /// Command that unpacks it.
+        command: &'static str,
+    },
+    /// No format recognises the text.
+    #[error("unknown trace format: the first line is `{}`", Quoted(.found))]
+    UnknownFormat {
+        /// The first line that is neither blank nor a comment, shortened.
+        found: String,
+        /// Known formats and how each begins.
+        known: String,
+    },
+    /// A folder or archive holds no file that any format recognises.
+    #[error("no trace in it, after a look at {files} {}", plural(*.files, "file", "files"))]
+    NoTrace {
+        /// Files looked at.
+        files: usize,
+        /// What was expected.
+        known: String,
+    },
+    /// A folder or archive holds more than one trace.
+    #[error("holds {} traces: {}", .choices.len(), list(.choices))]
+    SeveralTraces {
+        /// Their names inside.
+        choices: Vec<String>,
+        /// True for an archive, where `#name` chooses.
+        archive: bool,
+    },
+    /// The part after `#` names nothing in the archive.
+    #[error("no trace named `{}` in it", Quoted(.selection))]
+    NoSuchMember {
+        /// What was asked for.
+        selection: String,
+        /// What there is.
+        remedy: String,
+    },
+    /// The file is not text.
+    #[error("not text: the line holds bytes that are not UTF-8")]
+    NotText,
+    /// A line, a member or the whole is larger than any sensible trace.
+    #[error("{what} exceeds {limit} bytes")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// \[bytes\] The limit.
+        limit: u64,
+    },
+    /// A word that starts a line is not known.
+    #[error("unknown {what} `{}`", Quoted(.found))]
+    UnknownWord {
+        /// `action`, `record`.
+        what: &'static str,
+        /// The word.
+        found: String,
+        /// The nearest known ones.
+        remedy: String,
+    },
+    /// A line has too few or too many words.
+    #[error("`{word}` with {found} {}, expected `{usage}`", plural(*.found, "argument", "arguments"))]
+    Arguments {
+        /// The line's first word.
+        word: String,
+        /// Number of arguments found.
+        found: usize,
+        /// How the line is written.
+        usage: String,
+        /// What the user can do.
+        remedy: Option<&'static str>,
+    },
+    /// A word is not a number, or not one that may stand there.
+    #[error("{what} is `{}`, expected {expected}", Quoted(.found))]
+    Number {
+        /// What the number is.
+        what: &'static str,
+        /// The word found.
+        found: String,
+        /// What may stand there.
+        expected: String,
+    },
+    /// A datatype number whose size is not known.
+    #[error("datatype {found}: {why}")]
+    Datatype {
+        /// The number.
+        found: String,
+        /// Why it is refused.
+        why: &'static str,
+        /// What the user can do.
+        remedy: &'static str,
+    },
+    /// A line belongs to another rank than its file.
+    #[error("a line of rank {found} in the file of rank {expected}")]
+    WrongRank {
+        /// The rank that the line starts with.
+        found: u32,
+        /// The rank whose file it is.
+        expected: u32,
+    },
+    /// The index names a file that does not exist.
+    #[error("names `{}` as the file of rank {rank}, and there is no such file", Quoted(.name))]
+    MissingFile {
+        /// The name in the index.
+        name: String,
+        /// The rank.
+        rank: usize,
+    },
+    /// The index names a file a second time.
+    #[error("names `{}` a second time, as the file of rank {rank}", Quoted(.name))]
+    FileTwice {
+        /// The name in the index.
+        name: String,
+        /// The second rank.
+        rank: usize,
+    },
+    /// A rank below the highest has no line.
+    #[error("rank {rank} has no lines, but rank {highest} has")]
+    MissingRank {
+        /// The rank without lines.
+        rank: u32,
+        /// The highest rank that has lines.
+        highest: u32,
+    },
+    /// Two files begin with the same rank, and no index says which counts.
+    #[error("begins with rank {rank}, as does `{}`", Quoted(.other))]
+    RankTwice {
+        /// The rank.
+        rank: u32,
+        /// The other file.
+        other: String,
+    },
+    /// More tasks than are possible, or than the length of the file makes plausible.
+    #[error("{found} tasks, more than {limit} ({why})")]
+    TooManyTasks {
+        /// Highest task number plus one.
+        found: u64,
+        /// The limit.
+        limit: u64,
+        /// Where the limit comes from.
+        why: &'static str,
+    },
+    /// The program would take more memory than permitted.
+    #[error("more than {limit} events")]
+    TooManyEvents {
+        /// The limit.
+        limit: u64,
+    },
+    /// Ranks differ in the collectives that they call.
+    #[error("rank {rank} calls {found} as collective number {index}, where rank {other_rank} calls {other}{}",
+        .other_place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default())]
+    CollectiveMismatch {
+        /// Running number of the collective, from 1.
+        index: usize,
+        /// This rank.
+        rank: u32,
+        /// What it calls.
+        found: String,
+        /// The rank it is compared with.
+        other_rank: u32,
+        /// What that one calls.
+        other: String,
+        /// Where that stands; `None` if that rank has ended.
+        other_place: Option<Box<Place>>,
+    },
+}
+
+impl Fault {
+    fn remedy(&self, place: &Place) -> Option<String> {
+        match self {
+            Self::NotFound => {
+                Some("check the path; `archive.tar.xz#name` chooses a trace inside an archive".to_owned())
+            }
+            Self::Option(refusal) => Some(refusal.remedy().to_owned()),
+            Self::Damaged { .. } => Some("the file may be an incomplete copy: fetch it again".to_owned()),
+            Self::Packed { command, .. } => Some(format!("unpack it first: {command}")),
+            Self::UnknownFormat { known, .. } | Self::NoTrace { known, .. } => Some(known.clone()),
+            Self::SeveralTraces { choices, archive } => choices.first().map(|first| {
+                let joint = if *archive { "#" } else { "/" };
+                format!("choose one, for instance {}{joint}{}", place.path.display(), Quoted(first))
+            }),
+            Self::NoSuchMember { remedy, .. } | Self::UnknownWord { remedy, .. } => Some(remedy.clone()),
+            Self::Arguments { remedy, .. } => remedy.map(str::to_owned),
+            Self::Datatype { remedy, .. } => Some((*remedy).to_owned()),
+            Self::WrongRank { .. } => Some("the index lists the files in the order of ranks, from 0".to_owned()),
+            Self::MissingFile { .. } => Some("names in an index are relative to the folder of the index".to_owned()),
+            Self::MissingRank { .. } => {
+                Some("if every rank has a file of its own, give the index or the folder".to_owned())
+            }
+            Self::RankTwice { .. } => Some("write an index that names one file per rank, and give that".to_owned()),
+            Self::TooManyEvents { .. } => Some("raise the limit of events if the memory permits".to_owned()),
+            Self::CollectiveMismatch { .. } => Some(
+                "collectives of communicators smaller than the whole cannot be told apart in this format: record \
+                 another one, or remove those lines"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// Foreign text in a message: control characters escaped, shortened to 100 characters.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 100;
+        for character in self.0.chars().take(SHOWN) {
+            if character.is_control() {
+                write!(f, "{}", character.escape_default())?;
+            } else {
+                fmt::Write::write_char(f, character)?;
+            }
+        }
+        if self.0.chars().nth(SHOWN).is_some() { f.write_str("...") } else { Ok(()) }
+    }
+}
+
+fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text: Vec<String> = names.iter().take(SHOWN).map(|name| Quoted(name).to_string()).collect();
+    if names.len() > SHOWN {
+        text.push(format!("and {} more", names.len() - SHOWN));
+    }
+    text.join(", ")
+}

@@ -1,0 +1,500 @@
+//! Where the text of a trace comes from: a file, a folder, a tar archive, each xz-compressed or not.
+//!
+//! An archive is read as a stream, once to see what it holds and once more for the files wanted, so that its size does
+//! not matter. Nothing is ever unpacked to disk.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use liblzma::read::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+
+use super::error::{Fault, Place, ReadError};
+use super::text;
+use crate::catalog;
+
+/// \[bytes\] Text of one trace after decompression, at most.
+const MAX_TEXT: u64 = 64 << 30;
+/// \[bytes\] Memory that an xz file may ask its decoder for; `xz -9` needs 65 MiB.
+const MAX_DICTIONARY: u64 = 512 << 20;
+/// \[bytes\] Header and extended headers of one member of a tar archive.
+const MAX_HEADER: u64 = 1 << 20;
+/// \[bytes\] Beginning of a file that is looked at to find out what it is.
+const BEGINNING: u64 = 4096;
+/// Levels of folders that are searched.
+const MAX_DEPTH: usize = 3;
+/// \[bytes\] Size of a block in a tar archive.
+const TAR_BLOCK: u64 = 512;
+
+/// Reads one file: its position among those asked for, where it stands, its text.
+pub(super) type ReadFile<'f> = dyn FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), ReadError> + 'f;
+/// Looks at one member of an archive: its name, where it stands, its text. Says whether to go on.
+type SeeMember<'f> = dyn FnMut(&str, &Place, &mut dyn BufRead) -> Result<bool, ReadError> + 'f;
+/// A stream of which the beginning was read already.
+type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
+/// A file, folder or archive that was opened, with a list of what it holds.
+pub(super) struct Source<'a> {
+    /// Path as given, without the selection.
+    path: PathBuf,
+    /// What stood after `#`.
+    selection: Option<String>,
+    store: Store<'a>,
+    entries: Vec<Entry>,
+    by_name: HashMap<String, usize>,
+}
+
+/// One file of a source.
+pub(super) struct Entry {
+    /// Name relative to the root of the source, with `/` between folders.
+    pub(super) name: String,
+    /// Its first lines that are neither blank nor comments.
+    pub(super) head: Vec<String>,
+}
+
+enum Store<'a> {
+    /// Files below a folder; names are relative to it. A single file is listed alone in the folder that it is in.
+    Disk { root: PathBuf, single: bool },
+    /// One file that is already in memory.
+    Memory(&'a [u8]),
+    /// The members of an archive.
+    Tar(Origin<'a>),
+}
+
+enum Origin<'a> {
+    File(PathBuf),
+    Bytes(&'a [u8]),
+}
+
+impl<'a> Source<'a> {
+    /// Opens a file, folder or archive. `path#name` chooses `name` inside an archive, if there is no file of that name.
+    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
+        let (path, selection) = split_selection(path);
+        let place = Place::of(&path);
+        let metadata = std::fs::metadata(&path).map_err(|error| failed(&place, error))?;
+        if metadata.is_dir() {
+            let mut source = Self::new(&path, selection, Store::Disk { root: path.clone(), single: false });
+            let mut names = Vec::new();
+            list_folder(&path, "", 1, &mut names)?;
+            for name in names {
+                // A file that cannot be looked at is none that a trace consists of; if an index names it, the error
+                // is reported then.
+                let head = open_text(&Origin::File(path.join(&name)), &place).and_then(|opened| opened.head(&place));
+                source.add(name, head.map(|(head, _)| head).unwrap_or_default())?;
+            }
+            return Ok(source);
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let disk = Store::Disk { root: folder.to_owned(), single: true };
+        Self::of_file(&path, selection, &name, Origin::File(path.clone()), disk)
+    }
+
+    /// A file named `name` that holds `bytes`.
+    pub(super) fn memory(name: &str, bytes: &'a [u8]) -> Result<Self, ReadError> {
+        Self::of_file(Path::new(name), None, name, Origin::Bytes(bytes), Store::Memory(bytes))
+    }
+
+    fn of_file(
+        path: &Path,
+        selection: Option<String>,
+        name: &str,
+        origin: Origin<'a>,
+        plain: Store<'a>,
+    ) -> Result<Self, ReadError> {
+        let place = Place::of(path);
+        let opened = open_text(&origin, &place)?;
+        if !opened.tar {
+            let mut source = Self::new(path, selection, plain);
+            let (head, empty) = opened.head(&place)?;
+            if empty {
+                return Err(place.error(Fault::Empty));
+            }
+            source.add(name.to_owned(), head)?;
+            return Ok(source);
+        }
+        let mut source = Self::new(path, selection, Store::Tar(origin));
+        let mut found = Vec::new();
+        source.walk(&mut |name, place, reader| {
+            let mut beginning = Vec::new();
+            reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
+            found.push((name.to_owned(), text::head(&beginning)));
+            Ok(true)
+        })?;
+        for (name, head) in found {
+            source.add(name, head)?;
+        }
+        Ok(source)
+    }
+
+    fn new(path: &Path, selection: Option<String>, store: Store<'a>) -> Self {
+        Self { path: path.to_owned(), selection, store, entries: Vec::new(), by_name: HashMap::new() }
+    }
+
+    fn add(&mut self, name: String, head: Vec<String>) -> Result<(), ReadError> {
+        if self.by_name.insert(name.clone(), self.entries.len()).is_some() {
+            let what = format!("two members are named `{name}`");
+            return Err(Place::of(&self.path).error(Fault::Damaged { container: "tar", what }));
+        }
+        self.entries.push(Entry { name, head });
+        Ok(())
+    }
+
+    /// The place of the whole.
+    pub(super) fn place(&self) -> Place {
+        Place::of(&self.path)
+    }
+
+    /// The place of one file.
+    pub(super) fn place_of(&self, name: &str) -> Place {
+        match &self.store {
+            Store::Disk { single: true, .. } if self.entries.first().is_some_and(|entry| entry.name == name) => {
+                self.place()
+            }
+            Store::Disk { root, .. } => Place::of(&root.join(name)),
+            Store::Memory(_) => self.place(),
+            Store::Tar(_) => Place { member: Some(name.to_owned()), ..self.place() },
+        }
+    }
+
+    /// The files listed; of a single file that one alone.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The file, if there is only one.
+    pub(super) fn only_entry(&self) -> Option<&Entry> {
+        self.entries.first().filter(|_| self.entries.len() == 1)
+    }
+
+    /// What was chosen with `#`.
+    pub(super) fn selection(&self) -> Option<&str> {
+        self.selection.as_deref()
+    }
+
+    /// True if members are chosen with `#`.
+    pub(super) const fn is_archive(&self) -> bool {
+        matches!(self.store, Store::Tar(_))
+    }
+
+    /// The file that an index in `folder` means by `name`: relative to that folder, to the one above it (where the
+    /// recording program ran), to the root of the archive, or by its last component beside the index.
+    pub(super) fn resolve(&self, folder: &str, name: &str) -> Option<String> {
+        let beside = join(folder, name.rsplit('/').next().unwrap_or(name));
+        match &self.store {
+            Store::Disk { root, .. } => {
+                let above = join(folder, &format!("../{name}"));
+                [join(folder, name), above, beside].into_iter().find(|name| root.join(name).is_file())
+            }
+            Store::Memory(_) | Store::Tar(_) => {
+                let above = join(folder, &format!("../{name}"));
+                [join(folder, name), above, name.to_owned(), beside]
+                    .into_iter()
+                    .map(|name| normal(&name))
+                    .find(|name| self.by_name.contains_key(name))
+            }
+        }
+    }
+
+    /// Reads the files `names`, all different, in any order: calls `read` with the position of the name, where the file
+    /// stands, and its text.
+    pub(super) fn visit(&self, names: &[String], read: &mut ReadFile<'_>) -> Result<(), ReadError> {
+        match &self.store {
+            Store::Disk { root, .. } => {
+                for (position, name) in names.iter().enumerate() {
+                    let place = self.place_of(name);
+                    let origin = Origin::File(root.join(name));
+                    let mut opened = open_text(&origin, &place)?;
+                    if opened.tar {
+                        return Err(place.error(Fault::Packed { name: "tar", command: "tar xf FILE" }));
+                    }
+                    read(position, &place, &mut opened.reader)?;
+                }
+                Ok(())
+            }
+            Store::Memory(bytes) => {
+                let origin = Origin::Bytes(bytes);
+                let mut opened = open_text(&origin, &self.place())?;
+                read(0, &self.place(), &mut opened.reader)
+            }
+            Store::Tar(_) => {
+                let mut wanted: HashMap<&str, usize> =
+                    names.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
+                self.walk(&mut |name, place, reader| {
+                    if let Some(position) = wanted.remove(name) {
+                        read(position, place, reader)?;
+                    }
+                    Ok(!wanted.is_empty())
+                })?;
+                match wanted.keys().min() {
+                    Some(name) => Err(self.place_of(name).error(Fault::NotFound)),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Goes through the files of the archive until `each` says false.
+    fn walk(&self, each: &mut SeeMember<'_>) -> Result<(), ReadError> {
+        let Store::Tar(origin) = &self.store else { return Ok(()) };
+        let whole = self.place();
+        let opened = open_text(origin, &whole)?;
+        let allowance = Rc::new(Cell::new(MAX_HEADER));
+        let mut archive = tar::Archive::new(Guard { inner: opened.reader, allowance: Rc::clone(&allowance) });
+        let mut text_bytes = 0_u64;
+        for member in archive.entries().map_err(|error| tar_failed(&whole, error))? {
+            let mut member = member.map_err(|error| tar_failed(&whole, error))?;
+            let size = member.size();
+            text_bytes = text_bytes.saturating_add(size);
+            if text_bytes > MAX_TEXT {
+                return Err(whole.error(Fault::TooLarge { what: "the archive", limit: MAX_TEXT }));
+            }
+            allowance.set(size.saturating_add(MAX_HEADER));
+            let kind = member.header().entry_type();
+            if !(kind.is_file() || kind.is_contiguous()) {
+                continue;
+            }
+            let name = normal(&String::from_utf8_lossy(&member.path_bytes()));
+            let place = Place { member: Some(name.clone()), ..whole.clone() };
+            let mut counted = BufReader::new(Counted { inner: &mut member, count: 0 });
+            let more = each(&name, &place, &mut counted)?;
+            if !more {
+                return Ok(());
+            }
+            // The archive library takes the end of the file for the end of the member; the count tells them apart.
+            io::copy(&mut counted, &mut io::sink()).map_err(|error| failed(&place, error))?;
+            let count = counted.into_inner().count;
+            if count != size {
+                let what = format!("{count} of {size} bytes");
+                return Err(place.error(Fault::Damaged { container: "tar", what }));
+            }
+            allowance.set(MAX_HEADER);
+        }
+        // What follows the end mark of the archive is read too: the checksums of a compressed file come last.
+        allowance.set(MAX_TEXT);
+        io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(|error| failed(&whole, error))?;
+        Ok(())
+    }
+
+    /// What there is to select, for a selection that names nothing.
+    pub(super) fn no_such_member(&self, selection: &str, labels: &[&str]) -> ReadError {
+        let remedy = if self.is_archive() && !labels.is_empty() {
+            catalog::suggestion(selection, labels)
+        } else {
+            "nothing can be chosen here: leave out `#` and what follows".to_owned()
+        };
+        self.place().error(Fault::NoSuchMember { selection: selection.to_owned(), remedy })
+    }
+}
+
+/// The folder of a file in a source, empty for the root.
+pub(super) fn folder_of(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() || name.starts_with('/') { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// A name without `.`, `..`, and empty components; it cannot lead out of the root.
+fn normal(name: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+fn split_selection(path: &Path) -> (PathBuf, Option<String>) {
+    let text = path.to_string_lossy();
+    match text.rsplit_once('#') {
+        Some((file, selection)) if !path.exists() && !file.is_empty() => (PathBuf::from(file), Some(normal(selection))),
+        _ => (path.to_owned(), None),
+    }
+}
+
+fn list_folder(root: &Path, folder: &str, depth: usize, names: &mut Vec<String>) -> Result<(), ReadError> {
+    let here = root.join(folder);
+    let place = Place::of(&here);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(&here).map_err(|error| failed(&place, error))? {
+        let entry = entry.map_err(|error| failed(&place, error))?;
+        // A name that is not UTF-8 cannot stand in an index either.
+        if let Ok(name) = entry.file_name().into_string()
+            && !name.starts_with('.')
+        {
+            found.push((join(folder, &name), entry.path().is_dir()));
+        }
+    }
+    found.sort();
+    for (name, is_folder) in found {
+        if !is_folder && root.join(&name).is_file() {
+            names.push(name);
+        } else if is_folder && depth < MAX_DEPTH {
+            list_folder(root, &name, depth + 1, names)?;
+        }
+    }
+    Ok(())
+}
+
+/// Text after decompression, from the start.
+struct Opened<'a> {
+    reader: Box<dyn BufRead + 'a>,
+    tar: bool,
+}
+
+impl Opened<'_> {
+    /// First lines, and whether the file is empty.
+    fn head(self, place: &Place) -> Result<(Vec<String>, bool), ReadError> {
+        let mut beginning = Vec::new();
+        self.reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
+        Ok((text::head(&beginning), beginning.is_empty()))
+    }
+}
+
+fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadError> {
+    let io_failed = |error| failed(place, error);
+    let raw: Box<dyn Read + 'a> = match origin {
+        Origin::File(path) => Box::new(File::open(path).map_err(io_failed)?),
+        Origin::Bytes(bytes) => Box::new(*bytes),
+    };
+    let (beginning, raw) = peek(raw).map_err(io_failed)?;
+    if !beginning.starts_with(b"\xFD7zXZ\0") {
+        for &(magic, name, command) in PACKED {
+            if beginning.starts_with(magic) {
+                return Err(place.error(Fault::Packed { name, command }));
+            }
+        }
+        let reader = Guard { inner: raw, allowance: Rc::new(Cell::new(MAX_TEXT)) };
+        return Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) });
+    }
+    let stream = Stream::new_stream_decoder(MAX_DICTIONARY, CONCATENATED)
+        .map_err(|error| place.error(Fault::Io(error.into())))?;
+    let decoder = Unxz(XzDecoder::new_stream(raw, stream));
+    let (beginning, decoder) = peek(decoder).map_err(io_failed)?;
+    let reader = Guard { inner: decoder, allowance: Rc::new(Cell::new(MAX_TEXT)) };
+    Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
+}
+
+/// Beginnings of packed files that are not read directly.
+const PACKED: &[(&[u8], &str, &str)] = &[
+    (b"\x1F\x8B", "gzip", "gunzip FILE"),
+    (b"BZh", "bzip2", "bunzip2 FILE"),
+    (b"\x28\xB5\x2F\xFD", "zstd", "unzstd FILE"),
+    (b"PK\x03\x04", "zip", "unzip FILE"),
+    (b"\x04\x22\x4D\x18", "lz4", "unlz4 FILE"),
+    (b"\x5D\x00\x00", "lzma", "unlzma FILE"),
+    (b"7z\xBC\xAF\x27\x1C", "7-Zip", "7z x FILE"),
+];
+
+fn is_tar(beginning: &[u8]) -> bool {
+    beginning.get(257..262) == Some(b"ustar")
+}
+
+/// The first block of a stream, and the stream from its start.
+fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, Whole<R>)> {
+    let mut beginning = Vec::new();
+    reader.by_ref().take(TAR_BLOCK).read_to_end(&mut beginning)?;
+    Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    inner: R,
+    count: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.count += length as u64;
+        Ok(length)
+    }
+}
+
+/// Stops when more is read than is allowed: some kilobytes of a compressed file can stand for terabytes.
+struct Guard<R> {
+    inner: R,
+    allowance: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Guard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        match self.allowance.get().checked_sub(length as u64) {
+            Some(rest) => self.allowance.set(rest),
+            None => return Err(io::Error::other(Stop::TooLarge)),
+        }
+        Ok(length)
+    }
+}
+
+/// Marks the errors of the decompressor, so that they are told from those of the operating system.
+struct Unxz<R: Read>(XzDecoder<R>);
+
+impl<R: Read> Read for Unxz<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => error,
+            _ if error.raw_os_error().is_some() => error,
+            _ => io::Error::other(Stop::Damaged(error.to_string())),
+        })
+    }
+}
+
+/// Why a decoder of this module stops.
+#[derive(Debug, thiserror::Error)]
+enum Stop {
+    #[error("too large")]
+    TooLarge,
+    #[error("{0}")]
+    Damaged(String),
+}
+
+/// What an error of reading means.
+pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
+    let fault = match find_stop(&error) {
+        Some(Stop::TooLarge) => Fault::TooLarge { what: "the text", limit: MAX_TEXT },
+        Some(Stop::Damaged(what)) => Fault::Damaged { container: "xz", what: what.clone() },
+        None if error.kind() == io::ErrorKind::NotFound => Fault::NotFound,
+        None => Fault::Io(error),
+    };
+    place.error(fault)
+}
+
+/// What an error between the members of an archive means.
+fn tar_failed(place: &Place, error: io::Error) -> ReadError {
+    match find_stop(&error) {
+        Some(Stop::TooLarge) => {
+            return place.error(Fault::TooLarge { what: "a header in the archive", limit: MAX_HEADER });
+        }
+        Some(Stop::Damaged(_)) => return failed(place, error),
+        None if error.raw_os_error().is_some() => return failed(place, error),
+        None => {}
+    }
+    place.error(Fault::Damaged { container: "tar", what: error.to_string() })
+}
+
+/// The cause that this module gave, below the layers that libraries put around it.
+fn find_stop(error: &io::Error) -> Option<&Stop> {
+    let mut cause: &(dyn std::error::Error + 'static) = error.get_ref()?;
+    loop {
+        if let Some(stop) = cause.downcast_ref::<Stop>() {
+            return Some(stop);
+        }
+        cause = match cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(inner) => inner,
+            None => cause.source()?,
+        };
+    }
+}

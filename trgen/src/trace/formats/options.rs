@@ -1,0 +1,99 @@
+//! What a reader must be told because the file does not say it.
+
+use std::str::FromStr;
+
+use crate::catalog::Refusal;
+use crate::units::Picoseconds;
+
+/// How to read a trace. The default suits the traces of this project.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReadOptions {
+    /// \[flop/s\] Speed of a task, for formats that count operations; positive. Default 5e9.
+    pub flop_rate: f64,
+    /// Unit of durations, for formats that do not fix it. Default ns.
+    pub compute_unit: ComputeUnit,
+    /// Order of the tasks in receive lines of `.trc` files. Default: whichever matches the sends better.
+    pub recv_order: RecvOrder,
+    /// Name of the format; `None` to detect it by content.
+    pub from: Option<String>,
+    /// Events of the whole program, at most; about 48 bytes of memory each. Default 2^28.
+    pub max_events: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            flop_rate: 5e9,
+            compute_unit: ComputeUnit::Nanoseconds,
+            recv_order: RecvOrder::Detect,
+            from: None,
+            max_events: 1 << 28,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Refuses values that make no sense.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        if !(self.flop_rate.is_finite() && self.flop_rate > 0.0) {
+            return Err(Refusal::value(
+                format!("a speed of {} flop/s", self.flop_rate),
+                "give a positive number, for instance 5e9",
+            ));
+        }
+        if self.compute_unit == ComputeUnit::Cycles(Picoseconds(0)) {
+            return Err(Refusal::value("a cycle of 0 ps", "give the time of one cycle, for instance 3200 ps"));
+        }
+        Ok(())
+    }
+}
+
+/// Unit of a duration in a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ComputeUnit {
+    /// 1000 ps.
+    Nanoseconds,
+    /// 10^6 ps.
+    Microseconds,
+    /// 10^9 ps.
+    Milliseconds,
+    /// Cycles of this length.
+    Cycles(Picoseconds),
+}
+
+impl ComputeUnit {
+    /// Length of one unit.
+    #[must_use]
+    pub const fn picoseconds(self) -> Picoseconds {
+        match self {
+            Self::Nanoseconds => Picoseconds(1_000),
+            Self::Microseconds => Picoseconds(1_000_000),
+            Self::Milliseconds => Picoseconds(1_000_000_000),
+            Self::Cycles(cycle) => cycle,
+        }
+    }
+}
+
+/// Order of the two tasks in a receive line of a `.trc` file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecvOrder {
+    /// `r src dst tag bytes`, as the format is defined.
+    SrcDst,
+    /// `r dst src tag bytes`, as some files in circulation are written.
+    DstSrc,
+    /// The order that leaves fewer messages unmatched; as defined if both leave the same number.
+    Detect,
+}
+
+impl FromStr for RecvOrder {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        match word {
+            "src-dst" => Ok(Self::SrcDst),
+            "dst-src" => Ok(Self::DstSrc),
+            "detect" => Ok(Self::Detect),
+            _ => Err(Refusal::unknown("order of receive lines", word, &["src-dst", "dst-src", "detect"])),
+        }
+    }
+}

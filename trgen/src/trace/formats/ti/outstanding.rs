@@ -1,0 +1,55 @@
+//! The non-blocking operations of one rank that no wait has completed yet.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::trace::program::Request;
+
+/// What a wait names an operation by: source, destination, tag. `None` in an operation stands for any.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) from: Option<u32>,
+    pub(super) to: u32,
+    pub(super) label: Option<i64>,
+}
+
+/// Operations in the order in which they began.
+#[derive(Default)]
+pub(super) struct Outstanding {
+    by_key: HashMap<Key, VecDeque<(u64, Request)>>,
+    begun: u64,
+    count: usize,
+}
+
+impl Outstanding {
+    pub(super) fn begin(&mut self, key: Key, request: Request) {
+        self.by_key.entry(key).or_default().push_back((self.begun, request));
+        self.begun += 1;
+        self.count += 1;
+    }
+
+    /// Takes the first operation that `key` names, wildcards in the operation included.
+    pub(super) fn take(&mut self, key: Key) -> Option<Request> {
+        let wild = [key, Key { from: None, ..key }, Key { label: None, ..key }, Key { from: None, label: None, ..key }];
+        let first = |key: &Key| self.by_key.get(key).and_then(VecDeque::front).map(|&(begun, _)| begun);
+        let (_, key) = wild.into_iter().filter_map(|key| Some((first(&key)?, key))).min_by_key(|&(begun, _)| begun)?;
+        let queue = self.by_key.get_mut(&key)?;
+        let (_, request) = queue.pop_front()?;
+        if queue.is_empty() {
+            self.by_key.remove(&key);
+        }
+        self.count -= 1;
+        Some(request)
+    }
+
+    /// Takes all, in the order in which they began.
+    pub(super) fn take_all(&mut self) -> Vec<Request> {
+        let mut all: Vec<(u64, Request)> = self.by_key.drain().flat_map(|(_, queue)| queue).collect();
+        self.count = 0;
+        all.sort_unstable_by_key(|&(begun, _)| begun);
+        all.into_iter().map(|(_, request)| request).collect()
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.count
+    }
+}

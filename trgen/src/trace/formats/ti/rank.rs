@@ -1,0 +1,214 @@
+//! What one rank's actions become, and what is common to all ranks while they are read.
+
+use std::collections::BTreeMap;
+
+use super::actions::{self, Action};
+use super::outstanding::{Key, Outstanding};
+use crate::trace::collectives::{Agreement, Collective, Disagreement, RequestPool, expand};
+use crate::trace::formats::error::{Fault, Place};
+use crate::trace::formats::options::ReadOptions;
+use crate::trace::formats::{Trace, push_compute, text};
+use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use crate::units::{Picoseconds, TaskId};
+
+/// State of the whole trace.
+pub(super) struct Shared<'a> {
+    options: &'a ReadOptions,
+    world: Vec<TaskId>,
+    /// The place of a call is its line; the rank says in which file.
+    agreement: Agreement<u64>,
+    collectives: BTreeMap<&'static str, u64>,
+    pub(super) lines: u64,
+    events: u64,
+    waits_without_request: u64,
+    never_waited: u64,
+    wider_waitalls: u64,
+}
+
+impl<'a> Shared<'a> {
+    pub(super) fn new(ranks: usize, options: &'a ReadOptions) -> Self {
+        Self {
+            options,
+            world: (0..ranks).map(TaskId::at).collect(),
+            agreement: Agreement::new(),
+            collectives: BTreeMap::new(),
+            lines: 0,
+            events: 0,
+            waits_without_request: 0,
+            never_waited: 0,
+            wider_waitalls: 0,
+        }
+    }
+
+    pub(super) fn finish(self, program: Program, format: &'static str) -> Trace {
+        let mut notes = Vec::new();
+        let calls: u64 = self.collectives.values().sum();
+        if calls > 0 {
+            notes
+                .push(format!("{calls} collective calls were expanded, each as one of all {} ranks", self.world.len()));
+        }
+        let counted = [
+            ("waits that name no outstanding request (taken for complete)", self.waits_without_request),
+            ("waitalls that give a smaller number than is outstanding (they wait for all)", self.wider_waitalls),
+            ("requests that are never waited for", self.never_waited),
+        ];
+        let counted = counted.iter().filter(|(_, count)| *count > 0);
+        let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        Trace { program, format, lines: self.lines, collectives: self.collectives, notes, warnings }
+    }
+
+    fn work(&self, operations: f64) -> Result<Picoseconds, Fault> {
+        Picoseconds::from_seconds(operations / self.options.flop_rate)
+            .ok_or_else(|| text::bad("work", &operations.to_string(), "at most 106 days of computing"))
+    }
+}
+
+/// State of one rank.
+pub(super) struct Rank {
+    rank: usize,
+    /// \[bytes\] Size of an element whose line gives no datatype.
+    default_bytes: u64,
+    outstanding: Outstanding,
+    requests: RequestPool,
+    events: Vec<Event>,
+    collectives: usize,
+}
+
+impl Rank {
+    pub(super) fn new(rank: usize) -> Self {
+        Self {
+            rank,
+            default_bytes: 1,
+            outstanding: Outstanding::default(),
+            requests: RequestPool::new(),
+            events: Vec::new(),
+            collectives: 0,
+        }
+    }
+
+    /// Takes one line, without the rank that it starts with. `place_of` is the file of a rank.
+    pub(super) fn line(
+        &mut self,
+        shared: &mut Shared<'_>,
+        line: &str,
+        number: u64,
+        place_of: &dyn Fn(usize) -> Place,
+    ) -> Result<(), Fault> {
+        let before = self.events.len();
+        match actions::parse(line, shared.world.len(), self.default_bytes)? {
+            Action::Ignored => {}
+            Action::Init { default_bytes } => self.default_bytes = default_bytes,
+            Action::Compute { operations } => push_compute(&mut self.events, shared.work(operations)?),
+            Action::Sleep { seconds } => {
+                let time = Picoseconds::from_seconds(seconds)
+                    .ok_or_else(|| text::bad("sleep", &seconds.to_string(), "at most 106 days"))?;
+                push_compute(&mut self.events, time);
+            }
+            Action::Send { to, label, bytes } => self.events.push(Event::Send(send(to, label, bytes))),
+            Action::Isend { to, label, bytes } => {
+                self.isend(send(to, label, bytes));
+            }
+            Action::Recv { from, label, bytes } => self.events.push(Event::Recv(receive(from, label, bytes))),
+            Action::Irecv { from, label, bytes } => {
+                let request = self.irecv(receive(from, label, bytes));
+                self.outstanding.begin(Key { from, to: self.rank as u32, label }, request);
+            }
+            Action::SendRecv { to, sent, from, received } => {
+                let receiving = self.irecv(receive(from, Some(0), received));
+                let sending = self.requests.take();
+                self.events.push(Event::Isend(send(to, 0, sent), sending));
+                self.wait_all(vec![receiving, sending]);
+            }
+            Action::Wait(key) => match self.outstanding.take(key) {
+                Some(request) => {
+                    self.events.push(Event::Wait(request));
+                    self.requests.give_back(request);
+                }
+                None => shared.waits_without_request += 1,
+            },
+            Action::WaitAll { count } => {
+                if count.is_some_and(|count| count < self.outstanding.len() as u64) {
+                    shared.wider_waitalls += 1;
+                }
+                let all = self.outstanding.take_all();
+                self.wait_all(all);
+            }
+            Action::Collective { collective, operations } => {
+                let time = shared.work(operations)?;
+                self.collective(shared, &collective, number, place_of)?;
+                push_compute(&mut self.events, time);
+            }
+        }
+        shared.events += (self.events.len() - before) as u64;
+        let limit = shared.options.max_events;
+        if shared.events > limit { Err(Fault::TooManyEvents { limit }) } else { Ok(()) }
+    }
+
+    /// The end of the rank's lines: its steps.
+    pub(super) fn end(self, shared: &mut Shared<'_>, place_of: &dyn Fn(usize) -> Place) -> Result<Vec<Event>, Fault> {
+        shared.never_waited += self.outstanding.len() as u64;
+        let ended = shared.agreement.end(self.rank, self.collectives);
+        ended.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
+        Ok(self.events)
+    }
+
+    fn isend(&mut self, send: Send) {
+        let request = self.requests.take();
+        self.events.push(Event::Isend(send, request));
+        let key = Key { from: Some(self.rank as u32), to: send.to.0, label: Some(send.tag.label) };
+        self.outstanding.begin(key, request);
+    }
+
+    fn irecv(&mut self, receive: Receive) -> Request {
+        let request = self.requests.take();
+        self.events.push(Event::Irecv(receive, request));
+        request
+    }
+
+    fn wait_all(&mut self, requests: Vec<Request>) {
+        for &request in requests.iter().rev() {
+            self.requests.give_back(request);
+        }
+        if !requests.is_empty() {
+            self.events.push(Event::WaitAll(requests.into_boxed_slice()));
+        }
+    }
+
+    fn collective(
+        &mut self,
+        shared: &mut Shared<'_>,
+        collective: &Collective,
+        number: u64,
+        place_of: &dyn Fn(usize) -> Place,
+    ) -> Result<(), Fault> {
+        let index = self.collectives;
+        let called = shared.agreement.call(self.rank, index, collective, || number);
+        called.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
+        self.collectives += 1;
+        *shared.collectives.entry(collective.name()).or_default() += 1;
+        let tag = Tag::collective(index as i64);
+        let done = expand(collective, &shared.world, self.rank, tag, &mut self.requests, &mut self.events);
+        done.map_err(|error| text::bad("collective", collective.name(), error.to_string()))
+    }
+}
+
+fn send(to: u32, label: i64, bytes: u64) -> Send {
+    Send { to: TaskId(to), tag: Tag::user(label), bytes }
+}
+
+fn receive(from: Option<u32>, label: Option<i64>, bytes: u64) -> Receive {
+    let tag = label.map_or(TagFilter::AnyIn(Tag::POINT_TO_POINT), |label| TagFilter::Exactly(Tag::user(label)));
+    Receive { from: from.map(TaskId), tag, bytes }
+}
+
+fn mismatch(rank: usize, disagreement: Disagreement<u64>, place_of: &dyn Fn(usize) -> Place) -> Fault {
+    let other = disagreement.expected_rank;
+    Fault::CollectiveMismatch {
+        index: disagreement.index + 1,
+        rank: rank as u32,
+        found: disagreement.found,
+        other_rank: other as u32,
+        other: disagreement.expected,
+        other_place: disagreement.expected_place.map(|line| Box::new(place_of(other).line(line))),
+    }
+}

@@ -1,0 +1,508 @@
+//! Collectives are simulated message by message, following who holds what: the result is that of the operation, every
+//! message is received, and nothing hangs, whether sends complete at once or only when they are received.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::VecDeque;
+
+use trgen::TaskId;
+use trgen::trace::collectives::{ALGORITHMS, Agreement, Collective, ExpandError, RequestPool, expand};
+use trgen::trace::program::{Event, Request, Send, Tag};
+
+/// What a rank does with the data; a contribution is the bit of its rank.
+trait Data {
+    /// The content of a message that is being sent.
+    fn send(&self, rank: usize, to: usize, bytes: u64) -> u64;
+    /// A message has arrived.
+    fn receive(&mut self, rank: usize, from: usize, bytes: u64, content: u64);
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mode {
+    Eager,
+    Synchronous,
+}
+
+struct Flight {
+    from: usize,
+    bytes: u64,
+    content: u64,
+    /// Number of the send, to complete it.
+    send: usize,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Operation {
+    Sending(usize),
+    Receiving { slot: usize },
+}
+
+/// Runs one script per rank. Receives name their source; all messages of a run carry the same tag, so that matching
+/// is by pair, first in first out.
+fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
+    let p = scripts.len();
+    let mut pc = vec![0; p];
+    let mut flights: Vec<Vec<VecDeque<Flight>>> = (0..p).map(|_| (0..p).map(|_| VecDeque::new()).collect()).collect();
+    let mut posted: Vec<Vec<VecDeque<usize>>> = (0..p).map(|_| (0..p).map(|_| VecDeque::new()).collect()).collect();
+    let mut sends_done: Vec<bool> = Vec::new();
+    let mut receives_done: Vec<bool> = Vec::new();
+    let mut requests: Vec<Vec<Option<Operation>>> = vec![Vec::new(); p];
+    // What a blocking event has begun.
+    let mut begun: Vec<Option<Operation>> = vec![None; p];
+    loop {
+        let mut moved = false;
+        for rank in 0..p {
+            while let Some(event) = scripts[rank].get(pc[rank]) {
+                let mut start_send = |send: &Send, done: &mut Vec<bool>| {
+                    let to = send.to.index();
+                    let content = data.send(rank, to, send.bytes);
+                    done.push(mode == Mode::Eager);
+                    flights[to][rank].push_back(Flight {
+                        from: rank,
+                        bytes: send.bytes,
+                        content,
+                        send: done.len() - 1,
+                    });
+                    Operation::Sending(done.len() - 1)
+                };
+                let mut start_receive = |from: Option<TaskId>| {
+                    receives_done.push(false);
+                    let slot = receives_done.len() - 1;
+                    posted[rank][from.expect("collectives name their sources").index()].push_back(slot);
+                    Operation::Receiving { slot }
+                };
+                match event {
+                    Event::Send(send) if begun[rank].is_none() => {
+                        begun[rank] = Some(start_send(send, &mut sends_done));
+                        moved = true;
+                    }
+                    Event::Recv(receive) if begun[rank].is_none() => {
+                        begun[rank] = Some(start_receive(receive.from));
+                        moved = true;
+                    }
+                    Event::Isend(send, request) => {
+                        let operation = start_send(send, &mut sends_done);
+                        set(&mut requests[rank], *request, operation);
+                        pc[rank] += 1;
+                        moved = true;
+                        continue;
+                    }
+                    Event::Irecv(receive, request) => {
+                        let operation = start_receive(receive.from);
+                        set(&mut requests[rank], *request, operation);
+                        pc[rank] += 1;
+                        moved = true;
+                        continue;
+                    }
+                    _ => {}
+                }
+                // Match whatever can be matched at this rank.
+                for from in 0..p {
+                    while !posted[rank][from].is_empty() && !flights[rank][from].is_empty() {
+                        let slot = posted[rank][from].pop_front().unwrap();
+                        let flight = flights[rank][from].pop_front().unwrap();
+                        receives_done[slot] = true;
+                        sends_done[flight.send] = true;
+                        data.receive(rank, flight.from, flight.bytes, flight.content);
+                        moved = true;
+                    }
+                }
+                let complete = |operation: &Operation| match *operation {
+                    Operation::Sending(send) => sends_done[send],
+                    Operation::Receiving { slot } => receives_done[slot],
+                };
+                let over = match event {
+                    Event::Send(_) | Event::Recv(_) => begun[rank].as_ref().is_some_and(complete),
+                    Event::WaitAll(list) => {
+                        list.iter().all(|request| requests[rank][request.0 as usize].as_ref().is_some_and(complete))
+                    }
+                    other => panic!("no collective is expanded to {other:?}"),
+                };
+                if !over {
+                    break;
+                }
+                if let Event::WaitAll(list) = event {
+                    for request in list {
+                        requests[rank][request.0 as usize] = None;
+                    }
+                }
+                begun[rank] = None;
+                pc[rank] += 1;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    for rank in 0..p {
+        assert_eq!(
+            pc[rank],
+            scripts[rank].len(),
+            "rank {rank} of {p} hangs ({mode:?}) at {:?}",
+            scripts[rank][pc[rank]]
+        );
+        assert!(requests[rank].iter().all(Option::is_none), "rank {rank} leaves a request");
+    }
+    assert!(flights.iter().flatten().all(VecDeque::is_empty), "a message is never received");
+}
+
+fn set(requests: &mut Vec<Option<Operation>>, request: Request, operation: Operation) {
+    let index = request.0 as usize;
+    requests.resize(requests.len().max(index + 1), None);
+    assert!(requests[index].is_none(), "a request in use is begun again");
+    requests[index] = Some(operation);
+}
+
+/// The scripts of all ranks; tasks are the ranks themselves.
+fn scripts(p: usize, call: impl Fn(usize) -> Collective) -> Vec<Vec<Event>> {
+    let world: Vec<TaskId> = (0..p).map(TaskId::at).collect();
+    (0..p)
+        .map(|rank| {
+            let (mut pool, mut out) = (RequestPool::new(), Vec::new());
+            expand(&call(rank), &world, rank, Tag::collective(7), &mut pool, &mut out).unwrap();
+            out
+        })
+        .collect()
+}
+
+fn all(p: usize) -> u64 {
+    (1 << p) - 1
+}
+
+/// Every rank passes on everything that it has heard of.
+struct Heard(Vec<u64>);
+
+impl Data for Heard {
+    fn send(&self, rank: usize, _: usize, _: u64) -> u64 {
+        self.0[rank]
+    }
+    fn receive(&mut self, rank: usize, _: usize, _: u64, content: u64) {
+        self.0[rank] |= content;
+    }
+}
+
+/// Every rank passes on the combination that it holds; no contribution may enter twice.
+struct Combined(Vec<u64>);
+
+impl Data for Combined {
+    fn send(&self, rank: usize, _: usize, _: u64) -> u64 {
+        self.0[rank]
+    }
+    fn receive(&mut self, rank: usize, _: usize, _: u64, content: u64) {
+        let held = &mut self.0[rank];
+        // A finished result may replace its own parts (the last step of a folded allreduce).
+        assert!(*held & content == 0 || *held & content == *held, "rank {rank} combines a contribution twice");
+        *held |= content;
+    }
+}
+
+/// Scan: a running combination that is passed on, and a result of what came from lower ranks.
+struct Prefix {
+    passed: Vec<u64>,
+    result: Vec<u64>,
+}
+
+impl Data for Prefix {
+    fn send(&self, rank: usize, _: usize, _: u64) -> u64 {
+        self.passed[rank]
+    }
+    fn receive(&mut self, rank: usize, from: usize, _: u64, content: u64) {
+        assert_eq!(self.passed[rank] & content, 0);
+        self.passed[rank] |= content;
+        if from < rank {
+            assert_eq!(self.result[rank] & content, 0);
+            self.result[rank] |= content;
+        }
+    }
+}
+
+/// Blocks of distinct sizes: the size of a message says which block it is.
+struct Blocks<F: Fn(usize, usize, u64) -> u64> {
+    held: Vec<u64>,
+    carried: F,
+}
+
+impl<F: Fn(usize, usize, u64) -> u64> Data for Blocks<F> {
+    fn send(&self, rank: usize, to: usize, bytes: u64) -> u64 {
+        let content = (self.carried)(rank, to, bytes);
+        assert_eq!(content & !self.held[rank], 0, "rank {rank} sends what it has not got");
+        content
+    }
+    fn receive(&mut self, rank: usize, _: usize, _: u64, content: u64) {
+        assert_eq!(self.held[rank] & content, 0, "rank {rank} gets a block twice");
+        self.held[rank] |= content;
+    }
+}
+
+const SIZES: std::ops::RangeInclusive<usize> = 1..=33;
+
+fn bytes_sent(script: &[Event]) -> u64 {
+    script.iter().map(|event| if let Event::Send(send) | Event::Isend(send, _) = event { send.bytes } else { 0 }).sum()
+}
+
+fn bytes_received(script: &[Event]) -> u64 {
+    let size = |event: &Event| if let Event::Recv(r) | Event::Irecv(r, _) = event { r.bytes } else { 0 };
+    script.iter().map(size).sum()
+}
+
+fn messages(scripts: &[Vec<Event>]) -> usize {
+    scripts.iter().flatten().filter(|event| matches!(event, Event::Send(_) | Event::Isend(..))).count()
+}
+
+/// Runs in both modes and hands the data over for inspection.
+fn simulate<D: Data>(scripts: &[Vec<Event>], fresh: impl Fn() -> D, check: impl Fn(&D)) {
+    for mode in [Mode::Eager, Mode::Synchronous] {
+        let mut data = fresh();
+        run(scripts, &mut data, mode);
+        check(&data);
+    }
+    let sent: u64 = scripts.iter().map(|script| bytes_sent(script)).sum();
+    let received: u64 = scripts.iter().map(|script| bytes_received(script)).sum();
+    assert_eq!(sent, received, "what is sent is what is received");
+}
+
+fn own(p: usize) -> Vec<u64> {
+    (0..p).map(|rank| 1 << rank).collect()
+}
+
+#[test]
+fn a_barrier_hears_of_everybody() {
+    for p in SIZES {
+        let scripts = scripts(p, |_| Collective::Barrier);
+        simulate(&scripts, || Heard(own(p)), |data| assert!(data.0.iter().all(|&heard| heard == all(p))));
+        assert_eq!(messages(&scripts), p * p.next_power_of_two().ilog2() as usize);
+    }
+}
+
+#[test]
+fn a_broadcast_reaches_everybody_from_every_root() {
+    for p in SIZES {
+        for root in 0..p {
+            let scripts = scripts(p, |_| Collective::Broadcast { root, bytes: 10 });
+            let start = || {
+                let mut held = vec![0; p];
+                held[root] = 1;
+                Blocks { held, carried: |_, _, bytes| u64::from(bytes == 10) }
+            };
+            simulate(&scripts, start, |data| assert!(data.held.iter().all(|&held| held == 1)));
+            assert_eq!(messages(&scripts), p - 1);
+        }
+    }
+}
+
+#[test]
+fn a_reduction_takes_every_contribution_once() {
+    for p in SIZES {
+        for root in 0..p {
+            let scripts = scripts(p, |_| Collective::Reduce { root, bytes: 3 });
+            simulate(&scripts, || Combined(own(p)), |data| assert_eq!(data.0[root], all(p)));
+            assert_eq!(messages(&scripts), p - 1);
+        }
+    }
+}
+
+#[test]
+fn an_allreduce_takes_every_contribution_once_everywhere() {
+    for p in SIZES {
+        let scripts = scripts(p, |_| Collective::Allreduce { bytes: 3 });
+        simulate(&scripts, || Combined(own(p)), |data| assert!(data.0.iter().all(|&held| held == all(p))));
+        let (core, rounds) = (1 << p.ilog2(), p.ilog2() as usize);
+        assert_eq!(messages(&scripts), core * rounds + 2 * (p - core));
+    }
+}
+
+#[test]
+fn scans_combine_the_ranks_before() {
+    for p in SIZES {
+        for exclusive in [false, true] {
+            let scripts = scripts(p, |_| match exclusive {
+                true => Collective::Exscan { bytes: 5 },
+                false => Collective::Scan { bytes: 5 },
+            });
+            let start = || Prefix { passed: own(p), result: if exclusive { vec![0; p] } else { own(p) } };
+            simulate(&scripts, start, |data| {
+                for (rank, &result) in data.result.iter().enumerate() {
+                    assert_eq!(result, all(rank + usize::from(!exclusive)), "rank {rank} of {p}");
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn gather_and_scatter_carry_whole_subtrees() {
+    for p in SIZES {
+        for root in 0..p {
+            let gather = scripts(p, |_| Collective::Gather { root, bytes: 8 });
+            simulate(&gather, || Combined(own(p)), |data| assert_eq!(data.0[root], all(p)));
+            let scatter = scripts(p, |_| Collective::Scatter { root, bytes: 8 });
+            simulate(
+                &scatter,
+                || Heard(own(p)),
+                |data| {
+                    assert!(data.0.iter().all(|heard| heard & (1 << root) != 0));
+                },
+            );
+            for rank in (0..p).filter(|&rank| rank != root) {
+                let kept = bytes_received(&scatter[rank]) - bytes_sent(&scatter[rank]);
+                assert_eq!(kept, 8, "a rank keeps its own block");
+                let added = bytes_sent(&gather[rank]) - bytes_received(&gather[rank]);
+                assert_eq!(added, 8, "a rank adds its own block");
+            }
+            assert_eq!(bytes_received(&gather[root]), 8 * (p as u64 - 1));
+            assert_eq!(bytes_sent(&scatter[root]), 8 * (p as u64 - 1));
+        }
+    }
+}
+
+#[test]
+fn linear_gather_and_scatter_move_the_block_of_each_rank() {
+    let block = |rank: usize| 100 + rank as u64;
+    for p in SIZES {
+        let blocks: Vec<u64> = (0..p).map(block).collect();
+        for root in [0, p / 2, p - 1] {
+            let gatherv = scripts(p, |rank| Collective::Gatherv { root, send: block(rank), receive: blocks.clone() });
+            let by_size = |_: usize, _: usize, bytes: u64| 1 << (bytes - 100);
+            simulate(
+                &gatherv,
+                || Blocks { held: own(p), carried: by_size },
+                |data| assert_eq!(data.held[root], all(p)),
+            );
+            let scatterv = scripts(p, |rank| Collective::Scatterv { root, send: blocks.clone(), receive: block(rank) });
+            let start = || {
+                let mut held = vec![0; p];
+                held[root] = all(p);
+                Blocks { held, carried: by_size }
+            };
+            simulate(&scatterv, start, |data| {
+                for rank in (0..p).filter(|&rank| rank != root) {
+                    assert_eq!(data.held[rank], 1 << rank);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn a_ring_passes_every_block_to_everybody() {
+    for p in SIZES {
+        // Distinct sizes, one of them zero.
+        let blocks: Vec<u64> = (0..p as u64).collect();
+        let scripts = scripts(p, |_| Collective::Allgatherv { blocks: blocks.clone() });
+        let start = || Blocks { held: own(p), carried: |_, _, bytes| 1 << bytes };
+        simulate(&scripts, start, |data| assert!(data.held.iter().all(|&held| held == all(p))));
+        let even = self::scripts(p, |_| Collective::Allgather { bytes: 6 });
+        simulate(&even, || Heard(own(p)), |data| assert!(data.0.iter().all(|&heard| heard == all(p))));
+        assert_eq!(messages(&even), p * (p - 1));
+        assert!(even.iter().all(|script| bytes_sent(script) == 6 * (p as u64 - 1)));
+    }
+}
+
+#[test]
+fn pairwise_exchange_sends_each_block_to_its_rank() {
+    let size = |from: usize, to: usize| (from * 100 + to) as u64;
+    for p in SIZES {
+        let alltoallv = scripts(p, |rank| Collective::Alltoallv {
+            send: (0..p).map(|to| size(rank, to)).collect(),
+            receive: (0..p).map(|from| size(from, rank)).collect(),
+        });
+        let start = || Blocks {
+            held: own(p),
+            carried: |from, to, bytes| {
+                assert_eq!(bytes, size(from, to));
+                1 << from
+            },
+        };
+        simulate(&alltoallv, start, |data| assert!(data.held.iter().all(|&held| held == all(p))));
+        let alltoall = scripts(p, |_| Collective::Alltoall { bytes: 4 });
+        assert_eq!(messages(&alltoall), p * (p - 1));
+        assert!(alltoall.iter().all(|script| bytes_sent(script) == 4 * (p as u64 - 1)));
+        // Every rank's contribution to the block of `to` goes to `to`.
+        let blocks: Vec<u64> = (0..p as u64).map(|rank| 50 + rank).collect();
+        let reduce_scatter = scripts(p, |_| Collective::ReduceScatter { blocks: blocks.clone() });
+        let start = || Blocks {
+            held: own(p),
+            carried: |from, to, bytes| {
+                assert_eq!(bytes, 50 + to as u64);
+                1 << from
+            },
+        };
+        simulate(&reduce_scatter, start, |data| assert!(data.held.iter().all(|&held| held == all(p))));
+    }
+}
+
+#[test]
+fn messages_go_to_the_tasks_of_the_communicator_under_its_tag() {
+    let tasks = [TaskId(40), TaskId(7), TaskId(19)];
+    let (mut pool, mut out) = (RequestPool::new(), Vec::new());
+    expand(&Collective::Alltoall { bytes: 1 }, &tasks, 1, Tag::collective(3), &mut pool, &mut out).unwrap();
+    let sent: Vec<(TaskId, Tag)> = out
+        .iter()
+        .filter_map(|event| if let Event::Isend(send, _) = event { Some((send.to, send.tag)) } else { None })
+        .collect();
+    assert_eq!(sent, [(TaskId(19), Tag::collective(3)), (TaskId(40), Tag::collective(3))]);
+    assert_eq!(pool.peak(), 2, "requests are given back after every step");
+}
+
+#[test]
+fn what_does_not_fit_the_communicator_is_refused_and_leaves_no_trace() {
+    let world = [TaskId(0), TaskId(1)];
+    let mut out = Vec::new();
+    let mut call = |collective, rank| {
+        let result = expand(&collective, &world, rank, Tag::collective(0), &mut RequestPool::new(), &mut out);
+        assert!(out.is_empty());
+        result.unwrap_err()
+    };
+    assert_eq!(call(Collective::Barrier, 2), ExpandError::NoSuchRank { rank: 2, size: 2 });
+    assert_eq!(call(Collective::Reduce { root: 5, bytes: 1 }, 0), ExpandError::NoSuchRank { rank: 5, size: 2 });
+    let short = Collective::Alltoallv { send: vec![1, 2], receive: vec![1] };
+    assert_eq!(call(short, 0), ExpandError::BlockCount { found: 1, size: 2 });
+    assert_eq!(call(Collective::Allgatherv { blocks: vec![1; 3] }, 0), ExpandError::BlockCount { found: 3, size: 2 });
+}
+
+#[test]
+fn every_algorithm_in_use_is_in_the_table() {
+    let v = || vec![0];
+    let all = [
+        Collective::Barrier,
+        Collective::Broadcast { root: 0, bytes: 0 },
+        Collective::Reduce { root: 0, bytes: 0 },
+        Collective::Allreduce { bytes: 0 },
+        Collective::Alltoall { bytes: 0 },
+        Collective::Alltoallv { send: v(), receive: v() },
+        Collective::Gather { root: 0, bytes: 0 },
+        Collective::Gatherv { root: 0, send: 0, receive: v() },
+        Collective::Scatter { root: 0, bytes: 0 },
+        Collective::Scatterv { root: 0, send: v(), receive: 0 },
+        Collective::Allgather { bytes: 0 },
+        Collective::Allgatherv { blocks: v() },
+        Collective::ReduceScatter { blocks: v() },
+        Collective::Scan { bytes: 0 },
+        Collective::Exscan { bytes: 0 },
+    ];
+    for collective in all {
+        let algorithm = collective.algorithm();
+        assert!(ALGORITHMS.iter().any(|row| row.name == algorithm.name));
+        assert!(algorithm.about.contains(collective.name().trim_start_matches('b')), "{collective:?}");
+    }
+}
+
+#[test]
+fn ranks_that_call_different_collectives_disagree() {
+    let mut agreement: Agreement<u64> = Agreement::new();
+    let broadcast = |root| Collective::Broadcast { root, bytes: 1 };
+    agreement.call(0, 0, &Collective::Barrier, || 11).unwrap();
+    agreement.call(0, 1, &broadcast(2), || 12).unwrap();
+    agreement.end(0, 2).unwrap();
+    agreement.call(1, 0, &Collective::Barrier, || 21).unwrap();
+    // The same operation of another size agrees; another root does not.
+    agreement.call(1, 1, &Collective::Broadcast { root: 2, bytes: 9 }, || 22).unwrap();
+    let other_root = agreement.call(1, 1, &broadcast(3), || 22).unwrap_err();
+    assert_eq!((other_root.expected_rank, other_root.expected_place), (0, Some(12)));
+    assert_eq!((other_root.expected.as_str(), other_root.found.as_str()), ("bcast with root 2", "bcast with root 3"));
+    let more = agreement.call(1, 2, &Collective::Barrier, || 23).unwrap_err();
+    assert_eq!((more.expected.as_str(), more.expected_place), ("nothing", None));
+    let fewer = agreement.end(2, 1).unwrap_err();
+    assert_eq!((fewer.index, fewer.found.as_str()), (1, "nothing"));
+}
