@@ -2,7 +2,11 @@
 //!
 //! [`reference`] is the definition of the model: it moves every phit of every queue in every cycle.
 
+//! [`fast`] gives the same results, bit for bit, at a cost that follows the packets that move.
+
+pub mod fast;
 mod interface;
 pub mod reference;
+mod wait;
 
 pub use interface::Interface;

@@ -12,7 +12,8 @@ use trgen::{Cycle, Message, NodeId};
 
 use super::Interface;
 use super::interface::Slot;
-use crate::network::{Channel, Deadlock, Injected, Network, Notices};
+use super::wait::{channel, cyclic_wait};
+use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::arbitration::round_robin;
 use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw_direction, packet_key};
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
@@ -101,8 +102,14 @@ struct Near<'a> {
 }
 
 impl Surroundings for Near<'_> {
-    fn is_free(&self, output: OutputVc) -> bool {
-        self.engine.nodes[self.node.index()].owner[output.index(self.engine.params.vcs)].is_none()
+    fn open(&self, port: Port) -> u32 {
+        let params = &self.engine.params;
+        let owner = &self.engine.nodes[self.node.index()].owner;
+        let is_open = |output: OutputVc| {
+            owner[output.index(params.vcs)].is_none()
+                && self.space_ahead(output).is_some_and(|space| space >= params.packet_phits)
+        };
+        (0..params.vcs as u8).filter(|&vc| is_open(OutputVc { port, vc })).fold(0, |open, vc| open | 1 << vc)
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
@@ -110,8 +117,9 @@ impl Surroundings for Near<'_> {
         Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))
     }
 
-    fn space_here(&self, output: OutputVc) -> u32 {
-        self.engine.space(self.node, output.index(self.engine.params.vcs))
+    fn has_room(&self, output: OutputVc, packets: u32) -> bool {
+        let params = &self.engine.params;
+        self.engine.space(self.node, output.index(params.vcs)) >= packets * params.packet_phits
     }
 }
 
@@ -292,7 +300,7 @@ impl Reference {
         } else {
             Input::Injection
         };
-        Head { node: NodeId::at(node), input, offsets: &packet.offsets, key: packet.key }
+        Head { node: NodeId::at(node), input, offsets: &packet.offsets[..self.shape.dimensions], key: packet.key }
     }
 
     /// Phase A, 3: what every queue asks for.
@@ -419,23 +427,6 @@ impl Reference {
         }
     }
 
-    /// Follows what blocked heads wait for until a queue comes up twice.
-    fn cyclic_wait(&self) -> Vec<Channel> {
-        let blocked = (0..self.nodes.len())
-            .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
-            .find(|&(node, queue)| self.unrouted(node, queue).is_some());
-        let mut path: Vec<(usize, usize)> = Vec::new();
-        let mut next = blocked;
-        while let Some(place) = next {
-            if let Some(first) = path.iter().position(|&seen| seen == place) {
-                return path[first..].iter().map(|&(node, queue)| self.channel(node, queue)).collect();
-            }
-            path.push(place);
-            next = self.waits_for(place.0, place.1);
-        }
-        Vec::new()
-    }
-
     /// The queue whose lack of room keeps this queue's head where it is.
     fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
         let packet = self.unrouted(node, queue)?;
@@ -447,15 +438,6 @@ impl Reference {
             return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
         }
         (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
-    }
-
-    fn channel(&self, node: usize, queue: usize) -> Channel {
-        if queue >= self.outputs() {
-            return Channel::Injection { node: NodeId::at(node), injector: queue - self.outputs() };
-        }
-        let OutputVc { port, vc } = OutputVc::at(queue, self.params.vcs);
-        let (dimension, positive) = self.shape.direction(port);
-        Channel::Transit { node: NodeId::at(node), dimension, positive, vc: vc.into() }
     }
 }
 
@@ -490,10 +472,14 @@ impl Network for Reference {
             }
             self.step(notices);
             if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
+                let blocked = (0..self.nodes.len())
+                    .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
+                    .find(|&(node, queue)| self.unrouted(node, queue).is_some());
+                let cycle = cyclic_wait(blocked, |(node, queue)| self.waits_for(node, queue));
                 return Err(Deadlock {
                     since: self.last_moved,
                     in_flight: self.in_flight,
-                    cycle: self.cyclic_wait(),
+                    cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
                 });
             }
             self.clock = self.clock.next();

@@ -116,7 +116,7 @@ pub const KEYS: &[Key] = &[
     key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace or kernel"),
     key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when --max-cycles ends a run"),
     key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "without any phit moving that mean deadlock"),
-    key_of(RunControl, "engine", "NAME", Word, Some("reference"), "", "reference (phit by phit)"),
+    key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
     key_of(RunControl, "threads", "N", Integer, Some("1"), "threads", "to simulate with; results do not depend on it"),
     key_of(RunControl, "seed", "N", Integer, Some("1"), "", "of every random draw"),
 ];

@@ -5,7 +5,7 @@ use trgen::rng::{Purpose, mix2, pick};
 
 use super::RouterParams;
 use crate::routing::{Order, Routing};
-use crate::topology::{Offsets, Port, Shape};
+use crate::topology::{Port, Shape};
 
 /// One virtual channel of one output link of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,20 +46,21 @@ pub struct Head<'a> {
     pub node: NodeId,
     /// In which queue.
     pub input: Input,
-    /// Hops to go; not all 0.
-    pub offsets: &'a Offsets,
+    /// Hops to go in each dimension; not all 0.
+    pub offsets: &'a [i16],
     /// Names (run seed, packet): see [`packet_key`].
     pub key: u64,
 }
 
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
 pub trait Surroundings {
-    /// True if no packet owns this output channel.
-    fn is_free(&self, output: OutputVc) -> bool;
-    /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no (working) link.
+    /// The channels of this port, as a bit mask, that no packet owns and behind which a whole packet fits (virtual
+    /// cut-through). 0 where there is no (working) link.
+    fn open(&self, port: Port) -> u32;
+    /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
-    /// \[phits\] Free space of this node's own transit queue of the same port and channel.
-    fn space_here(&self, output: OutputVc) -> u32;
+    /// True if this node's own transit queue of the same port and channel has room for so many packets.
+    fn has_room(&self, output: OutputVc, packets: u32) -> bool;
 }
 
 /// The part of every draw that names (run seed, packet). A packet is named by its source and its number there.
@@ -86,9 +87,17 @@ pub struct Requests {
     routing: Routing,
     order: Order,
     vcs: u8,
-    packet_phits: u32,
-    bubble_phits: u32,
-    lbr_phits: u32,
+    bubble: u32,
+    lbr: u32,
+}
+
+/// The ports that a blocked head would take if they opened, as bit masks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Interest {
+    /// On adaptive channels.
+    pub adaptive: u64,
+    /// On the channels of its deterministic route, and if the bubble of that ring opened.
+    pub deterministic: u64,
 }
 
 impl Requests {
@@ -100,9 +109,8 @@ impl Requests {
             routing: params.routing,
             order: params.order,
             vcs: params.vcs as u8,
-            packet_phits: params.packet_phits,
-            bubble_phits: params.bubble * params.packet_phits,
-            lbr_phits: params.lbr * params.packet_phits,
+            bubble: params.bubble,
+            lbr: params.lbr,
         }
     }
 
@@ -114,6 +122,34 @@ impl Requests {
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleSmart => self.smart(head, near).or_else(|| self.escape(head, near)),
         }
+    }
+
+    /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
+    #[must_use]
+    pub fn interest(&self, head: &Head<'_>) -> Interest {
+        let deterministic = self.order.next(self.shape, head.offsets).map_or(0, |port| 1 << port.index());
+        let adaptive = match self.routing {
+            Routing::BubbleOblivious => 0,
+            _ => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
+        };
+        Interest { adaptive, deterministic }
+    }
+
+    /// The first channel of a port that only packets with an adaptive [`Interest`] take; channels below it are
+    /// deterministic.
+    #[must_use]
+    pub fn first_adaptive(&self) -> u8 {
+        match self.routing {
+            Routing::BubbleOblivious => self.vcs,
+            _ => 1,
+        }
+    }
+
+    /// True if a blocked head may ask for something although nothing has opened: it compares free space, which changes
+    /// phit by phit.
+    #[must_use]
+    pub fn watches_space(&self) -> bool {
+        self.routing == Routing::BubbleShortest
     }
 
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
@@ -128,32 +164,41 @@ impl Requests {
         Some(OutputVc { port, vc })
     }
 
-    /// Virtual cut-through: nobody owns the channel, and the whole packet fits behind it.
-    fn cut_through(&self, output: OutputVc, near: &impl Surroundings) -> bool {
-        near.is_free(output) && near.space_ahead(output).is_some_and(|space| space >= self.packet_phits)
-    }
-
     /// The bubble: who enters a ring must leave room in it. Who goes on in the same queue of the ring need not.
     pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
-        head.input == Input::Transit(output) || near.space_here(output) >= self.bubble_phits
+        self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
     }
 
-    /// The local bubble restriction, for packets that leave an injection queue.
-    fn local_bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
-        self.lbr_phits == 0 || head.input != Input::Injection || near.space_here(output) >= self.lbr_phits
+    /// The channels of `vcs` (a mask) that a packet may take where no bubble is asked for: those that are open, and for a
+    /// packet that leaves an injection queue those that obey the local bubble restriction.
+    fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
+        let open = near.open(port) & vcs;
+        if self.lbr == 0 || head.input != Input::Injection {
+            return open;
+        }
+        self.keep(open, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
     }
 
-    fn passes_adaptive(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
-        self.cut_through(output, near) && self.local_bubble_open(head, output, near)
+    /// The same where the bubble is asked for.
+    fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
+        self.keep(self.passing(head, port, vcs, near), |vc| self.bubble_open(head, OutputVc { port, vc }, near))
     }
 
-    fn passes_bubble(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
-        self.passes_adaptive(head, output, near) && self.bubble_open(head, output, near)
+    fn keep(&self, vcs: u32, passes: impl Fn(u8) -> bool) -> u32 {
+        if vcs == 0 {
+            return 0;
+        }
+        (0..self.vcs).filter(|&vc| vcs & 1 << vc != 0 && passes(vc)).fold(0, |kept, vc| kept | 1 << vc)
+    }
+
+    /// All channels from `first` on, as a mask.
+    fn channels_from(&self, first: u8) -> u32 {
+        (((1u64 << self.vcs) - 1) as u32) & !((1 << first) - 1)
     }
 
     fn escape(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let output = OutputVc { port: self.order.next(self.shape, head.offsets)?, vc: 0 };
-        self.passes_bubble(head, output, near).then_some(output)
+        let port = self.order.next(self.shape, head.offsets)?;
+        (self.passing_bubble(head, port, 1, near) != 0).then_some(OutputVc { port, vc: 0 })
     }
 
     fn oblivious(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
@@ -161,19 +206,25 @@ impl Requests {
         if let Input::Transit(input) = head.input
             && input.port == port
         {
-            return self.passes_bubble(head, input, near).then_some(input);
+            return (self.passing_bubble(head, port, 1 << input.vc, near) != 0).then_some(input);
         }
-        self.drawn_vc(head, port, 0, |output| self.passes_bubble(head, output, near))
+        let passing = self.passing_bubble(head, port, self.channels_from(0), near);
+        drawn_vc(head, port, passing)
     }
 
+    /// Any profitable adaptive channel that passes, drawn.
     fn random(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let passing = || {
-            self.profitable(head)
-                .flat_map(|port| (1..self.vcs).map(move |vc| OutputVc { port, vc }))
-                .filter(|&output| self.passes_adaptive(head, output, near))
-        };
-        let count = passing().count() as u32;
-        (count > 0).then(|| passing().nth(draw(head.key, head.node, Purpose::Output, count) as usize)).flatten()
+        let passing =
+            || self.profitable(head).map(|port| (port, self.passing(head, port, self.channels_from(1), near)));
+        let count = passing().map(|(_, vcs)| vcs.count_ones()).sum();
+        let mut skip = if count == 0 { return None } else { draw(head.key, head.node, Purpose::Output, count) };
+        for (port, vcs) in passing() {
+            if skip < vcs.count_ones() {
+                return Some(OutputVc { port, vc: nth_bit(vcs, skip) });
+            }
+            skip -= vcs.count_ones();
+        }
+        None
     }
 
     /// Most space wins, drawn among equals, and only then must the winner pass: a channel that has most space because the
@@ -185,48 +236,60 @@ impl Requests {
         let best = || adaptive().filter(|&output| near.space_ahead(output) == Some(most));
         let count = best().count() as u32;
         let output = best().nth(draw(head.key, head.node, Purpose::Output, count) as usize)?;
-        self.passes_adaptive(head, output, near).then_some(output)
+        (self.passing(head, output.port, 1 << output.vc, near) != 0).then_some(output)
     }
 
     fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let dimensions = self.shape.dimensions;
-        let mut first = 0;
+        let mut dimension = 0;
         if let Input::Transit(input) = head.input {
             let (own, positive) = self.shape.direction(input.port);
             let offset = head.offsets[own];
             let straight = offset != 0 && (offset > 0) == positive;
-            if straight && input.vc > 0 && self.passes_adaptive(head, input, near) {
+            if straight && input.vc > 0 && near.open(input.port) & 1 << input.vc != 0 {
                 return Some(input);
             }
-            first = own + 1;
+            dimension = if own + 1 == dimensions { 0 } else { own + 1 };
         }
-        (0..dimensions).map(|step| (first + step) % dimensions).filter(|&dimension| head.offsets[dimension] != 0).find_map(
-            |dimension| {
-                let port = self.shape.port(dimension, head.offsets[dimension] > 0);
-                self.drawn_vc(head, port, 1, |output| self.passes_adaptive(head, output, near))
-            },
-        )
+        let adaptive = self.channels_from(1);
+        for _ in 0..dimensions {
+            let offset = head.offsets[dimension];
+            if offset != 0 {
+                let port = self.shape.port(dimension, offset > 0);
+                let drawn = drawn_vc(head, port, self.passing(head, port, adaptive, near));
+                if drawn.is_some() {
+                    return drawn;
+                }
+            }
+            dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };
+        }
+        None
     }
 
     /// Ports that bring the packet nearer, in the order of dimensions.
-    fn profitable(&self, head: &Head<'_>) -> impl Iterator<Item = Port> + Clone {
+    fn profitable<'h>(&self, head: &Head<'h>) -> impl Iterator<Item = Port> + use<'h> {
         let shape = self.shape;
         let offsets = head.offsets;
         (0..shape.dimensions)
             .filter(move |&dimension| offsets[dimension] != 0)
             .map(move |dimension| shape.port(dimension, offsets[dimension] > 0))
     }
+}
 
-    /// One of the channels from `first_vc` on of this port that pass, drawn.
-    fn drawn_vc(
-        &self,
-        head: &Head<'_>,
-        port: Port,
-        first_vc: u8,
-        passes: impl Fn(OutputVc) -> bool,
-    ) -> Option<OutputVc> {
-        let passing = || (first_vc..self.vcs).map(|vc| OutputVc { port, vc }).filter(|&output| passes(output));
-        let count = passing().count() as u32;
-        (count > 0).then(|| passing().nth(draw(head.key, head.node, Purpose::VirtualChannel, count) as usize)).flatten()
+/// One of these channels (a mask) of a port, drawn.
+fn drawn_vc(head: &Head<'_>, port: Port, vcs: u32) -> Option<OutputVc> {
+    let vc = match vcs.count_ones() {
+        0 => return None,
+        1 => vcs.trailing_zeros() as u8,
+        count => nth_bit(vcs, draw(head.key, head.node, Purpose::VirtualChannel, count)),
+    };
+    Some(OutputVc { port, vc })
+}
+
+/// Position of the `n`-th bit that is set, from 0; there must be more than `n`.
+fn nth_bit(mut mask: u32, n: u32) -> u8 {
+    for _ in 0..n {
+        mask &= mask - 1;
     }
+    mask.trailing_zeros() as u8
 }
