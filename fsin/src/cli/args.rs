@@ -1,12 +1,12 @@
 //! Flags: one for each key of the experiment, and those of the command itself.
 
 use clap::builder::{PossibleValuesParser, StyledStr};
-use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, crate_version, value_parser};
+use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{KEYS, Key, Kind, Origin, Settings, SettingsError, read_file};
+use fsin::experiment::{KEYS, Key, Kind, Origin, Settings, SettingsError, read_file, variable};
 use fsin::report::FORMATS;
+use trgen::catalog::suggestion;
 
 const EXAMPLES: &str = "Examples:
   fsin run                                               an 8x8 torus at load 0.3
@@ -25,8 +25,19 @@ pub(crate) fn command() -> Command {
         .about("Evaluates interconnection networks: routers and topologies under synthetic traffic and MPI traces")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .color(ColorChoice::Auto)
+        .color(color())
         .max_term_width(120)
+        .arg(
+            Arg::new("color")
+                .long("color")
+                .value_name("WHEN")
+                .default_value("auto")
+                .hide_default_value(true)
+                .value_parser(value_parser!(ColorChoice))
+                .global(true)
+                .help("Colour in messages; auto: on a terminal, unless NO_COLOR is set [auto]")
+                .help_heading("Diagnostics"),
+        )
         .subcommand(run())
         .subcommand(
             experiment(Command::new("config"))
@@ -56,15 +67,16 @@ pub(crate) fn command() -> Command {
 
 fn run() -> Command {
     experiment(Command::new("run"))
-        .about("Runs one experiment and prints what it found")
+        .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
         .after_help(EXAMPLES)
         .arg(
             Arg::new("format")
                 .long("format")
                 .value_name("FORMAT")
                 .default_value("table")
+                .hide_default_value(true)
                 .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
-                .help("How results are written to stdout")
+                .help("How results are written to stdout [table]")
                 .help_heading("Output"),
         )
         .arg(
@@ -92,16 +104,18 @@ fn experiment(command: Command) -> Command {
         Arg::new("experiment")
             .value_name("EXPERIMENT.toml")
             .value_parser(value_parser!(PathBuf))
-            .help("A file with any of the keys below as `key = value`; flags override it"),
+            .help("A file of `key = value` lines; keys are the flags of Network, Traffic and Run control")
+            .long_help(
+                "A file of `key = value` lines (TOML); keys are the flags of Network, Traffic and Run control, without \
+                 the dashes. Each can also be set in the environment: --phit-bytes as FSIN_PHIT_BYTES. Flags override \
+                 the environment, the environment overrides the file, the file overrides the defaults.",
+            ),
     );
     KEYS.iter().fold(command, |command, key| command.arg(flag(key)))
 }
 
 fn flag(key: &Key) -> Arg {
-    let variable = format!("FSIN_{}", key.name.to_uppercase().replace('-', "_"));
-    let arg = Arg::new(key.name).long(key.name).help(help(key)).help_heading(key.heading.title()).env(variable);
-    // The variable is named once, in the long help of the experiment file, not on every line.
-    let arg = arg.hide_env(true);
+    let arg = Arg::new(key.name).long(key.name).help(help(key)).help_heading(key.heading.title());
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         _ => arg.value_name(key.metavar).allow_hyphen_values(true),
@@ -124,16 +138,41 @@ pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> 
         read_file(path, &mut settings)?;
     }
     for key in KEYS {
-        let origin = match matches.value_source(key.name) {
-            Some(ValueSource::CommandLine) => Origin::Flag,
-            Some(ValueSource::EnvVariable) => Origin::Environment,
-            _ => continue,
+        let flag = match key.kind {
+            Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+            _ => matches.get_one::<String>(key.name).cloned(),
         };
-        let value = match key.kind {
-            Kind::Switch => matches.get_flag(key.name).to_string(),
-            _ => matches.get_one::<String>(key.name).cloned().unwrap_or_default(),
+        // The environment is read here and not by clap, whose errors would speak of flags that nobody gave.
+        let set = match flag {
+            Some(value) => Some((value, Origin::Flag)),
+            None => std::env::var_os(variable(key.name))
+                .map(|value| (value.to_string_lossy().into_owned(), Origin::Environment)),
         };
-        settings.set(key.name, value, origin)?;
+        if let Some((value, origin)) = set {
+            settings.set(key.name, value, origin)?;
+        }
     }
     Ok(settings)
+}
+
+/// Warnings of variables that nearly have the name of one that sets a key. Others may belong to somebody else.
+pub(crate) fn misspelt_variables() -> Vec<String> {
+    let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    std::env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter_map(|name| {
+            let key = name.strip_prefix("FSIN_")?.to_lowercase().replace('_', "-");
+            let near = suggestion(&key, &known);
+            let misspelt = !known.contains(&key.as_str()) && near.starts_with("did you mean");
+            misspelt.then(|| format!("the environment sets {name}, but no key is called `{key}`; {near}"))
+        })
+        .collect()
+}
+
+/// When to colour, as the command line says; clap must know it before it reads the command line.
+pub(crate) fn color() -> ColorChoice {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let apart = words.iter().position(|word| word == "--color").and_then(|at| words.get(at + 1)).map(String::as_str);
+    joined.or(apart).and_then(|word| ColorChoice::from_str(word, false).ok()).unwrap_or(ColorChoice::Auto)
 }

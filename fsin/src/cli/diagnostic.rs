@@ -3,8 +3,9 @@
 use std::fmt;
 
 use fsin::couple::Failure;
-use fsin::experiment::{Origin, SettingsError, Trouble};
+use fsin::experiment::{Origin, Settings, SettingsError, Trouble};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use trgen::trace::formats::{Fault, ReadError};
 
 use super::Exit;
 
@@ -13,13 +14,28 @@ use super::Exit;
 pub(crate) struct Complaint {
     what: String,
     remedy: Option<String>,
-    place: Option<(NamedSource<String>, LabeledSpan)>,
+    place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
     pub(crate) exit: Exit,
 }
 
 impl Complaint {
     pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: Some(remedy.into()), place: None, exit }
+    }
+
+    /// A run that could not begin.
+    pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
+        match trouble {
+            Trouble::Settings(error) => error.into(),
+            Trouble::Trace(error) => {
+                let remedy = error.remedy().unwrap_or_else(|| mending(&error).to_owned());
+                match *error.fault {
+                    // Nothing is wrong with a trace that is not there: what names it is wrong.
+                    Fault::NotFound => settings.error("trace", format!("--trace {error}"), remedy).into(),
+                    _ => Self::new(Exit::Usage, error.to_string(), remedy),
+                }
+            }
+        }
     }
 
     /// A run that ended in failure; its results have been written.
@@ -55,31 +71,28 @@ impl Complaint {
     }
 }
 
+/// What to do about a trace whose fault does not say it better.
+fn mending(error: &ReadError) -> &'static str {
+    match *error.fault {
+        Fault::Empty => "check how the file was made; it holds no record",
+        Fault::Io(_) => "check that it is a file that you may read",
+        Fault::NotText => "give a trace as text, or an archive of one (fsin list formats)",
+        Fault::TooLarge { .. } | Fault::TooManyTasks { .. } => "check that it is the file you mean",
+        _ if error.place.line.is_some() => "correct this line, or record the trace again",
+        _ => "correct the trace, or record it again",
+    }
+}
+
 impl From<SettingsError> for Complaint {
     fn from(error: SettingsError) -> Self {
         let place = match &error.origin {
             Origin::File { path, text, span } => {
                 let source = NamedSource::new(path.display().to_string(), text.to_string());
-                Some((source, LabeledSpan::underline(span.clone())))
+                Some(Box::new((source, LabeledSpan::underline(span.clone()))))
             }
             Origin::Default | Origin::Environment | Origin::Flag => None,
         };
-        let what = match error.origin {
-            Origin::Environment => format!("{} (from the FSIN_* environment)", error.what),
-            _ => error.what,
-        };
-        Self { what, remedy: Some(error.remedy), place, exit: Exit::Usage }
-    }
-}
-
-impl From<Trouble> for Complaint {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Settings(error) => error.into(),
-            Trouble::Trace(error) => {
-                Self { what: error.to_string(), remedy: error.remedy(), place: None, exit: Exit::Usage }
-            }
-        }
+        Self { what: error.what, remedy: Some(error.remedy), place, exit: Exit::Usage }
     }
 }
 
@@ -97,24 +110,25 @@ impl Diagnostic for Complaint {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.place.as_ref().map(|(source, _)| source as &dyn SourceCode)
+        self.place.as_ref().map(|place| &place.0 as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.place.as_ref().map(|(_, label)| {
-            Box::new(std::iter::once(label.clone())) as Box<dyn Iterator<Item = LabeledSpan>>
-        })
+        let place = self.place.as_ref()?;
+        Some(Box::new(std::iter::once(place.1.clone())))
     }
 }
 
 /// Prints a complaint to stderr: in colour on a terminal that wants it, plain elsewhere.
 pub(crate) fn show(complaint: &Complaint) {
     let colour = super::output::stderr_wants_colour();
-    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(120).with_links(false);
+    let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    // The first line begins as clap's errors do. Lines are not wrapped: a terminal does it, and scripts search them.
+    theme.characters.error = "error:".to_owned();
+    let handler = GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut text = String::new();
     if handler.render_report(&mut text, complaint).is_err() {
-        text = complaint.to_string();
+        text = format!("error: {complaint}");
     }
-    super::output::tell(&format!("error:{}", text.trim_end()));
+    super::output::tell(text.trim());
 }

@@ -7,6 +7,7 @@ mod describe;
 mod diagnostic;
 mod interrupt;
 mod manifest;
+mod memory;
 mod output;
 mod progress;
 mod run;

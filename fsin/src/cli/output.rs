@@ -4,19 +4,26 @@ use std::fs;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ColorChoice;
 use fsin::report::{self, Format};
 use serde_json::{Map, Value};
 
-use super::{Complaint, Exit};
+use super::{Complaint, Exit, args};
 
 /// A line for the user, on stderr. Nobody listening is no error.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// True if stderr is a terminal and nobody asked for no colour.
+/// True if messages are to be coloured: as `--color` says, else if stderr is a terminal and `NO_COLOR` is not set.
 pub(crate) fn stderr_wants_colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    match args::color() {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
 }
 
 /// Writes figures to stdout. A reader that has gone (a broken pipe) is no error.
@@ -41,26 +48,43 @@ fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complaint> {
 }
 
 /// Refuses a folder for results that already holds something.
-pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
-    let occupied = match fs::read_dir(folder) {
-        Ok(mut entries) => entries.next().is_some(),
-        Err(error) => error.kind() != ErrorKind::NotFound,
+fn check_vacant(folder: &Path) -> Result<(), Complaint> {
+    let holds = match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_some().then_some("the folder is not empty"),
+        Err(error) if error.kind() == ErrorKind::NotADirectory && folder.exists() => Some("a file of this name exists"),
+        // Whatever else is wrong shows when something is written.
+        Err(_) => None,
     };
-    if occupied {
-        let what = format!("-o {}: something is there already", folder.display());
-        return Err(Complaint::new(Exit::Usage, what, "name a folder that does not exist yet; nothing is overwritten"));
+    match holds {
+        Some(what) => {
+            let what = format!("-o {}: {what}", folder.display());
+            Err(Complaint::new(Exit::Usage, what, "name a folder that does not exist yet; nothing is overwritten"))
+        }
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// Refuses a folder that could not be kept in, before a run that may take hours: one that holds something, or one that
+/// cannot be created.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
+    check_vacant(folder)?;
+    // The last ancestor of a relative path is empty: here.
+    let existing = folder.ancestors().skip(1).find(|ancestor| ancestor.exists()).unwrap_or(Path::new("."));
+    let probe = existing.join(format!(".fsin.{}.probe", std::process::id()));
+    fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).map_err(|error| {
+        let what = format!("-o {}: cannot write in {}: {error}", folder.display(), existing.display());
+        Complaint::new(Exit::Usage, what, "name a folder in a place where you may write")
+    })
 }
 
 /// Keeps results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this name
 /// is always complete.
 pub(crate) fn keep(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> Result<(), Complaint> {
     let failed = |error: io::Error| {
-        let what = format!("cannot keep the results in {}: {error}", folder.display());
-        Complaint::new(Exit::Failed, what, "name a folder that can be created, with -o DIR")
+        let what = format!("-o {}: cannot keep the results: {error}", folder.display());
+        Complaint::new(Exit::Failed, what, "they are on stdout; next time name another folder")
     };
-    check_folder(folder)?;
+    check_vacant(folder)?;
     let temporary = temporary_beside(folder);
     let written = (|| {
         fs::create_dir_all(&temporary)?;

@@ -8,7 +8,7 @@ use fsin::experiment::{Experiment, execute};
 use fsin::report::{Costs, FORMATS, Format, figures};
 
 use super::progress::Meter;
-use super::{Complaint, Exit, args, interrupt, manifest, output};
+use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -18,12 +18,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(folder) = folder {
         output::check_folder(folder)?;
     }
+    memory::check(&experiment)?;
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(&experiment);
     let processor = ProcessTime::now();
 
     let mut meter = Meter::new(quiet);
-    let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))?;
+    let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))
+        .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
 
     let costs =
@@ -31,6 +33,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {
+        for warning in args::misspelt_variables() {
+            output::tell(&format!("warning: {warning}"));
+        }
         for note in &finished.notes {
             output::tell(&format!("note: {note}"));
         }

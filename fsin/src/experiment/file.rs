@@ -28,12 +28,25 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
     let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
         toml::from_str(&text).map_err(|error| SettingsError {
-            what: format!("{} is not TOML: {}", path.display(), error.message()),
+            what: match error.message() {
+                // The parser's words for it speak of types.
+                message if message.contains("as i128") || message.contains("overflow") => {
+                    format!("a number in {} is too large", path.display())
+                }
+                message => format!("{} is not TOML: {message}", path.display()),
+            },
             remedy: "write one `key = value` a line, words in quotes".to_owned(),
             origin: at(error.span().unwrap_or(0..0)),
         })?;
     for (name, value) in table {
         let Some(key) = key(name.get_ref()) else {
+            if value.get_ref().is_table() {
+                return Err(SettingsError {
+                    what: format!("an experiment has no sections, such as `{}`", name.get_ref()),
+                    remedy: "write the keys without it: they are the names of the flags".to_owned(),
+                    origin: at(name.span()),
+                });
+            }
             settings.set(name.get_ref(), "", at(name.span()))?;
             continue;
         };
@@ -94,7 +107,8 @@ mod tests {
             ("load = \"high\"", "\"high\"", "`load` takes a number", "write load = 0.3"),
             ("load = [0.1, 0.2]", "[0.1, 0.2]", "`load` takes one value", "write load = 0.3"),
             ("vcs = 2.5", "2.5", "whole number", "write vcs = 3"),
-            ("[network]\nvcs = 2", "network", "unknown key `network`", "known:"),
+            ("[network]\nvcs = 2", "network", "no sections, such as `network`", "without it"),
+            ("colour = 2", "colour", "unknown key `colour`", "known:"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.what.contains(what), "{text}: {error}");

@@ -14,4 +14,4 @@ pub use execute::{Finished, TraceFacts, Trouble, execute};
 pub use file::read_file;
 pub use keys::{Heading, KEYS, Key, Kind, key};
 pub use resolve::{EngineKind, Experiment, RunPlan, Traffic};
-pub use settings::{Origin, Setting, Settings, SettingsError};
+pub use settings::{Origin, Setting, Settings, SettingsError, variable};

@@ -83,17 +83,13 @@ pub struct Experiment {
 
 /// Keys that hold for some traffic or run control only.
 const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
-const BATCH: &[&str] = &[
-    "warmup",
-    "conv-period",
-    "conv-threshold",
-    "max-conv-time",
-    "samples",
-    "sample-size",
-    "min-batch-packets",
-];
+const BATCH: &[&str] =
+    &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
 const TASKS: &[&str] = &["placement", "bandwidth", "compute", "max-cycles", "strict"];
 const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order"];
+
+/// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
+const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
 /// Largest cycle counts: sums of several still fit 64 bits.
 const MAX_CYCLES: u64 = 1 << 60;
@@ -107,16 +103,22 @@ impl Experiment {
         let tasks = task_key(&settings)?;
         conflicts(&settings, tasks)?;
         let ways = settings.integer("ways")?;
+        if !(1..=2).contains(&ways) {
+            return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
+        }
         let topology = topology::parse(settings.word("topology"), ways).map_err(|refusal| {
             let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
             settings.refused(key, &refusal)
         })?;
         let router = router(&settings)?;
         router.check(topology.shape()).map_err(|refusal| {
-            // The refusal names its flag; the place is that of the flag.
-            let flag = refusal.to_string();
-            let key = flag.split_whitespace().next().and_then(|word| word.strip_prefix("--")).unwrap_or("topology");
-            settings.error(key, flag.clone(), refusal.remedy())
+            // The refusal names the flags that it is about: the place is that of the first one which somebody set.
+            let what = refusal.to_string();
+            let about = format!("{what} {}", refusal.remedy());
+            let mut flags = about.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+            let key = flags.find(|flag| settings.is_set(flag)).unwrap_or("topology");
+            let what = if what.contains("--") { what } else { format!("--{key}: {what}") };
+            settings.error(key, what, refusal.remedy())
         })?;
         let bandwidth = settings.word("bandwidth");
         let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
@@ -127,10 +129,9 @@ impl Experiment {
         let pace = pace(&settings, cycle_seconds)?;
         let traffic = match tasks {
             None => Traffic::Synthetic(synthetic(&settings, topology.geometry().clone(), &router)?),
-            Some("trace") => Traffic::Trace {
-                path: settings.word("trace").into(),
-                options: read_options(&settings, pace)?,
-            },
+            Some("trace") => {
+                Traffic::Trace { path: settings.word("trace").into(), options: read_options(&settings, pace)? }
+            }
             Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned() },
         };
         let plan = plan(&settings, tasks.is_some())?;
@@ -213,9 +214,7 @@ fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> 
         (false, true) => Ok(Some("kernel")),
         (true, true) if by_flag("trace") && !by_flag("kernel") => Ok(Some("trace")),
         (true, true) if by_flag("kernel") && !by_flag("trace") => Ok(Some("kernel")),
-        (true, true) => {
-            Err(settings.error("kernel", "--trace and --kernel exclude each other", "give one of them"))
-        }
+        (true, true) => Err(settings.error("kernel", "--trace and --kernel exclude each other", "give one of them")),
     }
 }
 
@@ -224,10 +223,15 @@ fn conflicts(settings: &Settings, tasks: Option<&'static str>) -> Result<(), Set
     let given = |keys: &[&'static str]| {
         keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
     };
-    let useless = |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
+    let useless =
+        |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
     if let Some(tasks) = tasks {
         if let Some(key) = given(SYNTHETIC).or_else(|| given(BATCH)) {
-            return useless(key, &format!("with --{tasks}"), "leave it out: a trace or kernel sets its own pace and end");
+            return useless(
+                key,
+                &format!("with --{tasks}"),
+                "leave it out: a trace or kernel sets its own pace and end",
+            );
         }
         if let Some(key) = given(&["cycles"]) {
             return useless(key, &format!("with --{tasks}, which runs to its end"), "use --max-cycles for a limit");
@@ -276,14 +280,11 @@ fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
     })
 }
 
-fn synthetic(
-    settings: &Settings,
-    geometry: trgen::Geometry,
-    router: &RouterParams,
-) -> Result<Config, SettingsError> {
+fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterParams) -> Result<Config, SettingsError> {
     let load = settings.number("load")?;
-    if load < 0.0 {
-        return Err(settings.error("load", format!("--load {load} is negative"), "use 0 or more phits/node/cycle"));
+    if !(0.0..=MAX_LOAD).contains(&load) {
+        let what = format!("--load {} is out of range", settings.word("load"));
+        return Err(settings.error("load", what, format!("use 0 to {MAX_LOAD} phits/node/cycle")));
     }
     Ok(Config {
         geometry,
@@ -365,7 +366,7 @@ fn plan(settings: &Settings, tasks: bool) -> Result<RunPlan, SettingsError> {
         min_batch_packets: settings.integer("min-batch-packets")?,
     };
     if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
-        let what = format!("{} samples of {} cycles are more than 2^60 cycles", plan.samples, plan.sample_size);
+        let what = format!("--samples {} of {} cycles each are more than 2^60 cycles", plan.samples, plan.sample_size);
         return Err(settings.error("samples", what, "use fewer or shorter samples"));
     }
     Ok(RunPlan::Batch(plan))

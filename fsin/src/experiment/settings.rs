@@ -97,7 +97,11 @@ impl Settings {
     /// An error about the value of a key.
     #[must_use]
     pub fn error(&self, name: &str, what: impl Into<String>, remedy: impl Into<String>) -> SettingsError {
-        SettingsError { what: what.into(), remedy: remedy.into(), origin: self.origin(name) }
+        let what = match self.origin(name) {
+            Origin::Environment => format!("{} (set by {})", what.into(), variable(name)),
+            Origin::Default | Origin::File { .. } | Origin::Flag => what.into(),
+        };
+        SettingsError { what, remedy: remedy.into(), origin: self.origin(name) }
     }
 
     /// A refusal of the value of a key.
@@ -118,9 +122,8 @@ impl Settings {
 
     /// The value of a key as a finite number.
     pub(super) fn number(&self, name: &'static str) -> Result<f64, SettingsError> {
-        let what = "a number";
-        let number: f64 = self.parse(name, what)?;
-        if number.is_finite() { Ok(number) } else { Err(self.not(name, what)) }
+        let number: f64 = self.parse(name, "a number")?;
+        if number.is_finite() { Ok(number) } else { Err(self.not(name, "a finite number")) }
     }
 
     /// The value of a key as one of a few words.
@@ -133,15 +136,30 @@ impl Settings {
     }
 
     fn parse<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, SettingsError> {
-        self.word(name).parse().map_err(|_| self.not(name, what))
+        let word = self.word(name);
+        word.parse().map_err(|_| {
+            if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
+                return self.error(name, format!("--{name} {word} is too large"), self.example(name));
+            }
+            self.not(name, what)
+        })
     }
 
     fn not(&self, name: &'static str, what: &str) -> SettingsError {
-        let example = key(name).and_then(|key| key.default).unwrap_or("1000");
         let unit = key(name).map_or("", |key| key.unit);
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         let value = self.word(name);
-        self.error(name, format!("--{name} takes {what}{unit}, not `{value}`"), format!("write --{name} {example}"))
+        self.error(name, format!("--{name} takes {what}{unit}, not `{value}`"), self.example(name))
+    }
+
+    /// How to write a usable value where the unusable one stands.
+    fn example(&self, name: &'static str) -> String {
+        let value = key(name).and_then(|key| key.default).unwrap_or("1000");
+        match self.origin(name) {
+            Origin::File { .. } => format!("write {name} = {value}"),
+            Origin::Environment => format!("write {}={value}", variable(name)),
+            Origin::Default | Origin::Flag => format!("write --{name} {value}"),
+        }
     }
 
     /// Every key that has a value and that `keep` wants, with its value, in the order of [`KEYS`].
@@ -151,6 +169,12 @@ impl Settings {
             .filter_map(|key| self.value(key.name).map(|value| (key, value.to_owned())))
             .collect()
     }
+}
+
+/// The variable of the environment that sets a key.
+#[must_use]
+pub fn variable(name: &str) -> String {
+    format!("FSIN_{}", name.to_uppercase().replace('-', "_"))
 }
 
 /// A value as TOML writes it.

@@ -13,12 +13,12 @@ const LINES: &[Line] = &[
     Line("accepted load", &["accepted_load_phits_per_node_cycle", "accepted_load_ci95"], 5, "phits/node/cycle"),
     Line("latency", &["latency_mean_cycles"], 2, "cycles, mean"),
     Line("  standard deviation", &["latency_std_cycles"], 2, "cycles"),
-    Line("  p50 / p90 / p99 / p99.9", &[
-        "latency_p50_cycles",
-        "latency_p90_cycles",
-        "latency_p99_cycles",
-        "latency_p999_cycles",
-    ], 0, "cycles"),
+    Line(
+        "  p50 / p90 / p99 / p99.9",
+        &["latency_p50_cycles", "latency_p90_cycles", "latency_p99_cycles", "latency_p999_cycles"],
+        0,
+        "cycles",
+    ),
     Line("  max", &["latency_max_cycles"], 0, "cycles"),
     Line("injection latency", &["injection_latency_mean_cycles"], 2, "cycles, mean"),
     Line("path length", &["hops_mean"], 3, "links, mean"),
@@ -47,7 +47,7 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
         let separator = if names.contains(&"accepted_load_ci95") { " ± " } else { " / " };
         let cells: Vec<String> =
             values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
-        writeln!(out, "{label:<30} {} {unit}", cells.join(separator).trim_end())?;
+        writeln!(out, "{}", format!("{label:<30} {} {unit}", cells.join(separator)).trim_end())?;
     }
     Ok(())
 }

@@ -3,13 +3,16 @@
 use trgen::rng::{mix2, pick};
 use trgen::{Cycle, NodeId};
 
-use super::state::{Bits, NEVER, Packet, after};
-use super::{Event, Fast};
+use super::state::{Bits, NONE, Packet, after};
+use super::{Fast, event};
 use crate::network::Notices;
 use crate::router::request::{Head, Input, OutputVc, Surroundings, draw_direction, packet_key};
 use crate::router::{Consumption, Inject, SourceQueue};
 use crate::stats::Receipt;
 use crate::topology::Port;
+
+/// The bit of [`Node::awake`](super::state::Node) that stands for no input.
+const NOBODY: u64 = 1 << 63;
 
 /// What a head at a node sees.
 pub(super) struct Near<'a> {
@@ -27,68 +30,66 @@ impl Surroundings for Near<'_> {
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         let engine = self.engine;
-        let next = engine.downstream[self.node * engine.shape.ports() + output.port.index()] as usize;
-        let queue = engine.queues.get(next.checked_mul(engine.inputs)? + output.index(engine.params.vcs))?;
-        Some(engine.params.queue_phits() - engine.phits_in(queue))
+        let next = engine.links[self.node << engine.link_bits | output.port.index()].downstream;
+        if next == NONE {
+            return None;
+        }
+        let queue = &engine.queues[(next as usize) << engine.queue_bits | output.index(engine.params.vcs)];
+        Some(engine.params.queue_phits() - queue.phits(engine.tail + 1, engine.clock))
     }
 
     fn has_room(&self, output: OutputVc, packets: u32) -> bool {
         let engine = self.engine;
-        let queue = &engine.queues[self.node * engine.inputs + output.index(engine.params.vcs)];
-        queue.has_room(packets, engine.params.queue_packets, u64::from(engine.params.packet_phits), engine.clock)
+        let queue = &engine.queues[self.node << engine.queue_bits | output.index(engine.params.vcs)];
+        queue.has_room(packets, engine.params.queue_packets, engine.tail + 1, engine.clock)
     }
 }
 
 impl Fast {
     /// Simulates the cycle at which the clock stands.
     pub(super) fn step(&mut self, notices: &mut Notices) {
-        let sending = std::mem::take(&mut self.sending);
-        for &node in &sending {
-            self.nodes[node as usize].sending = false;
-            self.generate(node as usize, notices);
+        if !self.sending.is_empty() {
+            let sending = std::mem::take(&mut self.sending);
+            for &node in &sending {
+                self.endpoints[node as usize].sending = false;
+                self.generate(node as usize, notices);
+            }
+            recycle(&mut self.sending, sending);
         }
-        recycle(&mut self.sending, sending);
-
-        let injecting = std::mem::take(&mut self.injecting);
-        for &node in &injecting {
-            self.nodes[node as usize].injecting = false;
-            self.fill(node as usize);
+        if !self.injecting.is_empty() {
+            let injecting = std::mem::take(&mut self.injecting);
+            for &node in &injecting {
+                self.endpoints[node as usize].injecting = false;
+                self.fill(node as usize);
+            }
+            recycle(&mut self.injecting, injecting);
         }
-        recycle(&mut self.injecting, injecting);
-
         let looking = std::mem::take(&mut self.looking);
+        // From here on, whoever is woken is looked at in the next cycle.
+        self.turn ^= 1;
         for &node in &looking {
-            self.nodes[node as usize].listed = false;
             self.decide(node as usize);
         }
         recycle(&mut self.looking, looking);
 
-        let starting = std::mem::take(&mut self.starting);
-        for &link in &starting {
-            self.start(link as usize);
-        }
-        recycle(&mut self.starting, starting);
-
         let events = self.wheel.take(self.clock);
         for &event in &events {
-            match event {
-                Event::Left(output) => self.left(output as usize),
-                Event::Consumed { queue, packet } => self.consumed(queue as usize, packet, notices),
-                Event::Injected(node) => {
-                    let node = node as usize;
-                    let injector = usize::from(self.nodes[node].serial);
-                    self.nodes[node].serial_busy = false;
-                    self.buffers[node * self.params.injectors + injector].count -= 1;
-                    self.wake_buffers(node);
-                    self.wake_interface(node);
-                }
+            let place = (event >> 2) as usize;
+            match event & 3 {
+                event::LEFT => self.left(place),
+                event::CONSUMED => self.consumed(place, notices),
+                _ => self.injected(place),
             }
         }
         self.wheel.recycle(self.clock, events);
-        notices.sent.sort_unstable_by_key(|message| message.source);
-        notices.delivered.sort_unstable_by_key(|delivery| {
-            (delivery.message.destination, delivery.message.source, delivery.message.id)
-        });
+        if notices.sent.len() > 1 {
+            notices.sent.sort_unstable_by_key(|message| message.source);
+        }
+        if notices.delivered.len() > 1 {
+            notices.delivered.sort_unstable_by_key(|delivery| {
+                (delivery.message.destination, delivery.message.source, delivery.message.id)
+            });
+        }
     }
 
     /// Step 1: one packet of the message in front enters the least occupied injector's source buffer, if it fits.
@@ -103,11 +104,11 @@ impl Fast {
         }
         let (message, offered) = self.interface.message(slot);
         let (source, destination) = (message.source, message.destination);
-        let sequence = self.nodes[node].sequence;
-        self.nodes[node].sequence += 1;
+        let sequence = self.endpoints[node].sequence;
+        self.endpoints[node].sequence += 1;
         let key = packet_key(self.params.seed, source, sequence);
         let packet = Packet {
-            next: super::NONE,
+            next: NONE,
             destination: destination.0,
             key,
             start: match self.params.source_queue {
@@ -148,18 +149,11 @@ impl Fast {
     fn least_occupied(&self, node: usize) -> usize {
         let injectors = self.params.injectors;
         let occupied = |&injector: &usize| {
-            let queue = &self.queues[node * self.inputs + self.outputs + injector];
-            (self.buffers[node * injectors + injector].count, self.phits_in(queue), injector)
+            let queue = &self.queues[node << self.queue_bits | (self.outputs + injector)];
+            let phits = queue.phits(self.tail + 1, self.clock);
+            (self.buffers[node * injectors + injector].count, phits, injector)
         };
         (0..injectors).min_by_key(occupied).unwrap_or(0)
-    }
-
-    /// \[phits\] In a queue at the end of the cycle before the clock.
-    fn phits_in(&self, queue: &super::Queue) -> u32 {
-        let length = u64::from(self.params.packet_phits);
-        let left = if queue.departed == NEVER { 0 } else { self.clock - queue.departed };
-        let missing = if queue.count == 0 { 0 } else { length.saturating_sub(self.clock - queue.arrived) };
-        (u64::from(queue.count) * length - left - missing) as u32
     }
 
     /// Step 2: from the source buffers to the injection queues.
@@ -176,18 +170,18 @@ impl Fast {
                 }
             }
             Inject::Serial => {
-                if self.nodes[node].serial_busy {
+                if self.endpoints[node].serial_busy {
                     return;
                 }
                 let ready = (0..injectors)
                     .filter(|&injector| self.can_fill(node, injector))
                     .fold(0u64, |ready, injector| ready | 1 << injector);
                 if ready != 0 {
-                    let injector = after(ready, self.nodes[node].serial.into()) as u8;
-                    self.nodes[node].serial = injector;
-                    self.nodes[node].serial_busy = true;
+                    let injector = after(ready, self.endpoints[node].serial.into()) as u8;
+                    self.endpoints[node].serial = injector;
+                    self.endpoints[node].serial_busy = true;
                     self.enter_injection_queue(node, injector.into(), self.clock);
-                    self.wheel.push(self.clock + u64::from(self.params.packet_phits) - 1, Event::Injected(node as u32));
+                    self.wheel.push(self.clock + self.tail, (node as u64) << 2 | event::INJECTED);
                 }
             }
         }
@@ -196,7 +190,7 @@ impl Fast {
     /// True if a packet waits in this source buffer and the injection queue has room for it.
     fn can_fill(&self, node: usize, injector: usize) -> bool {
         self.buffers[node * self.params.injectors + injector].waiting.first().is_some()
-            && u32::from(self.queues[node * self.inputs + self.outputs + injector].count) < self.params.queue_packets
+            && self.queues[node << self.queue_bits | (self.outputs + injector)].count < self.params.queue_packets
     }
 
     /// `arrived` is the cycle of the first phit, or 0 if all phits move at once.
@@ -208,32 +202,31 @@ impl Fast {
     }
 
     /// A packet's header enters a queue; from the next time that its node is looked at it can be routed.
+    #[inline]
     fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
-        let queue = &mut self.queues[node * self.inputs + input];
-        let first = queue.waiting.first().is_none() && queue.departed == NEVER;
+        let queue = &mut self.queues[node << self.queue_bits | input];
+        let first = queue.waiting.first().is_none() && queue.leaving == NONE;
         queue.waiting.push(&mut self.packets, packet);
         queue.count += 1;
         queue.arrived = arrived;
         if first {
-            self.nodes[node].unrouted |= 1 << input;
-            self.wake(node, 1 << input);
+            self.wake_head(node, input);
         }
     }
 
-    /// Step 3, phase A: heads that are awake ask, and outputs that nobody owns are given away.
+    /// Step 3: heads that are awake ask, outputs that nobody owns are given away, and free links take headers.
     fn decide(&mut self, node: usize) {
         let this = &mut self.nodes[node];
-        let look = this.awake & this.unrouted;
-        this.awake = 0;
-        let mut asked = [0u64; super::MAX_QUEUES];
+        let look = std::mem::take(&mut this.awake[self.turn ^ 1]) & this.unrouted;
+        let mut starting = std::mem::take(&mut this.freed);
         let mut wanted = 0u64;
         for input in Bits(look) {
-            let Some(packet) = self.queues[node * self.inputs + input].waiting.first() else { continue };
+            let Some(packet) = self.queues[node << self.queue_bits | input].waiting.first() else { continue };
             if self.packets[packet as usize].destination as usize == node {
                 self.nodes[node].unrouted &= !(1 << input);
                 match self.params.consumption {
                     Consumption::Multiple => self.start_consuming(node, input),
-                    Consumption::Single => self.nodes[node].arrived |= 1 << input,
+                    Consumption::Single => self.endpoints[node].arrived |= 1 << input,
                 }
                 continue;
             }
@@ -241,23 +234,37 @@ impl Fast {
             match self.requests.request(&head, &self.near(node)) {
                 Some(output) => {
                     let output = output.index(self.params.vcs);
-                    asked[output] |= 1 << input;
+                    let asking = &mut self.asking[output & 63];
+                    *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
                     wanted |= 1 << output;
                 }
                 None if self.requests.watches_space() => self.wake(node, 1 << input),
                 None => {
                     let interest = self.requests.interest(&head);
-                    let ports = node * self.shape.ports();
+                    let first = node << self.link_bits;
                     for port in Bits(interest.adaptive) {
-                        self.sleepers[ports + port][0] |= 1 << input;
+                        self.links[first | port].sleepers[0] |= 1 << input;
                     }
                     for port in Bits(interest.deterministic) {
-                        self.sleepers[ports + port][1] |= 1 << input;
+                        self.links[first | port].sleepers[1] |= 1 << input;
                     }
                 }
             }
         }
-        let this = &mut self.nodes[node];
+        if self.params.consumption == Consumption::Single {
+            self.consume_one(node);
+        }
+        for output in Bits(wanted) {
+            starting |= self.grant(node, output);
+        }
+        for port in Bits(starting.into()) {
+            self.start(node, port);
+        }
+    }
+
+    /// Gives the single consumption port to one of the inputs that wait for it.
+    fn consume_one(&mut self, node: usize) {
+        let this = &mut self.endpoints[node];
         if this.arrived != 0 && !this.consuming {
             let input = after(this.arrived, this.last_consumed.into());
             this.arrived &= !(1 << input);
@@ -265,15 +272,12 @@ impl Fast {
             this.last_consumed = input as u8;
             self.start_consuming(node, input as usize);
         }
-        for output in Bits(wanted) {
-            self.grant(node, output, asked[output]);
-        }
     }
 
-    /// Gives an output channel to one of the inputs that ask for it.
-    fn grant(&mut self, node: usize, output: usize, asking: u64) {
-        let place = node * self.outputs + output;
-        let last = u32::from(self.last_winner[place]);
+    /// Gives an output channel to one of the inputs that ask for it. Returns its port, as a mask, if the link is free.
+    #[inline]
+    fn grant(&mut self, node: usize, output: usize) -> u32 {
+        let asking = self.asking[output & 63];
         let mut candidates = asking;
         if self.params.in_transit_priority > 0.0 {
             let key = mix2(mix2(self.params.seed ^ node as u64, output as u64), self.clock);
@@ -283,92 +287,104 @@ impl Fast {
                 candidates = transit;
             }
         }
-        let winner = after(candidates, last);
-        self.last_winner[place] = winner as u8;
-        self.owner[place] = winner as u8;
+        let channel = &mut self.channels[node << self.queue_bits | output];
+        let winner = after(candidates, channel.last_winner.into());
+        channel.last_winner = winner as u8;
+        channel.owner = winner as u8;
         let this = &mut self.nodes[node];
         this.open &= !(1 << output);
         this.owned |= 1 << output;
         this.granted |= 1 << output;
         this.unrouted &= !(1 << winner);
-        let port = output / self.params.vcs;
-        if this.busy & 1 << port == 0 {
-            self.starting.push((node * self.shape.ports() + port) as u32);
-        }
+        let port = 1 << self.channel_of[output & 63].port.index();
+        let free = port & !this.busy;
         let losers = asking & !(1 << winner);
         if losers != 0 {
             self.wake(node, losers);
         }
+        free
     }
 
-    /// Step 4, phase B: a free link takes the header of the next channel that has one.
-    fn start(&mut self, link: usize) {
-        let ports = self.shape.ports();
+    /// Step 3, phase B: a free link takes the header of the next channel that has one.
+    #[inline]
+    fn start(&mut self, node: usize, port: usize) {
         let vcs = self.params.vcs;
-        let (node, port) = (link / ports, link % ports);
+        let link = &mut self.links[node << self.link_bits | port];
         let this = &mut self.nodes[node];
         let waiting = this.granted >> (port * vcs) & ((1 << vcs) - 1);
-        if this.busy & 1 << port != 0 || waiting == 0 {
+        if waiting == 0 {
             return;
         }
-        let vc = after(waiting, self.last_vc[link].into()) as usize;
+        let vc = after(waiting, link.last_vc.into()) as usize;
         let output = port * vcs + vc;
-        self.last_vc[link] = vc as u8;
+        link.last_vc = vc as u8;
+        let next = link.downstream as usize;
         this.granted &= !(1 << output);
         this.busy |= 1 << port;
-        let place = node * self.outputs + output;
-        let input = usize::from(self.owner[place]);
+        let place = node << self.queue_bits | output;
+        let channel = &mut self.channels[place];
+        let input = usize::from(channel.owner);
+        channel.credits -= 1;
         let Some(packet) = self.depart(node, input) else { return };
-        if input >= self.outputs {
-            self.recorder.departed(self.clock - self.packets[packet as usize].start);
-        }
         let (dimension, positive) = self.shape.direction(Port(port as u8));
         self.offsets[packet as usize * self.shape.dimensions + dimension] -= if positive { 1 } else { -1 };
-        self.packets[packet as usize].hops += 1;
+        let moved = &mut self.packets[packet as usize];
+        moved.hops += 1;
+        if input >= self.outputs {
+            self.recorder.departed(self.clock - moved.start);
+        }
         self.recorder.hop();
-        self.credits[place] -= 1;
-        let tail = self.clock + u64::from(self.params.packet_phits) - 1;
-        self.wheel.push(tail, Event::Left(place as u32));
-        self.enter(self.downstream[link] as usize, output, packet, self.clock);
+        self.wheel.push(self.clock + self.tail, (place as u64) << 2 | event::LEFT);
+        self.enter(next, output, packet, self.clock);
     }
 
     fn start_consuming(&mut self, node: usize, input: usize) {
-        let Some(packet) = self.depart(node, input) else { return };
-        let queue = (node * self.inputs + input) as u32;
-        self.wheel.push(self.clock + u64::from(self.params.packet_phits) - 1, Event::Consumed { queue, packet });
+        if self.depart(node, input).is_some() {
+            let queue = (node << self.queue_bits | input) as u64;
+            self.wheel.push(self.clock + self.tail, queue << 2 | event::CONSUMED);
+        }
     }
 
     /// The header of the first packet leaves its queue in this cycle.
+    #[inline]
     fn depart(&mut self, node: usize, input: usize) -> Option<u32> {
-        let queue = &mut self.queues[node * self.inputs + input];
+        let queue = &mut self.queues[node << self.queue_bits | input];
+        let packet = queue.waiting.pop(&self.packets)?;
         queue.departed = self.clock;
-        self.moves_until = self.moves_until.max(self.clock + u64::from(self.params.packet_phits) - 1);
-        queue.waiting.pop(&self.packets)
+        queue.leaving = packet;
+        self.moves_until = self.clock + self.tail;
+        Some(packet)
     }
 
-    /// Step 5: a tail has left through an output channel: channel and link are free.
+    /// Step 4: a tail has left through an output channel: channel and link are free.
+    #[inline]
     fn left(&mut self, place: usize) {
-        let (node, output) = (place / self.outputs, place % self.outputs);
-        let port = output / self.params.vcs;
+        let (node, output) = (place >> self.queue_bits, place & ((1 << self.queue_bits) - 1));
+        let vcs = self.params.vcs;
+        let port = self.channel_of[output & 63].port.index();
         let this = &mut self.nodes[node];
         this.owned &= !(1 << output);
         this.busy &= !(1 << port);
-        if this.granted >> (port * self.params.vcs) & ((1 << self.params.vcs) - 1) != 0 {
-            self.starting.push((node * self.shape.ports() + port) as u32);
+        if this.granted >> (port * vcs) & ((1 << vcs) - 1) != 0 {
+            this.freed |= 1 << port;
+            self.wake(node, NOBODY);
         }
-        self.departed(node, self.owner[place].into());
-        if self.credits[place] > 0 {
+        let channel = self.channels[place];
+        self.departed(node, channel.owner.into());
+        if channel.credits > 0 {
             self.open(node, output);
         }
     }
 
-    /// Step 5: a tail has been consumed.
-    fn consumed(&mut self, queue: usize, packet: u32, notices: &mut Notices) {
-        let (node, input) = (queue / self.inputs, queue % self.inputs);
-        if self.nodes[node].consuming {
-            self.nodes[node].consuming = false;
-            if self.nodes[node].arrived != 0 {
-                self.wake(node, 0);
+    /// Step 4: a tail has been consumed.
+    fn consumed(&mut self, place: usize, notices: &mut Notices) {
+        let (node, input) = (place >> self.queue_bits, place & ((1 << self.queue_bits) - 1));
+        let packet = self.queues[place].leaving;
+        let this = &mut self.endpoints[node];
+        if this.consuming {
+            this.consuming = false;
+            if this.arrived != 0 {
+                self.wake(node, NOBODY);
             }
         }
         self.departed(node, input);
@@ -389,88 +405,107 @@ impl Fast {
         self.in_flight -= 1;
     }
 
+    /// Step 4: serial injection has moved a tail.
+    fn injected(&mut self, node: usize) {
+        let injector = usize::from(self.endpoints[node].serial);
+        self.endpoints[node].serial_busy = false;
+        self.buffers[node * self.params.injectors + injector].count -= 1;
+        self.wake_buffers(node);
+        self.wake_interface(node);
+    }
+
     /// A tail has left a queue: the next head can be routed, and there is room for one more packet.
+    #[inline]
     fn departed(&mut self, node: usize, input: usize) {
-        let queue = &mut self.queues[node * self.inputs + input];
-        queue.departed = NEVER;
+        let queue = &mut self.queues[node << self.queue_bits | input];
+        queue.leaving = NONE;
         queue.count -= 1;
         if queue.waiting.first().is_some() {
-            self.nodes[node].unrouted |= 1 << input;
-            self.wake(node, 1 << input);
+            self.wake_head(node, input);
         }
         if input >= self.outputs {
             self.wake_buffers(node);
             return;
         }
-        let ports = self.shape.ports();
-        let port = input / self.params.vcs;
+        let port = self.channel_of[input & 63].port.index();
+        let place = node << self.link_bits | port;
         // The bubble of this ring may have opened for those who want to enter it here.
-        self.wake_sleepers(node * ports + port, node, 1);
+        self.wake_sleepers(place, node, 1);
         if self.params.lbr > 0 {
-            self.wake_sleepers(node * ports + port, node, 0);
+            self.wake_sleepers(place, node, 0);
         }
-        let behind = self.upstream[node * ports + port] as usize;
-        let place = behind * self.outputs + input;
-        self.credits[place] += 1;
-        if self.credits[place] == 1 && self.nodes[behind].owned & 1 << input == 0 {
+        let behind = self.links[place].upstream as usize;
+        let channel = &mut self.channels[behind << self.queue_bits | input];
+        channel.credits += 1;
+        if channel.credits == 1 && self.nodes[behind].owned & 1 << input == 0 {
             self.open(behind, input);
         }
     }
 
     /// An output channel is free and has room behind it.
+    #[inline]
     fn open(&mut self, node: usize, output: usize) {
         self.nodes[node].open |= 1 << output;
-        let vc = output % self.params.vcs;
-        let kind = usize::from(vc < usize::from(self.requests.first_adaptive()));
-        self.wake_sleepers(node * self.shape.ports() + output / self.params.vcs, node, kind);
+        let OutputVc { port, vc } = self.channel_of[output & 63];
+        let kind = usize::from(vc < self.requests.first_adaptive());
+        self.wake_sleepers(node << self.link_bits | port.index(), node, kind);
     }
 
     /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens. Some of them may
     /// have gone on meanwhile: only those that are unrouted are looked at.
+    #[inline]
     fn wake_sleepers(&mut self, link: usize, node: usize, kind: usize) {
-        let sleepers = std::mem::take(&mut self.sleepers[link][kind]) & self.nodes[node].unrouted;
-        if sleepers != 0 {
-            self.wake(node, sleepers);
+        let sleepers = &mut self.links[link].sleepers[kind];
+        if *sleepers != 0 {
+            let woken = std::mem::take(sleepers) & self.nodes[node].unrouted;
+            if woken != 0 {
+                self.wake(node, woken);
+            }
         }
     }
 
-    /// These inputs are looked at in the next phase A.
+    /// A header has come to the head of a queue.
+    #[inline]
+    fn wake_head(&mut self, node: usize, input: usize) {
+        self.nodes[node].unrouted |= 1 << input;
+        self.wake(node, 1 << input);
+    }
+
+    /// These inputs (at least one bit) are looked at in the next step 3.
+    #[inline]
     fn wake(&mut self, node: usize, inputs: u64) {
-        let this = &mut self.nodes[node];
-        this.awake |= inputs;
-        if !this.listed {
-            this.listed = true;
+        let awake = &mut self.nodes[node].awake[self.turn];
+        if *awake == 0 {
             self.looking.push(node as u32);
         }
+        *awake |= inputs;
     }
 
     fn wake_buffers(&mut self, node: usize) {
-        if !self.nodes[node].injecting {
-            self.nodes[node].injecting = true;
+        if !self.endpoints[node].injecting {
+            self.endpoints[node].injecting = true;
             self.injecting.push(node as u32);
         }
     }
 
     pub(super) fn wake_interface(&mut self, node: usize) {
-        if !self.nodes[node].sending {
-            self.nodes[node].sending = true;
+        if !self.endpoints[node].sending {
+            self.endpoints[node].sending = true;
             self.sending.push(node as u32);
         }
     }
 
+    #[inline]
     pub(super) fn near(&self, node: usize) -> Near<'_> {
         Near { engine: self, node, open: self.nodes[node].open }
     }
 
+    #[inline]
     pub(super) fn head(&self, node: usize, input: usize, packet: u32) -> Head<'_> {
         let dimensions = self.shape.dimensions;
         Head {
-            node: NodeId::at(node),
-            input: if input < self.outputs {
-                Input::Transit(OutputVc::at(input, self.params.vcs))
-            } else {
-                Input::Injection
-            },
+            node: NodeId(node as u32),
+            input: if input < self.outputs { Input::Transit(self.channel_of[input & 63]) } else { Input::Injection },
             offsets: &self.offsets[packet as usize * dimensions..][..dimensions],
             key: self.packets[packet as usize].key,
         }

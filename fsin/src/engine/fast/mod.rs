@@ -8,11 +8,16 @@
 //! # A cycle
 //! 1. Interfaces that may have something to send put a packet into a source buffer.
 //! 2. Source buffers that may have something to move fill their injection queues.
-//! 3. **Phase A**, at nodes with heads that are awake: heads ask, outputs are given away.
-//! 4. **Phase B**, at links that are free and for which a packet waits: headers start.
-//! 5. Tails that leave in this cycle, from the timing wheel: space, channels and links become free, packets arrive.
+//! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
+//!    model); then links that are free take the header of a packet that waits for them (its phase B).
+//! 4. Tails that leave in this cycle, from the timing wheel: space, channels and links become free, packets arrive.
 //!
-//! Each step visits a list of those for whom something may have changed. A cycle in which all lists are empty is skipped.
+//! Each step visits a list. A cycle in which all lists are empty is skipped.
+//!
+//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because
+//! what a starting header changes elsewhere cannot be seen in the same cycle: it enters the neighbour's queue, whose head
+//! is looked at in the next cycle (each node has two sets of awake inputs, filled and looked at by turns), and
+//! `Queue::has_room` does not count a packet that arrives in the very cycle.
 //!
 //! # What a node knows of its neighbour
 //! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
@@ -41,7 +46,7 @@ use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::RouterParams;
-use crate::router::request::Requests;
+use crate::router::request::{OutputVc, Requests};
 use crate::stats::Recorder;
 use crate::topology::{Port, Shape, Topology};
 
@@ -49,24 +54,27 @@ mod cycle;
 mod state;
 mod wheel;
 
-use state::{Buffer, Chain, NEVER, NONE, Node, Packet, Queue};
+use state::{Buffer, Chain, Channel, Endpoint, Link, NONE, Node, Packet, Queue};
 use wheel::Wheel;
 
-/// Most queues of a router: they are bits of a word.
-pub const MAX_QUEUES: usize = 64;
+/// Most queues of a router: they are bits of a word, and one bit is for other use.
+pub const MAX_QUEUES: usize = 63;
 
-/// Something that happens when a tail has moved, at the end of a cycle.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    /// The tail of the packet that owns this output channel (by its global number) has left.
-    Left(u32),
-    /// The tail of this packet, which stood in this queue (by its global number), has been consumed.
-    Consumed { queue: u32, packet: u32 },
+/// What happens at the end of a cycle, when a tail has moved: the kind in the lowest two bits, above them the global
+/// number of an output channel, a queue or a node.
+mod event {
+    /// The tail of the packet that owns this output channel has left.
+    pub(super) const LEFT: u64 = 0;
+    /// The tail of the packet that was leaving this queue has been consumed.
+    pub(super) const CONSUMED: u64 = 1;
     /// Serial injection has moved a tail at this node.
-    Injected(u32),
+    pub(super) const INJECTED: u64 = 2;
 }
 
 /// The packet-by-packet engine of the functional router.
+///
+/// Queues and output channels are numbered globally by node and local number, and links by node and port; the local part
+/// takes a power of two, so that taking a number apart needs no division.
 #[derive(Debug)]
 pub struct Fast {
     params: RouterParams,
@@ -75,24 +83,21 @@ pub struct Fast {
     requests: Requests,
     /// Outputs (and transit queues) of each node.
     outputs: usize,
-    /// Queues of each node.
-    inputs: usize,
+    /// log2 of the span of local queue numbers, and of local link numbers.
+    queue_bits: u32,
+    link_bits: u32,
+    /// By local output: its channel, and its place in a mask of the node's outputs when moved to its port's first.
+    channel_of: [OutputVc; 64],
+    /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
+    tail: u64,
     clock: u64,
+    /// Which of each node's two sets of awake inputs is filled now.
+    turn: usize,
     nodes: Vec<Node>,
-    /// By node and input.
+    endpoints: Vec<Endpoint>,
     queues: Vec<Queue>,
-    /// By node and output: the input that owns it, the input that it was given to last.
-    owner: Vec<u8>,
-    last_winner: Vec<u8>,
-    /// \[packets\] By node and output: room in the queue behind it.
-    credits: Vec<u16>,
-    /// By node and port: the channel that crossed the link last.
-    last_vc: Vec<u8>,
-    /// By node and port: inputs that sleep until an adaptive or a deterministic channel opens.
-    sleepers: Vec<[u64; 2]>,
-    /// By node and port: the node at the other end, and the node whose port of the same number leads here.
-    downstream: Vec<u32>,
-    upstream: Vec<u32>,
+    channels: Vec<Channel>,
+    links: Vec<Link>,
     /// By node and injector.
     buffers: Vec<Buffer>,
     packets: Vec<Packet>,
@@ -100,12 +105,13 @@ pub struct Fast {
     /// By packet and dimension: hops to go.
     offsets: Vec<i16>,
     interface: Interface,
-    wheel: Wheel<Event>,
-    /// Nodes with heads to look at, interfaces, buffers, and (node, port) with packets that wait for the link.
+    wheel: Wheel<u64>,
+    /// Nodes with heads to look at, interfaces, and buffers.
     looking: Vec<u32>,
     sending: Vec<u32>,
     injecting: Vec<u32>,
-    starting: Vec<u32>,
+    /// By output: the inputs that ask for it, while a node decides.
+    asking: [u64; 64],
     recorder: Recorder,
     in_flight: u64,
     /// \[cycle\] The last in which a phit moves, as known so far.
@@ -125,51 +131,48 @@ impl Fast {
             return None;
         }
         let count = topology.nodes();
-        let ports = shape.ports();
-        let mut downstream = vec![NONE; count * ports];
-        let mut upstream = vec![NONE; count * ports];
+        let queue_bits = inputs.next_power_of_two().trailing_zeros();
+        let link_bits = shape.ports().next_power_of_two().trailing_zeros();
+        let link = Link { sleepers: [0; 2], downstream: NONE, upstream: NONE, last_vc: params.vcs as u8 - 1 };
+        let mut links = vec![link; count << link_bits];
         let mut nodes = Vec::with_capacity(count);
         for node in 0..count {
             let mut open = 0;
-            for port in 0..ports {
+            for port in 0..shape.ports() {
                 if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
-                    downstream[node * ports + port] = next.0;
-                    upstream[next.index() * ports + port] = node as u32;
+                    links[node << link_bits | port].downstream = next.0;
+                    links[next.index() << link_bits | port].upstream = node as u32;
                     open |= ((1u64 << params.vcs) - 1) << (port * params.vcs);
                 }
             }
-            nodes.push(Node {
-                unrouted: 0,
-                awake: 0,
-                open,
-                owned: 0,
-                granted: 0,
-                busy: 0,
-                arrived: 0,
-                sequence: 0,
-                last_consumed: inputs as u8 - 1,
-                consuming: false,
-                listed: false,
-                sending: false,
-                injecting: false,
-                serial: 0,
-                serial_busy: false,
-            });
+            nodes.push(Node { unrouted: 0, awake: [0; 2], open, owned: 0, granted: 0, busy: 0, freed: 0 });
         }
+        let endpoint = Endpoint {
+            sequence: 0,
+            arrived: 0,
+            last_consumed: inputs as u8 - 1,
+            consuming: false,
+            sending: false,
+            injecting: false,
+            serial: 0,
+            serial_busy: false,
+        };
+        let channel =
+            Channel { owner: 0, last_winner: inputs as u8 - 1, credits: params.queue_packets as u16 };
         Some(Self {
             requests: Requests::new(&params, shape),
             outputs,
-            inputs,
+            queue_bits,
+            link_bits,
+            channel_of: std::array::from_fn(|output| OutputVc::at(output, params.vcs)),
+            tail: u64::from(params.packet_phits) - 1,
             clock: Cycle::FIRST.0,
+            turn: 0,
             nodes,
-            queues: vec![Queue::EMPTY; count * inputs],
-            owner: vec![0; count * outputs],
-            last_winner: vec![inputs as u8 - 1; count * outputs],
-            credits: vec![params.queue_packets as u16; count * outputs],
-            last_vc: vec![params.vcs as u8 - 1; count * ports],
-            sleepers: vec![[0; 2]; count * ports],
-            downstream,
-            upstream,
+            endpoints: vec![endpoint; count],
+            queues: vec![Queue::EMPTY; count << queue_bits],
+            channels: vec![channel; count << queue_bits],
+            links,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * params.injectors],
             packets: Vec::new(),
             vacant: Vec::new(),
@@ -179,7 +182,7 @@ impl Fast {
             looking: Vec::new(),
             sending: Vec::new(),
             injecting: Vec::new(),
-            starting: Vec::new(),
+            asking: [0; 64],
             recorder: Recorder::new(count),
             in_flight: 0,
             moves_until: Cycle::FIRST.0,
@@ -191,13 +194,16 @@ impl Fast {
 
     /// True if some list has somebody to look at in this cycle.
     fn has_work(&self) -> bool {
-        !(self.looking.is_empty() && self.sending.is_empty() && self.injecting.is_empty() && self.starting.is_empty())
+        !(self.looking.is_empty() && self.sending.is_empty() && self.injecting.is_empty())
     }
 
     fn deadlock(&self) -> Deadlock {
-        let blocked = (0..self.nodes.len() * self.inputs)
-            .map(|queue| (queue / self.inputs, queue % self.inputs))
-            .find(|&(node, input)| self.nodes[node].unrouted & 1 << input != 0);
+        let blocked = self
+            .nodes
+            .iter()
+            .enumerate()
+            .find(|(_, node)| node.unrouted != 0)
+            .map(|(place, node)| (place, node.unrouted.trailing_zeros() as usize));
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
             since: Cycle(self.moves_until),
@@ -211,13 +217,13 @@ impl Fast {
         if self.nodes[node].unrouted & 1 << input == 0 {
             return None;
         }
-        let packet = self.queues[node * self.inputs + input].waiting.first()?;
+        let packet = self.queues[node << self.queue_bits | input].waiting.first()?;
         let near = self.near(node);
         let head = self.head(node, input, packet);
         let output = self.requests.last_resort(&head)?;
         let index = output.index(self.params.vcs);
-        if self.credits[node * self.outputs + index] == 0 {
-            let next = self.downstream[node * self.shape.ports() + output.port.index()];
+        if self.channels[node << self.queue_bits | index].credits == 0 {
+            let next = self.links[node << self.link_bits | output.port.index()].downstream;
             return (next != NONE).then_some((next as usize, index));
         }
         (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
@@ -256,7 +262,7 @@ impl Network for Fast {
             }
             if !self.has_work() {
                 // Nothing changes until the next tail leaves; if none will, nothing ever does.
-                let next = self.wheel.next(self.clock).unwrap_or(NEVER);
+                let next = self.wheel.next(self.clock).unwrap_or(u64::MAX);
                 let fires = self.moves_until + self.params.watchdog_cycles;
                 if next > fires && fires < until.0 {
                     self.clock = self.clock.max(fires);

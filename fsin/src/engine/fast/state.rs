@@ -2,8 +2,6 @@
 
 /// "None" among handles.
 pub(super) const NONE: u32 = u32::MAX;
-/// "Not departing" among cycles.
-pub(super) const NEVER: u64 = u64::MAX;
 
 /// A packet under way.
 #[derive(Clone, Debug)]
@@ -57,16 +55,18 @@ impl Chain {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queue {
     pub(super) waiting: Chain,
+    /// The packet that is departing; [`NONE`] if none is.
+    pub(super) leaving: u32,
     /// \[packets\] Arrived, arriving or departing.
-    pub(super) count: u16,
-    /// \[cycle\] In which the header of the departing packet left; [`NEVER`] if none is departing.
+    pub(super) count: u32,
+    /// \[cycle\] In which the header of the departing packet left.
     pub(super) departed: u64,
     /// \[cycle\] In which the header of the latest packet arrived.
     pub(super) arrived: u64,
 }
 
 impl Queue {
-    pub(super) const EMPTY: Self = Self { waiting: Chain::EMPTY, count: 0, departed: NEVER, arrived: 0 };
+    pub(super) const EMPTY: Self = Self { waiting: Chain::EMPTY, leaving: NONE, count: 0, departed: 0, arrived: 0 };
 
     /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
     /// before `now`.
@@ -74,14 +74,23 @@ impl Queue {
     /// With k packets, a phits of the latest arrived and d phits of the first departed, the queue holds
     /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
     /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet is still arriving and
-    /// another began to depart no later.
+    /// another began to depart no later. A packet whose header arrives in cycle `now` itself is not there yet.
     pub(super) fn has_room(&self, packets: u32, capacity: u32, length: u64, now: u64) -> bool {
         let room = capacity - packets;
-        let count = u32::from(self.count);
-        count <= room
-            || (count == room + 1
+        let present = self.count - u32::from(self.count > 0 && self.arrived == now);
+        present <= room
+            || (present == room + 1
+                && self.leaving != NONE
                 && self.departed <= self.arrived
+                && self.arrived < now
                 && now - self.arrived < length)
+    }
+
+    /// \[phits\] In the queue at the end of the cycle before `now`.
+    pub(super) fn phits(&self, length: u64, now: u64) -> u32 {
+        let left = if self.leaving == NONE { 0 } else { now - self.departed };
+        let missing = if self.count == 0 { 0 } else { length.saturating_sub(now - self.arrived) };
+        (u64::from(self.count) * length - left - missing) as u32
     }
 }
 
@@ -90,8 +99,9 @@ impl Queue {
 pub(super) struct Node {
     /// Inputs with a header at their head that has not been given anything.
     pub(super) unrouted: u64,
-    /// Inputs to look at in the next phase A.
-    pub(super) awake: u64,
+    /// Inputs to look at in this phase A and in the next one, by [`Fast::turn`](super::Fast). The highest bit stands for
+    /// no input: it only asks for the node to be looked at.
+    pub(super) awake: [u64; 2],
     /// Output channels that nobody owns and behind which a packet fits.
     pub(super) open: u64,
     /// Output channels that are owned.
@@ -99,15 +109,20 @@ pub(super) struct Node {
     /// Output channels whose packet waits for the link.
     pub(super) granted: u64,
     /// Ports whose link is carrying a packet.
-    pub(super) busy: u64,
-    /// Inputs that wait for the single consumption port.
-    pub(super) arrived: u64,
+    pub(super) busy: u32,
+    /// Ports whose link has become free while packets wait for it.
+    pub(super) freed: u32,
+}
+
+/// What a node keeps for its own traffic.
+#[derive(Clone, Debug)]
+pub(super) struct Endpoint {
     /// Packets sent so far.
     pub(super) sequence: u64,
+    /// Inputs that wait for the single consumption port.
+    pub(super) arrived: u64,
     pub(super) last_consumed: u8,
     pub(super) consuming: bool,
-    /// Stands in the list of nodes to look at.
-    pub(super) listed: bool,
     /// Stands in the list of interfaces to look at.
     pub(super) sending: bool,
     /// Stands in the list of source buffers to look at.
@@ -115,6 +130,30 @@ pub(super) struct Node {
     /// Serial injection: the injector that was last served, and whether it still is.
     pub(super) serial: u8,
     pub(super) serial_busy: bool,
+}
+
+/// An output channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Channel {
+    /// The input that owns it, if it is owned.
+    pub(super) owner: u8,
+    /// The input that it was given to last.
+    pub(super) last_winner: u8,
+    /// \[packets\] Room in the queue behind it.
+    pub(super) credits: u16,
+}
+
+/// An output link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// Inputs that sleep until an adaptive (0) or a deterministic (1) channel opens.
+    pub(super) sleepers: [u64; 2],
+    /// The node at the other end; [`NONE`] where there is no link.
+    pub(super) downstream: u32,
+    /// The node whose link of the same port leads here.
+    pub(super) upstream: u32,
+    /// The channel that crossed last.
+    pub(super) last_vc: u8,
 }
 
 /// A source buffer.
@@ -167,21 +206,19 @@ mod tests {
         const L: u64 = 4;
         const CAPACITY: u32 = 4;
         // Every history of one packet arriving at `arrived` and one departing from `departed`, around cycle 100.
-        for count in 0..=4u16 {
+        for count in 0..=4u32 {
             for packets in 0..=4u32 {
                 for arrived in 90..100u64 {
-                    for departed in [NEVER, 97, 98, 99] {
-                        if (count == 0 && departed != NEVER) || (count == 1 && departed != NEVER && departed <= arrived) {
+                    for departed in [None, Some(97), Some(98), Some(99)] {
+                        let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
+                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < L)) {
                             continue;
                         }
-                        if count == 0 && 100 - arrived < L {
-                            continue;
-                        }
-                        let queue = Queue { waiting: Chain::EMPTY, count, departed, arrived };
-                        let missing = if count > 0 { L.saturating_sub(100 - arrived) } else { 0 };
-                        let left = if departed == NEVER { 0 } else { 100 - departed };
-                        let held = u64::from(count) * L - missing - left;
-                        let expected = u64::from(CAPACITY) * L - held >= u64::from(packets) * L;
+                        let leaving = if departed.is_some() { 0 } else { NONE };
+                        let queue =
+                            Queue { waiting: Chain::EMPTY, leaving, count, departed: departed.unwrap_or(0), arrived };
+                        let held = queue.phits(L, 100);
+                        let expected = u64::from(CAPACITY) * L - u64::from(held) >= u64::from(packets) * L;
                         let room = queue.has_room(packets, CAPACITY, L, 100);
                         assert_eq!(room, expected, "{queue:?} for {packets}");
                     }
