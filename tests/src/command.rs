@@ -1,0 +1,87 @@
+//! The `fsin` command, run as a user runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use crate::shared::workspace;
+
+/// The command in `folder`, without settings from the environment of the tests.
+#[must_use]
+pub fn fsin(folder: &Path) -> Command {
+    let mut command = Command::new(binary());
+    command.current_dir(folder);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("FSIN_") {
+            command.env_remove(name);
+        }
+    }
+    // Messages are compared: as wide as it takes, and plain.
+    command.env("NO_COLOR", "1").env("COLUMNS", "120").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Runs the command in `folder` with the words of `line`, which are separated by blanks.
+///
+/// # Panics
+/// When the command cannot be started.
+#[must_use]
+pub fn run(folder: &Path, line: &str) -> Output {
+    fsin(folder).args(line.split_whitespace()).output().expect("fsin has just been built")
+}
+
+/// The command that belongs to these tests: beside the folder of their own binaries. Cargo does not build it for tests of
+/// another package, so it is built here if it is absent or older than its sources.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let test = std::env::current_exe().expect("a running test has a path");
+        let folder = test.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps");
+        let binary = folder.join(format!("fsin{}", std::env::consts::EXE_SUFFIX));
+        let newest = ["fsin/src", "trgen/src"].iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
+        if modified(&binary) < newest {
+            build(folder);
+        }
+        assert!(binary.is_file(), "no {}: run `cargo build -p fsin` with the profile of the tests", binary.display());
+        binary
+    })
+}
+
+/// Builds the command into `folder`, which is named after the profile.
+fn build(folder: &Path) {
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let target = folder.parent().expect("the folder of a profile lies in the target folder");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .current_dir(workspace())
+        .args(["build", "--quiet", "--package", "fsin", "--profile", profile, "--target-dir"])
+        .arg(target)
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "`cargo build -p fsin --profile {profile}` failed");
+}
+
+/// When the newest Rust source below a folder was written.
+fn newest_in(folder: &Path) -> Option<SystemTime> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    entries
+        .filter_map(|path| {
+            if path.is_dir() {
+                newest_in(&path)
+            } else {
+                modified(&path).filter(|_| path.extension().is_some_and(|name| name == "rs"))
+            }
+        })
+        .max()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().ok()?.modified().ok()
+}

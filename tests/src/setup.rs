@@ -1,0 +1,133 @@
+//! A run of synthetic traffic, from settings to outcome.
+
+use std::sync::atomic::AtomicBool;
+
+use fsin::couple::Coupled;
+use fsin::engine::reference::Reference;
+use fsin::router::{RouterParams, SourceQueue};
+use fsin::routing::Routing;
+use fsin::run::{BatchPlan, Outcome, batch, fixed};
+use fsin::topology::{self, Topology};
+use trgen::synthetic::{Config, Mode, Synthetic};
+
+/// Everything that a run of synthetic traffic depends on. Starts from the original's settings; tests change what they
+/// are about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setup {
+    /// Topology as a user writes it, such as `torus:8x8`.
+    pub topology: String,
+    /// Ways of each dimension: 1 or 2.
+    pub ways: usize,
+    /// Router, and the seed of the run.
+    pub params: RouterParams,
+    /// Spatial pattern as a user writes it.
+    pub pattern: String,
+    /// [phit/node/cycle] Offered load of every node that is not silent.
+    pub load: f64,
+}
+
+impl Setup {
+    /// Uniform traffic at load 0.3 on `topology` with two ways, in packets of 16 phits, seed 1.
+    #[must_use]
+    pub fn new(topology: &str, routing: Routing, vcs: usize) -> Self {
+        Self {
+            topology: topology.to_owned(),
+            ways: 2,
+            params: RouterParams { routing, vcs, ..RouterParams::default() },
+            pattern: "uniform".to_owned(),
+            load: 0.3,
+        }
+    }
+
+    /// The same with this spatial pattern.
+    #[must_use]
+    pub fn pattern(mut self, pattern: &str) -> Self {
+        self.pattern = pattern.to_owned();
+        self
+    }
+
+    /// [phit/node/cycle] The same at this load.
+    #[must_use]
+    pub fn load(mut self, load: f64) -> Self {
+        self.load = load;
+        self
+    }
+
+    /// The same with this seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.params.seed = seed;
+        self
+    }
+
+    /// The topology.
+    ///
+    /// # Panics
+    /// When the specification is refused.
+    #[must_use]
+    pub fn shape(&self) -> Box<dyn Topology> {
+        topology::parse(&self.topology, self.ways)
+            .unwrap_or_else(|refusal| panic!("{}: {refusal}: {}", self.topology, refusal.remedy()))
+    }
+
+    /// The source of traffic: it queues without bound if the router's source queue does.
+    ///
+    /// # Panics
+    /// When a word of the settings is refused.
+    #[must_use]
+    pub fn source(&self) -> Synthetic {
+        let config = Config {
+            pattern: self.pattern.clone(),
+            load: self.load,
+            packet_phits: self.params.packet_phits,
+            phit_bytes: self.params.phit_bytes,
+            mode: match self.params.source_queue {
+                SourceQueue::Throttled => Mode::Throttled,
+                SourceQueue::Open => Mode::Open,
+            },
+            seed: self.params.seed,
+            ..Config::new(self.shape().geometry().clone())
+        };
+        Synthetic::new(&config).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}: {}", refusal.remedy()))
+    }
+
+    /// The network, with the reference engine.
+    ///
+    /// # Panics
+    /// When the settings are refused.
+    #[must_use]
+    pub fn network(&self) -> Reference {
+        let topology = self.shape();
+        if let Err(refusal) = self.params.check(topology.shape()) {
+            panic!("{self:?}: {refusal}: {}", refusal.remedy());
+        }
+        Reference::new(topology, self.params.clone())
+    }
+
+    /// Runs it by this plan.
+    #[must_use]
+    pub fn batch(&self, plan: &BatchPlan) -> Outcome {
+        self.run(|coupled| batch(coupled, plan, &mut |_| {}))
+    }
+
+    /// Runs it for this many cycles, all of them measured.
+    #[must_use]
+    pub fn fixed(&self, cycles: u64) -> Outcome {
+        self.run(|coupled| fixed(coupled, cycles, &mut |_| {}))
+    }
+
+    /// Couples source and network and has `control` run them.
+    pub fn run<R>(&self, control: impl FnOnce(&mut Coupled<'_>) -> R) -> R {
+        let mut source = self.source();
+        let mut network = self.network();
+        let stop = AtomicBool::new(false);
+        control(&mut Coupled::new(&mut source, &mut network, &stop))
+    }
+}
+
+/// [phit/node/cycle] Accepted load of a run, over all nodes.
+#[must_use]
+pub fn accepted_load(outcome: &Outcome, packet_phits: u32) -> f64 {
+    let phits = outcome.measured.counts.received * u64::from(packet_phits);
+    phits as f64 / (outcome.measured_cycles() * outcome.nodes as u64) as f64
+}

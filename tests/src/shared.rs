@@ -1,0 +1,46 @@
+//! Where the reference numbers are, and what to do without them.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+#[must_use]
+pub fn workspace() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the workspace")
+}
+
+/// The folder `shared` beside the workspace, which holds the reference numbers; `None` on a machine without it.
+#[must_use]
+pub fn shared_dir() -> Option<PathBuf> {
+    let shared = workspace().parent()?.join("shared");
+    shared.is_dir().then_some(shared)
+}
+
+/// A file of the folder `shared`. If it is absent, says aloud that the calling test is skipped; the test should then
+/// return.
+#[must_use]
+pub fn shared_file(name: &str) -> Option<PathBuf> {
+    let found = shared_dir().map(|shared| shared.join(name)).filter(|file| file.is_file());
+    if found.is_none() {
+        aloud(&format!("SKIPPED: no reference numbers: ../shared/{name} beside the workspace does not exist\n"));
+    }
+    found
+}
+
+/// Says something that is seen even if the test passes: the test harness captures what the print macros write, not what
+/// is written to the handle.
+pub fn aloud(text: &str) {
+    // A closed standard error is no reason to fail.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// The folder for reports, created if need be: `validation` in cargo's target folder.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn report_dir() -> std::io::Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from);
+    let reports = target.join("validation");
+    std::fs::create_dir_all(&reports)?;
+    Ok(reports)
+}

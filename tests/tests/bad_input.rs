@@ -1,0 +1,345 @@
+//! What a wrong command line, experiment or trace is answered: an exit status, the place, the remedy, and nothing else.
+//!
+//! Every case is a snapshot in `bad_input/`: the input and what the user sees. Beside the snapshot each case holds that
+//!
+//! - the exit status is 2 (cannot be used) or 3 (deadlock), and stdout is empty or, for 3, valid incomplete results;
+//! - the message names the place (flag, key, variable, file and line) and a remedy, and nothing panicked;
+//! - no file was created, changed or removed.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tests::command::fsin;
+
+/// A wrong input and where its message must point.
+struct Case {
+    words: Vec<String>,
+    place: &'static str,
+    files: Vec<(&'static str, Vec<u8>)>,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+/// `fsin` with the words of `line`, which are separated by blanks; the message must contain `place`.
+fn case(line: &str, place: &'static str) -> Case {
+    let words = line.split_whitespace().map(str::to_owned).collect();
+    Case { words, place, files: Vec::new(), variables: Vec::new() }
+}
+
+/// `fsin run` of an experiment file with this text.
+fn experiment(text: &str, place: &'static str) -> Case {
+    case("run e.toml", place).file("e.toml", text)
+}
+
+/// `fsin run` of a `.trc` file with this text.
+fn trc(text: &str, place: &'static str) -> Case {
+    case("run --trace a.trc --format json", place).file("a.trc", text)
+}
+
+/// `fsin run` of a SimGrid TI trace of two ranks.
+fn ti(rank0: &str, rank1: &str, place: &'static str) -> Case {
+    case("run --trace index --topology torus:4 --format json", place)
+        .file("index", "r0\nr1\n")
+        .file("r0", rank0)
+        .file("r1", rank1)
+}
+
+impl Case {
+    /// With a file in the folder in which the command runs; a name that ends in `/` is an empty folder.
+    fn file(mut self, name: &'static str, content: impl AsRef<[u8]>) -> Self {
+        self.files.push((name, content.as_ref().to_owned()));
+        self
+    }
+
+    /// With one more word, which may hold blanks or be empty.
+    fn word(mut self, word: &str) -> Self {
+        self.words.push(word.to_owned());
+        self
+    }
+
+    /// With a variable in the environment.
+    fn variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
+    }
+
+    fn check(self, name: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in &self.files {
+            let path = folder.path().join(name);
+            fs::create_dir_all(if name.ends_with('/') { &path } else { path.parent().unwrap() }).unwrap();
+            if !name.ends_with('/') {
+                fs::write(path, content).unwrap();
+            }
+        }
+        let before = listing(folder.path());
+        let output = fsin(folder.path()).args(&self.words).envs(self.variables.iter().copied()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+
+        let status = output.status.code();
+        let results = match status {
+            Some(2) => {
+                assert_eq!(stdout, "", "nothing was simulated");
+                "none"
+            }
+            Some(3) => {
+                let figures: Value = serde_json::from_str(&stdout).unwrap();
+                assert_eq!(figures["complete"], false);
+                assert!(figures["failure"]["waits"].as_array().is_some_and(|waits| !waits.is_empty()));
+                "printed, complete: false"
+            }
+            _ => panic!("status {status:?}: {stderr}"),
+        };
+        assert!(stderr.lines().any(|line| line.starts_with("error: ")), "{stderr}");
+        assert!(stderr.contains(self.place), "does not name {}: {stderr}", self.place);
+        let remedies = ["  help: ", "  tip: ", "[possible values: ", "For more information, try '--help'"];
+        assert!(remedies.iter().any(|remedy| stderr.contains(remedy)), "no remedy: {stderr}");
+        for forbidden in ["panicked", "RUST_BACKTRACE", "\u{1b}", folder.path().to_str().unwrap()] {
+            assert!(!stderr.contains(forbidden), "{forbidden:?} in {stderr}");
+        }
+        assert!(stderr.lines().all(|line| line.chars().count() < 800), "a line nobody reads: {stderr}");
+        assert_eq!(listing(folder.path()), before, "files were created, changed or removed");
+
+        let seen = format!("{}exit status: {}\nresults: {results}\n{stderr}", self.shown(), status.unwrap_or(-1));
+        let mut settings = insta::Settings::clone_current();
+        settings.set_snapshot_path("bad_input");
+        settings.set_prepend_module_to_snapshot(false);
+        settings.set_omit_expression(true);
+        settings.bind(|| insta::assert_snapshot!(name, seen));
+    }
+
+    /// The input as a reader of the snapshot needs it.
+    fn shown(&self) -> String {
+        let mut text = String::new();
+        for (name, content) in &self.files {
+            match std::str::from_utf8(content) {
+                Ok(content) if !name.ends_with('/') => {
+                    let _ = writeln!(text, "{name}:");
+                    content.lines().for_each(|line| writeln!(text, "    {line}").unwrap());
+                }
+                _ => {
+                    let _ = writeln!(text, "{name}: {} bytes", content.len());
+                }
+            }
+        }
+        for (name, value) in &self.variables {
+            let _ = write!(text, "{name}={value} ");
+        }
+        let quoted =
+            |word: &String| if word.is_empty() || word.contains(' ') { format!("'{word}'") } else { word.clone() };
+        let _ = writeln!(text, "fsin {}", self.words.iter().map(quoted).collect::<Vec<_>>().join(" "));
+        text
+    }
+}
+
+/// Every file and folder below `folder`, with its content.
+fn listing(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(listing(&path));
+        }
+        all.insert(path.display().to_string(), fs::read(&path).ok());
+    }
+    all
+}
+
+macro_rules! cases {
+    ($($name:ident: $case:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $case.check(stringify!($name));
+            }
+        )*
+    };
+}
+
+// The command itself.
+cases! {
+    command_unknown: case("fly", "'fly'");
+    command_near: case("rnu", "'rnu'");
+    flag_unknown: case("run --lod 0.3", "'--lod'");
+    flag_without_value: case("run --load", "'--load <X>'");
+    flag_twice: case("run --load 0.1 --load 0.2", "'--load <X>'");
+    argument_too_many: case("run e.toml f.toml", "'f.toml'").file("e.toml", "").file("f.toml", "");
+    format_unknown: case("run --format xml", "--format");
+    color_unknown: case("run --color sometimes", "--color");
+    list_unknown: case("list animals", "'animals'");
+    explain_unknown: case("explain tours", "`tours`");
+    output_in_use: case("run --cycles 10 -o full", "-o full").file("full/result.json", "precious\n");
+    output_is_a_file: case("run --cycles 10 -o file", "-o file").file("file", "precious\n");
+    output_unwritable: case("run --cycles 10 -o file/results", "-o file/results").file("file", "precious\n");
+    output_empty: case("run --cycles 10 -o", "--output <DIR>").word("");
+}
+
+// Experiment files and the environment.
+cases! {
+    file_missing: case("run nope.toml", "nope.toml");
+    file_is_a_folder: case("run folder", "folder").file("folder/", "");
+    file_not_text: case("run e.toml", "e.toml").file("e.toml", b"load = \xff\n");
+    file_not_toml: experiment("vcs = 3\nload = = 3\n", "e.toml:2:8");
+    file_open_string: experiment("topology = \"torus:4x4\n", "e.toml:1:22");
+    file_key_twice: experiment("load = 0.3\nload = 0.4\n", "e.toml:2:1");
+    file_key_unknown: experiment("vcs = 2\nlaod = 0.5\n", "e.toml:2:1");
+    file_section: experiment("[network]\nvcs = 2\n", "e.toml:1:2");
+    file_wrong_type: experiment("load = \"high\"\n", "e.toml:1:8");
+    file_fraction: experiment("vcs = 2.5\n", "e.toml:1:7");
+    file_negative: experiment("vcs = -1\n", "e.toml:1:7");
+    file_list: experiment("load = [0.1, 0.2]\n", "e.toml:1:8");
+    file_date: experiment("load = 2024-01-01\n", "e.toml:1:8");
+    file_nan: experiment("load = nan\n", "e.toml:1:8");
+    file_huge_number: experiment("packet = 99999999999999999999999999999999999999999\n", "e.toml:1:10");
+    file_switch: experiment("strict = \"yes\"\n", "e.toml:1:10");
+    file_size_zero: experiment("topology = \"torus:16x0\"\n", "e.toml:1:12");
+    file_too_few_vcs: experiment("# routing is the default\nvcs = 1\n", "e.toml:2:7");
+    file_queue_below_bubble: experiment("queue = 1\n", "e.toml:1:9");
+    file_kernel: experiment("kernel = \"bintre\"\n", "e.toml:1:10");
+    file_trace_missing: experiment("trace = \"nope.trc\"\n", "e.toml:1:9");
+    variable_not_a_number: case("run", "FSIN_LOAD").variable("FSIN_LOAD", "abc");
+    variable_out_of_range: case("run", "FSIN_INJECTION_QUEUE").variable("FSIN_INJECTION_QUEUE", "0");
+    variable_switch: case("run", "FSIN_STRICT").variable("FSIN_STRICT", "maybe");
+}
+
+// The network.
+cases! {
+    topology_unknown: case("run --topology tours:8x8", "--topology");
+    topology_size_zero: case("run --topology torus:16x0", "--topology");
+    topology_no_sizes: case("run --topology torus:", "--topology");
+    topology_words: case("run --topology torus:4xfour", "--topology");
+    topology_negative: case("run --topology torus:4x-4", "--topology");
+    topology_33_dimensions: case("run --topology torus:2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2", "--topology");
+    topology_too_many_nodes: case("run --topology torus:32767x32767x32767", "--topology");
+    ways_of_a_mesh: case("run --topology mesh:8x8 --ways 1", "--ways");
+    ways_3: case("run --ways 3", "--ways");
+    vcs_0: case("run --vcs 0", "--vcs");
+    vcs_too_few: case("run --vcs 1 --routing bubble:smart", "--vcs");
+    vcs_1000: case("run --vcs 1000", "--vcs");
+    routing_unknown: case("run --routing bubble:smrt", "--routing");
+    order_unknown: case("run --order up", "--order");
+    arbitration_unknown: case("run --arbitration coin", "--arbitration");
+    packet_0: case("run --packet 0", "--packet");
+    packet_huge: case("run --packet 100000000", "--packet");
+    packet_beyond_any_integer: case("run --packet 99999999999999999999", "--packet");
+    queue_0: case("run --queue 0", "--queue");
+    queue_negative: case("run --queue -4", "--queue");
+    bubble_beyond_queue: case("run --bubble 5 --queue 4", "--bubble");
+    injectors_too_many: case("run --injectors 65", "--injectors");
+    priority_not_a_probability: case("run --in-transit-priority 1.5", "--in-transit-priority");
+    too_many_queues: case("run --topology torus:2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 --vcs 32", "--topology");
+}
+
+// Synthetic traffic.
+cases! {
+    load_not_a_number: case("run --load 0,5", "--load");
+    load_nan: case("run --load nan", "--load");
+    load_infinite: case("run --load inf", "--load");
+    load_negative: case("run --load -1", "--load");
+    load_one_and_a_half_messages: case("run --load 24 --packet 16", "--load");
+    load_huge: case("run --load 1e300", "--load");
+    traffic_near_name: case("run --traffic unifrom", "`uniform`");
+    traffic_empty: case("run --traffic", "--traffic").word("");
+    traffic_open_bracket: case("run --traffic hotspot(0.1", "--traffic");
+    traffic_not_a_power_of_two: case("run --traffic transpose --topology torus:60", "--traffic");
+    traffic_node_out_of_range: case("run --traffic hotspot(0.1,99)", "--traffic");
+    traffic_share_out_of_range: case("run --traffic hotspot(2,0)", "--traffic");
+    temporal_unknown: case("run --temporal poison", "--temporal");
+    size_malformed: case("run --size constant(", "--size");
+}
+
+// Run control.
+cases! {
+    cycles_0: case("run --cycles 0", "--cycles");
+    cycles_beyond_any_integer: case("run --cycles 99999999999999999999999", "--cycles");
+    cycles_with_warmup: case("run --cycles 100 --warmup 5", "--warmup");
+    samples_0: case("run --samples 0", "--samples");
+    samples_too_long: case("run --samples 1000000000 --sample-size 10000000000", "--samples");
+    threads_2: case("run --engine reference --threads 2", "--threads");
+    engine_unknown: case("run --engine warp", "--engine");
+    seed_a_word: case("run --seed abc", "--seed");
+    seed_negative: case("run --seed -1", "--seed");
+    watchdog_0: case("run --watchdog 0", "--watchdog");
+    max_cycles_without_tasks: case("run --max-cycles 100", "--max-cycles");
+    network_deadlock: case(
+        "run --bubble 0 --routing bubble:oblivious --vcs 1 --topology torus:8x8 --load 1 --cycles 100000 --format json",
+        "waits for room in node",
+    );
+}
+
+// Kernels and what goes with tasks.
+cases! {
+    kernel_unknown: case("run --kernel all2all", "--kernel");
+    kernel_parameter_unknown: case("run --kernel all-to-all:task=4", "`task`");
+    kernel_parameter_a_word: case("run --kernel all-to-all:tasks=many", "`many`");
+    kernel_no_tasks: case("run --kernel all-to-all:tasks=0", "--kernel");
+    kernel_more_tasks_than_nodes: case("run --kernel all-to-all:tasks=100", "100 tasks");
+    kernel_not_a_power_of_two: case("run --kernel butterfly:tasks=12", "--kernel");
+    kernel_absurd_iterations: case("run --kernel all-to-all:tasks=4,iterations=99999999999", "iterations");
+    kernel_absurd_bytes: case("run --kernel all-to-all:tasks=4,bytes=1e99", "bytes");
+    kernel_with_flop_rate: case("run --kernel bintree --flop-rate 1Gflop/s", "--flop-rate");
+    kernel_with_cycles: case("run --kernel bintree --cycles 100", "--cycles");
+    trace_with_load: case("run --trace a.trc --load 0.3", "--load");
+    trace_with_kernel: case("run --trace a.trc --kernel bintree", "--kernel");
+    bandwidth_without_unit: case("run --kernel bintree --bandwidth 10", "--bandwidth");
+    bandwidth_zero: case("run --kernel bintree --bandwidth 0Gb/s", "--bandwidth");
+    bandwidth_without_tasks: case("run --bandwidth 10Gb/s", "--bandwidth");
+    flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
+    compute_negative: case("run --kernel bintree --compute -1", "--compute");
+    placement_shift_too_far: case("run --kernel bintree --placement shift:99", "--placement");
+    placement_unknown: case("run --kernel bintree --placement nonsense", "--placement");
+    recv_order_unknown: case("run --trace a.trc --recv-order backwards", "--recv-order").file("a.trc", "c 0 1\n");
+}
+
+// Trace files as files.
+cases! {
+    trace_missing: case("run --trace nope.trc", "--trace nope.trc");
+    trace_empty: trc("", "a.trc");
+    trace_of_comments: trc("# nothing\n\n", "a.trc");
+    trace_truncated_archive: case("run --trace cut.tar.xz", "cut.tar.xz#two/a.trc")
+        .file("cut.tar.xz", include_bytes!("bad_input/cut.tar.xz"));
+    trace_error_in_archive: case("run --trace letter.tar.xz", "letter.tar.xz#pair.txt:2")
+        .file("letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"));
+    trace_no_such_member: case("run --trace letter.tar.xz#par.txt", "letter.tar.xz")
+        .file("letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"));
+    trace_gzip: case("run --trace a.trc.gz", "a.trc.gz").file("a.trc.gz", include_bytes!("bad_input/trace.trc.gz"));
+    trace_garbage: case("run --trace a.trc", "a.trc").file("a.trc", b"\x00\x01\xfe\xff\x80garbage\x07\x1b[31m\n");
+    trace_prose: trc("Once upon a time\n", "a.trc");
+    trace_empty_folder: case("run --trace folder", "folder").file("folder/", "");
+}
+
+// FSIN .trc.
+cases! {
+    trc_letter_in_number: trc("c 0 100\ns 0 1 5 1x\n", "a.trc:2");
+    trc_field_missing: trc("s 0 1 5 64\nr 0 1 5\n", "a.trc:2");
+    trc_field_too_many: trc("s 0 1 5 64 99\n", "a.trc:1");
+    trc_task_negative: trc("s -1 1 5 64\n", "a.trc:1");
+    trc_task_huge: trc("s 0 999999999 5 64\n", "a.trc:1");
+    trc_size_huge: trc("s 0 1 5 99999999999999999999999999\n", "a.trc:1");
+    trc_duration_negative: trc("c 0 -5\n", "a.trc:1");
+    trc_record_unknown: trc("c 0 5\nx 0 1 5 64\n", "a.trc:2");
+    trc_more_tasks_than_nodes: trc("s 0 99 0 64\nr 0 99 0 64\n", "100 tasks");
+    trc_unmatched_receive: trc("s 0 1 0 64\nr 0 1 0 64\nr 0 1 7 64\n", "task 1");
+    trc_cycle_of_receives: case("run --trace a.trc --recv-order src-dst --format json", "task 0")
+        .file("a.trc", "r 1 0 0 64\ns 0 1 0 64\nr 0 1 0 64\ns 1 0 0 64\n");
+}
+
+// SimGrid TI.
+cases! {
+    ti_action_unknown: ti("0 init\n0 comput 5\n0 finalize\n", "1 init\n1 finalize\n", "r0:2");
+    ti_number: ti("0 init\n0 compute many\n0 finalize\n", "1 init\n1 finalize\n", "r0:2");
+    ti_argument_missing: ti("0 init\n0 send 1\n0 finalize\n", "1 init\n1 finalize\n", "r0:2");
+    ti_wrong_rank: ti("0 init\n0 finalize\n", "0 init\n0 finalize\n", "r1:1");
+    ti_rank_beyond: ti("0 init\n0 send 7 0 5\n0 finalize\n", "1 init\n1 finalize\n", "r0:2");
+    ti_datatype: ti("0 init\n0 send 1 0 5 99\n0 finalize\n", "1 init\n1 finalize\n", "r0:2");
+    ti_rank_file_missing: case("run --trace index", "index:2").file("index", "r0\nr1\n").file("r0", "0 init\n0 finalize\n");
+    ti_collectives_differ: ti("0 init\n0 barrier\n0 finalize\n", "1 init\n1 bcast 5\n1 finalize\n", "r1:2");
+    ti_collective_missing: ti("0 init\n0 barrier\n0 finalize\n", "1 init\n1 finalize\n", "rank 1");
+    ti_receives_from_itself: ti("0 init\n0 recv 0 0 5\n0 send 0 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
+    ti_unmatched_receive: ti("0 init\n0 recv 1 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
+}

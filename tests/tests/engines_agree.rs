@@ -1,0 +1,143 @@
+//! The fast engine gives the results of the reference engine, bit for bit: every count, every latency histogram, every
+//! batch, the digest over all deliveries, and the cyclic wait of a deadlock.
+
+use std::sync::atomic::AtomicBool;
+
+use fsin::couple::Coupled;
+use fsin::engine::fast::Fast;
+use fsin::engine::reference::Reference;
+use fsin::network::Network;
+use fsin::router::RouterParams;
+use fsin::run::{Outcome, fixed, to_end};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use tests::setup::Setup;
+use tests::strategies::{fixed_cases, networks, routers};
+use trgen::trace::kernels;
+use trgen::trace::program::{Event, Program};
+use trgen::trace::replay::{Pace, Replay};
+use trgen::{Cycle, NodeId, Picoseconds, TrGen};
+
+/// \[cycles\] Of each run of synthetic traffic: long enough to fill small networks and to meet the watchdog below.
+const CYCLES: u64 = 1_500;
+
+/// Both engines, on the same network.
+fn engines(setup: &Setup) -> [Box<dyn Network>; 2] {
+    let fast = Fast::new(setup.shape(), setup.params.clone()).expect("strategies keep within 63 queues per router");
+    [Box::new(Reference::new(setup.shape(), setup.params.clone())), Box::new(fast)]
+}
+
+fn run(network: &mut dyn Network, source: &mut dyn TrGen, control: impl FnOnce(&mut Coupled<'_>) -> Outcome) -> Outcome {
+    let stop = AtomicBool::new(false);
+    control(&mut Coupled::new(source, network, &stop))
+}
+
+/// Routers as the other property tests draw them, with up to 6 channels, packets of 1 to 20 phits, queues of 1 to 8
+/// packets, and a watchdog short enough to fire within a run.
+fn wide_routers() -> impl Strategy<Value = RouterParams> {
+    (routers(), 0usize..=5, 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, more, packet_phits, queue, watchdog)| {
+        RouterParams {
+            vcs: (params.routing.min_vcs() + more).min(6),
+            packet_phits,
+            queue_packets: queue,
+            bubble: params.bubble.min(queue),
+            lbr: params.lbr.min(queue),
+            watchdog_cycles: watchdog,
+            ..params
+        }
+    })
+}
+
+fn synthetic() -> impl Strategy<Value = Setup> {
+    let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
+    (networks(64), wide_routers(), patterns, 0.0f64..=1.0)
+        .prop_map(|((topology, ways), params, pattern, load)| Setup {
+            topology,
+            ways,
+            pattern: pattern.to_owned(),
+            load: load * f64::from(params.packet_phits.min(4)),
+            params,
+        })
+        .prop_filter("a router has at most 63 queues", |setup| {
+            setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
+        })
+}
+
+fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
+    let [reference, fast] =
+        engines(setup).map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
+    prop_assert_eq!(reference, fast, "{:?}", setup);
+    Ok(())
+}
+
+/// A kernel, with computing of up to so many picoseconds before every event, on some network.
+fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
+    let kernels = prop::sample::select(vec![
+        "all-to-all", "one-to-all", "all-to-one", "n-bodies", "mesh2d", "torus2d", "torus3d", "sweep2d", "waterfall",
+    ]);
+    let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
+    (networks(24), wide_routers(), kernels, 0u64..=3_000, 0u64..=100_000, pace).prop_map(
+        |((topology, ways), params, kernel, bytes, compute, (cycle, compute_scale))| {
+            // A bubble that keeps the network alive: what deadlocks is compared by the synthetic cases.
+            let queue_packets = params.queue_packets.max(2);
+            let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
+            let setup =
+                Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0 };
+            let nodes = setup.shape().nodes();
+            let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
+            let mut program = kernels::parse(&text, nodes, None).expect("these kernels take any number of tasks");
+            for (task, events) in program.tasks.iter_mut().enumerate() {
+                let quiet = std::mem::take(events);
+                for (step, event) in quiet.into_iter().enumerate() {
+                    let time = (task as u64 * 7_919 + step as u64 * 104_729) % (compute + 1);
+                    events.extend([Event::Compute(Picoseconds(time)), event]);
+                }
+            }
+            (setup, program, Pace { cycle: Picoseconds(cycle), compute_scale })
+        },
+    )
+    .prop_filter("a router has at most 63 queues", |(setup, ..)| {
+        setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
+    })
+}
+
+fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {
+    let nodes = setup.shape().nodes();
+    let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
+    let [reference, fast] = engines(setup).map(|mut network| {
+        let mut replay = Replay::new(program.clone(), &placement, nodes, *pace).expect("peers and nodes exist");
+        let outcome = run(&mut *network, &mut replay, |coupled| to_end(coupled, Cycle(400_000), &mut |_| {}));
+        (outcome, replay.report())
+    });
+    prop_assert_eq!(reference, fast, "{:?}", setup);
+    Ok(())
+}
+
+fn check_cases<S: Strategy>(cases: u32, strategy: &S, check: fn(&S::Value) -> Result<(), TestCaseError>) {
+    let result = TestRunner::new(fixed_cases(cases)).run(strategy, |value| check(&value));
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+#[test]
+fn synthetic_traffic_on_400_networks() {
+    check_cases(400, &synthetic(), check_synthetic);
+}
+
+#[test]
+fn kernels_with_computing_on_100_networks() {
+    check_cases(100, &programs(), check_program);
+}
+
+#[test]
+#[ignore = "20 000 cases take minutes"]
+fn synthetic_traffic_on_15_000_networks() {
+    check_cases(15_000, &synthetic(), check_synthetic);
+}
+
+#[test]
+#[ignore = "20 000 cases take minutes"]
+fn kernels_with_computing_on_5_000_networks() {
+    check_cases(5_000, &programs(), check_program);
+}

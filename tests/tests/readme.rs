@@ -1,0 +1,151 @@
+//! What the README and the examples promise: their commands are valid and give what is shown below them.
+//!
+//! A page shows a command as a line `$ cargo run --release -p fsin -- ARGUMENTS` (or `$ fsin ARGUMENTS`), followed by its
+//! output. The command is run again with `--format json`, and figures that stand in the output shown are compared with
+//! those of the JSON result. The digest is among them: it covers every delivery of the run.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tests::command::run;
+use tests::shared::workspace;
+
+/// Figures of the table, and where they are in the JSON result.
+const FIGURES: [(&str, &str); 3] =
+    [("digest", "/digest"), ("simulated", "/cycles"), ("completion", "/completion_cycles")];
+
+/// What precedes the arguments of a command that is shown.
+const PREFIXES: [&str; 2] = ["cargo run --release -p fsin -- ", "fsin "];
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text of every fenced block of a page.
+fn blocks(page: &str) -> Vec<String> {
+    page.split("```")
+        .skip(1)
+        .step_by(2)
+        .map(|block| block.split_once('\n').map_or("", |(_, text)| text).to_owned())
+        .collect()
+}
+
+/// The text of the fenced block that follows a marker of the page.
+fn marked(page: &str, marker: &str) -> String {
+    let (_, rest) = page.split_once(marker).unwrap_or_else(|| panic!("the page has no `{marker}`"));
+    blocks(rest).into_iter().next().unwrap_or_else(|| panic!("no block follows `{marker}`"))
+}
+
+/// The arguments of a command that is shown, if it is one of `fsin`.
+fn arguments(command: &str) -> Option<&str> {
+    PREFIXES.iter().find_map(|prefix| command.strip_prefix(prefix))
+}
+
+/// Commands of a block with what is shown below each.
+fn sessions(block: &str) -> Vec<(String, String)> {
+    let mut sessions: Vec<(String, String)> = Vec::new();
+    for line in block.lines() {
+        match (line.strip_prefix("$ "), sessions.last_mut()) {
+            (Some(command), _) => sessions.push((command.to_owned(), String::new())),
+            (None, Some((_, output))) => {
+                output.push_str(line);
+                output.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    sessions
+}
+
+/// The first line of the output that begins with this label: the word after it.
+fn shown<'a>(output: &'a str, label: &str) -> Option<&'a str> {
+    output.lines().find_map(|line| line.strip_prefix(label)?.strip_prefix(' ')?.split_whitespace().next())
+}
+
+/// The result of a run from the root of the workspace.
+fn result(line: &str) -> Value {
+    let output = run(workspace(), &format!("{line} --quiet --format json"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "fsin {line}: {}\n{errors}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("fsin {line}: {error}"))
+}
+
+/// Runs every `fsin run` that a page shows and compares. Returns how many there were.
+fn check_page(path: &Path) -> usize {
+    let mut count = 0;
+    for (command, output) in blocks(&read(path)).iter().flat_map(|block| sessions(block)) {
+        let Some(line) = arguments(&command).filter(|line| line.starts_with("run ")) else { continue };
+        let found = result(line);
+        for (label, pointer) in FIGURES {
+            let Some(shown) = shown(&output, label) else { continue };
+            let found = match found.pointer(pointer) {
+                Some(Value::String(text)) => text.clone(),
+                Some(value) => value.to_string(),
+                None => "absent".to_owned(),
+            };
+            assert_eq!(found, shown, "{}: {label} of `{command}`", path.display());
+        }
+        let has_digest = shown(&output, "digest").is_some();
+        assert!(has_digest, "{}: the output of `{command}` shows no digest", path.display());
+        count += 1;
+    }
+    count
+}
+
+/// The folders of the examples.
+fn examples() -> Vec<PathBuf> {
+    let folder = workspace().join("examples");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut found: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a folder can be read").path()).filter(|path| path.is_dir()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_output_in_the_readme_is_that_of_its_commands() {
+    assert_eq!(check_page(&workspace().join("README.md")), 2, "a trace and a synthetic load");
+}
+
+#[test]
+fn the_first_command_of_the_readme_runs_a_trace_and_a_synthetic_load() {
+    let command = marked(&read(&workspace().join("README.md")), "<!-- command: run -->");
+    let lines: Vec<&str> = command.trim().split(" && ").map(|one| arguments(one).expect("a run of fsin")).collect();
+    let [trace, synthetic] = lines[..] else { panic!("two runs, not {lines:?}") };
+    let (trace, synthetic) = (result(trace), result(synthetic));
+    assert_eq!(trace["complete"], true);
+    assert!(trace["completion_cycles"].is_u64() && trace["experiment"]["trace"].is_string(), "the first is a trace");
+    assert_eq!(synthetic["complete"], true);
+    assert_eq!(synthetic["converged"], true);
+    assert!(synthetic["experiment"]["load"].is_number(), "the second is a synthetic load");
+}
+
+#[test]
+fn the_second_command_of_the_readme_tests_the_whole_workspace() {
+    let command = marked(&read(&workspace().join("README.md")), "<!-- command: test -->");
+    assert!(command.starts_with("cargo test --workspace"), "{command}");
+}
+
+#[test]
+fn every_example_gives_what_its_page_shows() {
+    for folder in examples() {
+        assert!(check_page(&folder.join("README.md")) > 0, "{}: the page shows no run", folder.display());
+        let experiment = folder.join("experiment.toml");
+        assert!(experiment.is_file(), "{} is absent", experiment.display());
+    }
+}
+
+/// What `fsin config` prints of an example is the same experiment.
+#[test]
+fn every_example_is_the_same_when_resolved() {
+    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+    for folder in examples() {
+        let experiment = folder.join("experiment.toml");
+        let config = run(workspace(), &format!("config {}", experiment.display()));
+        assert!(config.status.success(), "{}", String::from_utf8_lossy(&config.stderr));
+        let resolved = scratch.path().join("experiment.toml");
+        std::fs::write(&resolved, &config.stdout).expect("a temporary file can be written");
+        let again = run(workspace(), &format!("config {}", resolved.display()));
+        assert_eq!(String::from_utf8_lossy(&again.stdout), String::from_utf8_lossy(&config.stdout));
+    }
+}
