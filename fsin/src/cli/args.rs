@@ -107,7 +107,7 @@ fn experiment(command: Command) -> Command {
             .help("A file of `key = value` lines; keys are the flags of Network, Traffic and Run control")
             .long_help(
                 "A file of `key = value` lines (TOML); keys are the flags of Network, Traffic and Run control, without \
-                 the dashes. Each can also be set in the environment: --phit-bytes as FSIN_PHIT_BYTES. Flags override \
+                 the dashes. Each can also be set in the environment: phit-bytes as FSIN_PHIT_BYTES. Flags override \
                  the environment, the environment overrides the file, the file overrides the defaults.",
             ),
     );

@@ -74,8 +74,8 @@ struct Node {
     last_winner: Vec<usize>,
     links: Vec<Link>,
     last_consumed: usize,
-    /// Serial injection: the injector whose packet is moving, and how many of its phits have moved.
-    serial: (usize, u32),
+    /// Serial injection: the injector served last, and the packet that is moving with the phits that have moved.
+    serial: (usize, Option<Phit>),
 }
 
 /// The phit-by-phit engine of the functional router.
@@ -139,7 +139,7 @@ impl Reference {
             last_winner: vec![inputs - 1; outputs],
             links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
             last_consumed: inputs - 1,
-            serial: (0, 0),
+            serial: (0, None),
         };
         Self {
             requests: Requests::new(&params, shape),
@@ -166,7 +166,7 @@ impl Reference {
             for &packet in node.buffers.iter().flatten() {
                 seen[packet] = true;
             }
-            for phit in node.queues.iter().flatten() {
+            for phit in node.queues.iter().flatten().chain(&node.serial.1) {
                 seen[phit.packet] = true;
             }
         }
@@ -264,25 +264,22 @@ impl Reference {
                 }
             }
             Inject::Serial => {
-                let (mut injector, mut moved) = this.serial;
-                if moved == 0 {
+                let (mut injector, mut moving) = this.serial;
+                if moving.is_none() {
                     let ready = |injector: usize| {
                         !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() <= room
                     };
-                    match round_robin(injectors, injector, ready) {
-                        Some(next) => injector = next,
-                        None => return,
-                    }
+                    let Some(next) = round_robin(injectors, injector, ready) else { return };
+                    injector = next;
+                    // A packet leaves the buffer with its header.
+                    moving = this.buffers[injector].pop_front().map(|packet| Phit { packet, index: 0 });
                 }
-                if let Some(&packet) = this.buffers[injector].front() {
-                    this.queues[outputs + injector].push_back(Phit { packet, index: moved });
-                    moved += 1;
-                    if moved == length {
-                        this.buffers[injector].pop_front();
-                        moved = 0;
-                    }
+                if let Some(phit) = moving {
+                    this.queues[outputs + injector].push_back(phit);
+                    let rest = phit.index + 1 < length;
+                    moving = rest.then_some(Phit { index: phit.index + 1, ..phit });
                 }
-                this.serial = (injector, moved);
+                this.serial = (injector, moving);
             }
         }
     }
@@ -300,7 +297,7 @@ impl Reference {
         } else {
             Input::Injection
         };
-        Head { node: NodeId::at(node), input, offsets: &packet.offsets[..self.shape.dimensions], key: packet.key }
+        Head { node: NodeId::at(node), input, offsets: &packet.offsets[..self.shape.dimensions], key: packet.key, now: self.clock.0 }
     }
 
     /// Phase A, 3: what every queue asks for.

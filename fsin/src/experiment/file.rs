@@ -28,14 +28,14 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
     let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
         toml::from_str(&text).map_err(|error| SettingsError {
-            what: match error.message() {
+            what: format!("{} is not TOML: {}", path.display(), error.message()),
+            remedy: match error.message() {
                 // The parser's words for it speak of types.
-                message if message.contains("as i128") || message.contains("overflow") => {
-                    format!("a number in {} is too large", path.display())
+                message if message.contains("i128") || message.contains("overflow") => {
+                    "use a smaller number".to_owned()
                 }
-                message => format!("{} is not TOML: {message}", path.display()),
+                _ => "write one `key = value` a line, words in quotes".to_owned(),
             },
-            remedy: "write one `key = value` a line, words in quotes".to_owned(),
             origin: at(error.span().unwrap_or(0..0)),
         })?;
     for (name, value) in table {

@@ -50,6 +50,8 @@ pub struct Head<'a> {
     pub offsets: &'a [i16],
     /// Names (run seed, packet): see [`packet_key`].
     pub key: u64,
+    /// \[cycle\] In which it asks: `bubble:smart` draws anew in every cycle.
+    pub now: u64,
 }
 
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
@@ -145,11 +147,17 @@ impl Requests {
         }
     }
 
-    /// True if a blocked head may ask for something although nothing has opened: it compares free space, which changes
-    /// phit by phit.
-    #[must_use]
-    pub fn watches_space(&self) -> bool {
-        self.routing == Routing::BubbleShortest
+    /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
+    /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
+    /// matters while an adaptive channel of a profitable port is open.
+    pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
+        match self.routing {
+            Routing::BubbleOblivious | Routing::BubbleRandom => false,
+            Routing::BubbleShortest => true,
+            Routing::BubbleSmart => {
+                self.profitable(head).any(|port| self.passing(head, port, self.channels_from(1), near) != 0)
+            }
+        }
     }
 
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
@@ -239,6 +247,11 @@ impl Requests {
         (self.passing(head, output.port, 1 << output.vc, near) != 0).then_some(output)
     }
 
+    /// Straight ahead in the same channel (the escape channel too); else, dimension by dimension, one adaptive channel,
+    /// drawn before it is looked at: if it does not pass, the next dimension has its turn.
+    ///
+    /// The draw is anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it wait
+    /// for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
     fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let dimensions = self.shape.dimensions;
         let mut dimension = 0;
@@ -246,19 +259,20 @@ impl Requests {
             let (own, positive) = self.shape.direction(input.port);
             let offset = head.offsets[own];
             let straight = offset != 0 && (offset > 0) == positive;
-            if straight && input.vc > 0 && near.open(input.port) & 1 << input.vc != 0 {
+            if straight && near.open(input.port) & 1 << input.vc != 0 {
                 return Some(input);
             }
             dimension = if own + 1 == dimensions { 0 } else { own + 1 };
         }
-        let adaptive = self.channels_from(1);
+        let now = mix2(head.key ^ u64::from(head.node.0), head.now);
         for _ in 0..dimensions {
             let offset = head.offsets[dimension];
             if offset != 0 {
                 let port = self.shape.port(dimension, offset > 0);
-                let drawn = drawn_vc(head, port, self.passing(head, port, adaptive, near));
-                if drawn.is_some() {
-                    return drawn;
+                let adaptive = u32::from(self.vcs) - 1;
+                let vc = 1 + if adaptive == 1 { 0 } else { pick(mix2(now, dimension as u64), adaptive) as u8 };
+                if self.passing(head, port, 1 << vc, near) != 0 {
+                    return Some(OutputVc { port, vc });
                 }
             }
             dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };

@@ -164,8 +164,6 @@ impl Fast {
                 for injector in 0..injectors {
                     while self.can_fill(node, injector) {
                         self.enter_injection_queue(node, injector, 0);
-                        self.buffers[node * injectors + injector].count -= 1;
-                        self.wake_interface(node);
                     }
                 }
             }
@@ -195,9 +193,10 @@ impl Fast {
 
     /// `arrived` is the cycle of the first phit, or 0 if all phits move at once.
     fn enter_injection_queue(&mut self, node: usize, injector: usize, arrived: u64) {
-        let Some(packet) = self.buffers[node * self.params.injectors + injector].waiting.pop(&self.packets) else {
-            return;
-        };
+        let buffer = &mut self.buffers[node * self.params.injectors + injector];
+        let Some(packet) = buffer.waiting.pop(&self.packets) else { return };
+        buffer.count -= 1;
+        self.wake_interface(node);
         self.enter(node, self.outputs + injector, packet, arrived);
     }
 
@@ -238,7 +237,7 @@ impl Fast {
                     *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
                     wanted |= 1 << output;
                 }
-                None if self.requests.watches_space() => self.wake(node, 1 << input),
+                None if self.requests.may_change_its_mind(&head, &self.near(node)) => self.wake(node, 1 << input),
                 None => {
                     let interest = self.requests.interest(&head);
                     let first = node << self.link_bits;
@@ -407,11 +406,8 @@ impl Fast {
 
     /// Step 4: serial injection has moved a tail.
     fn injected(&mut self, node: usize) {
-        let injector = usize::from(self.endpoints[node].serial);
         self.endpoints[node].serial_busy = false;
-        self.buffers[node * self.params.injectors + injector].count -= 1;
         self.wake_buffers(node);
-        self.wake_interface(node);
     }
 
     /// A tail has left a queue: the next head can be routed, and there is room for one more packet.
@@ -508,6 +504,7 @@ impl Fast {
             input: if input < self.outputs { Input::Transit(self.channel_of[input & 63]) } else { Input::Injection },
             offsets: &self.offsets[packet as usize * dimensions..][..dimensions],
             key: self.packets[packet as usize].key,
+            now: self.clock,
         }
     }
 }

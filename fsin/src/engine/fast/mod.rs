@@ -31,10 +31,11 @@
 //! - an output channel of a port that it would take opens (somebody's tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
 //!   leaves that queue (`Queue::has_room` shows that the beginning of a departure never makes room by itself);
-//! - its own draws, which are functions of the packet and the node, and never change.
+//! - its own draws, which are functions of the packet and the node.
 //!
-//! A head that asked and was refused stays awake, since what it asked for has just been taken. `bubble:shortest` compares
-//! free space phit by phit, which changes without events, so its heads stay awake while they are blocked.
+//! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
+//! change its mind without an event ([`Requests::may_change_its_mind`]): `bubble:shortest` compares free space phit by
+//! phit, and `bubble:smart` draws anew in every cycle.
 //!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result; property tests hold that digests and all statistics

@@ -160,7 +160,7 @@ pub(super) struct Link {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     pub(super) waiting: Chain,
-    /// \[packets\] Waiting, and the one that serial injection is moving.
+    /// \[packets\] Waiting.
     pub(super) count: u16,
 }
 
