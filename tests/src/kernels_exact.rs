@@ -19,11 +19,11 @@ pub struct KernelRow {
     pub network: String,
     /// Routing.
     pub routing: String,
-    /// [channels]
+    /// \[channels\]
     pub vcs: usize,
-    /// [cycle] When all tasks are done.
+    /// \[cycle\] When all tasks are done.
     pub completion_cycles_mean: f64,
-    /// [cycles] Standard deviation over 6 seeds, where more than one was run.
+    /// \[cycles\] Standard deviation over 6 seeds, where more than one was run.
     pub completion_cycles_std: Option<f64>,
     /// `yes`: to the cycle with every seed; `one seed`: to the cycle, of one seed; `no`: a mean.
     pub exact: String,
@@ -36,7 +36,7 @@ impl KernelRow {
         self.exact != "no"
     }
 
-    /// [cycles] Permitted difference of the mean over 6 seeds: 3 standard deviations or 4 %, whichever is more.
+    /// \[cycles\] Permitted difference of the mean over 6 seeds: 3 standard deviations or 4 %, whichever is more.
     #[must_use]
     pub fn tolerance(&self) -> f64 {
         if self.is_exact() {
@@ -45,7 +45,7 @@ impl KernelRow {
         (3.0 * self.completion_cycles_std.unwrap_or(0.0)).max(0.04 * self.completion_cycles_mean)
     }
 
-    /// [cycle] Ours, with this seed.
+    /// \[cycle\] Ours, with this seed.
     ///
     /// # Panics
     /// When a name is refused or the run does not come to its end.

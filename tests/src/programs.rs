@@ -12,7 +12,7 @@ use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilt
 use trgen::trace::replay::{Pace, Replay, ReplayReport};
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
 
-/// [ps] Of a network cycle: a phit of 4 bytes at 10 Gb/s.
+/// \[ps\] Of a network cycle: a phit of 4 bytes at 10 Gb/s.
 pub const CYCLE: Picoseconds = Picoseconds(3200);
 
 /// Works for as long as this many network cycles.
@@ -95,7 +95,7 @@ impl Replayed {
         Self { outcome, report: watched.replay.report(), deliveries: watched.deliveries }
     }
 
-    /// [cycle] Clock when everything was done.
+    /// \[cycle\] Clock when everything was done.
     ///
     /// # Panics
     /// When the run did not come to its end.
@@ -104,7 +104,7 @@ impl Replayed {
         self.outcome.completion.unwrap_or_else(|| panic!("the replay failed: {:?}", self.outcome.failure)).0
     }
 
-    /// [cycle] In which each task did its last event; `None` of a task that did not.
+    /// \[cycle\] In which each task did its last event; `None` of a task that did not.
     #[must_use]
     pub fn finished(&self) -> Vec<Option<u64>> {
         self.report.tasks.iter().map(|task| task.finished.map(|cycle| cycle.0)).collect()

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
+use fsin::engine::fast::Fast;
 use fsin::engine::reference::Reference;
 use fsin::router::{RouterParams, SourceQueue};
 use fsin::routing::Routing;
@@ -22,7 +23,7 @@ pub struct Setup {
     pub params: RouterParams,
     /// Spatial pattern as a user writes it.
     pub pattern: String,
-    /// [phit/node/cycle] Offered load of every node that is not silent.
+    /// \[phit/node/cycle\] Offered load of every node that is not silent.
     pub load: f64,
 }
 
@@ -46,7 +47,7 @@ impl Setup {
         self
     }
 
-    /// [phit/node/cycle] The same at this load.
+    /// \[phit/node/cycle\] The same at this load.
     #[must_use]
     pub fn load(mut self, load: f64) -> Self {
         self.load = load;
@@ -97,11 +98,24 @@ impl Setup {
     /// When the settings are refused.
     #[must_use]
     pub fn network(&self) -> Reference {
+        Reference::new(self.checked_shape(), self.params.clone())
+    }
+
+    /// The network, with the fast engine.
+    ///
+    /// # Panics
+    /// When the settings are refused.
+    #[must_use]
+    pub fn fast_network(&self) -> Fast {
+        Fast::new(self.checked_shape(), self.params.clone()).expect("the tests' routers have at most 63 queues")
+    }
+
+    fn checked_shape(&self) -> Box<dyn Topology> {
         let topology = self.shape();
         if let Err(refusal) = self.params.check(topology.shape()) {
             panic!("{self:?}: {refusal}: {}", refusal.remedy());
         }
-        Reference::new(topology, self.params.clone())
+        topology
     }
 
     /// Runs it by this plan.
@@ -116,16 +130,16 @@ impl Setup {
         self.run(|coupled| fixed(coupled, cycles, &mut |_| {}))
     }
 
-    /// Couples source and network and has `control` run them.
+    /// Couples source and fast engine and has `control` run them.
     pub fn run<R>(&self, control: impl FnOnce(&mut Coupled<'_>) -> R) -> R {
         let mut source = self.source();
-        let mut network = self.network();
+        let mut network = self.fast_network();
         let stop = AtomicBool::new(false);
         control(&mut Coupled::new(&mut source, &mut network, &stop))
     }
 }
 
-/// [phit/node/cycle] Accepted load of a run, over all nodes.
+/// \[phit/node/cycle\] Accepted load of a run, over all nodes.
 #[must_use]
 pub fn accepted_load(outcome: &Outcome, packet_phits: u32) -> f64 {
     let phits = outcome.measured.counts.received * u64::from(packet_phits);

@@ -27,7 +27,11 @@ fn engines(setup: &Setup) -> [Box<dyn Network>; 2] {
     [Box::new(Reference::new(setup.shape(), setup.params.clone())), Box::new(fast)]
 }
 
-fn run(network: &mut dyn Network, source: &mut dyn TrGen, control: impl FnOnce(&mut Coupled<'_>) -> Outcome) -> Outcome {
+fn run(
+    network: &mut dyn Network,
+    source: &mut dyn TrGen,
+    control: impl FnOnce(&mut Coupled<'_>) -> Outcome,
+) -> Outcome {
     let stop = AtomicBool::new(false);
     control(&mut Coupled::new(source, network, &stop))
 }
@@ -35,8 +39,8 @@ fn run(network: &mut dyn Network, source: &mut dyn TrGen, control: impl FnOnce(&
 /// Routers as the other property tests draw them, with up to 6 channels, packets of 1 to 20 phits, queues of 1 to 8
 /// packets, and a watchdog short enough to fire within a run.
 fn wide_routers() -> impl Strategy<Value = RouterParams> {
-    (routers(), 0usize..=5, 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, more, packet_phits, queue, watchdog)| {
-        RouterParams {
+    (routers(), 0usize..=5, 1u32..=20, 1u32..=8, 1u64..=400).prop_map(
+        |(params, more, packet_phits, queue, watchdog)| RouterParams {
             vcs: (params.routing.min_vcs() + more).min(6),
             packet_phits,
             queue_packets: queue,
@@ -44,8 +48,8 @@ fn wide_routers() -> impl Strategy<Value = RouterParams> {
             lbr: params.lbr.min(queue),
             watchdog_cycles: watchdog,
             ..params
-        }
-    })
+        },
+    )
 }
 
 fn synthetic() -> impl Strategy<Value = Setup> {
@@ -64,8 +68,8 @@ fn synthetic() -> impl Strategy<Value = Setup> {
 }
 
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
-    let [reference, fast] =
-        engines(setup).map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
+    let [reference, fast] = engines(setup)
+        .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
     prop_assert_eq!(reference, fast, "{:?}", setup);
     Ok(())
 }
@@ -73,16 +77,23 @@ fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
 /// A kernel, with computing of up to so many picoseconds before every event, on some network.
 fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
     let kernels = prop::sample::select(vec![
-        "all-to-all", "one-to-all", "all-to-one", "n-bodies", "mesh2d", "torus2d", "torus3d", "sweep2d", "waterfall",
+        "all-to-all",
+        "one-to-all",
+        "all-to-one",
+        "n-bodies",
+        "mesh2d",
+        "torus2d",
+        "torus3d",
+        "sweep2d",
+        "waterfall",
     ]);
     let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
-    (networks(24), wide_routers(), kernels, 0u64..=3_000, 0u64..=100_000, pace).prop_map(
-        |((topology, ways), params, kernel, bytes, compute, (cycle, compute_scale))| {
+    (networks(24), wide_routers(), kernels, 0u64..=3_000, 0u64..=100_000, pace)
+        .prop_map(|((topology, ways), params, kernel, bytes, compute, (cycle, compute_scale))| {
             // A bubble that keeps the network alive: what deadlocks is compared by the synthetic cases.
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
-            let setup =
-                Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0 };
+            let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0 };
             let nodes = setup.shape().nodes();
             let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
             let mut program = kernels::parse(&text, nodes, None).expect("these kernels take any number of tasks");
@@ -94,11 +105,10 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
                 }
             }
             (setup, program, Pace { cycle: Picoseconds(cycle), compute_scale })
-        },
-    )
-    .prop_filter("a router has at most 63 queues", |(setup, ..)| {
-        setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
-    })
+        })
+        .prop_filter("a router has at most 63 queues", |(setup, ..)| {
+            setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
+        })
 }
 
 fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {

@@ -1,8 +1,11 @@
 //! What the README and the examples promise: their commands are valid and give what is shown below them.
 //!
-//! A page shows a command as a line `$ cargo run --release -p fsin -- ARGUMENTS` (or `$ fsin ARGUMENTS`), followed by its
-//! output. The command is run again with `--format json`, and figures that stand in the output shown are compared with
-//! those of the JSON result. The digest is among them: it covers every delivery of the run.
+//! A page shows a command as a line `$ cargo run --release -p fsin -- ARGUMENTS` (or `$ fsin ARGUMENTS`), followed by
+//! its output. The command is run again with `--format json`, and figures that stand in the output shown are compared
+//! with those of the JSON result. The digest is among them: it covers every delivery of the run.
+//!
+//! After a change of results, `UPDATE_EXAMPLES=1 cargo test -p tests --release --test readme` writes the new output
+//! into the pages. What the text around it says must be checked by a reader.
 
 use std::path::{Path, PathBuf};
 
@@ -70,8 +73,42 @@ fn result(line: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("fsin {line}: {error}"))
 }
 
+/// The label of a line of a table, and what follows it.
+fn columns(line: &str) -> (&str, &str) {
+    line.char_indices().nth(30).map_or((line, ""), |(at, _)| (line[..at].trim_end(), &line[at..]))
+}
+
+/// The shown output, with each line replaced by the one of the same label and unit in the output `found`.
+fn renewed(shown: &str, found: &str) -> String {
+    let unit = |line: &str| columns(line).1.split_whitespace().nth(1).map(str::to_owned);
+    let same = |line: &str, other: &&str| columns(other).0 == columns(line).0 && unit(other) == unit(line);
+    let is_heading = |line: &str| line.contains(" | ");
+    shown
+        .lines()
+        .map(|line| {
+            let new = found.lines().find(|other| same(line, other) || is_heading(line) && is_heading(other));
+            format!("{}\n", new.unwrap_or(line).trim_end())
+        })
+        .collect()
+}
+
+/// Writes the output of today into a page.
+fn update_page(path: &Path) {
+    let mut page = read(path);
+    for (command, output) in blocks(&page.clone()).iter().flat_map(|block| sessions(block)) {
+        let Some(line) = arguments(&command).filter(|line| line.starts_with("run ")) else { continue };
+        let found = run(workspace(), &format!("{line} --quiet"));
+        let new = renewed(&output, &String::from_utf8_lossy(&found.stdout));
+        page = page.replace(&format!("$ {command}\n{output}"), &format!("$ {command}\n{new}"));
+    }
+    std::fs::write(path, page).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}
+
 /// Runs every `fsin run` that a page shows and compares. Returns how many there were.
 fn check_page(path: &Path) -> usize {
+    if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+        update_page(path);
+    }
     let mut count = 0;
     for (command, output) in blocks(&read(path)).iter().flat_map(|block| sessions(block)) {
         let Some(line) = arguments(&command).filter(|line| line.starts_with("run ")) else { continue };

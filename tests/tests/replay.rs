@@ -15,7 +15,7 @@ use tests::programs::{Replayed, compute, irecv, isend, recv, send, wait};
 use trgen::NodeId;
 use trgen::trace::program::{Event, Program};
 
-/// [bytes] Of a packet.
+/// \[bytes\] Of a packet.
 const PACKET: u64 = 64;
 const ANY: Option<u32> = None;
 
@@ -76,7 +76,7 @@ fn ping_pong_takes_length_plus_distance_each_way() {
     assert_eq!(replayed.finished(), [Some(341), Some(325)]);
 }
 
-/// [cycle] In which the last of `packets` packets (13 or more) of a message that is offered in cycle 1 enters the source
+/// \[cycle\] In which the last of `packets` packets (13 or more) of a message that is offered in cycle 1 enters the source
 /// buffer.
 ///
 /// One packet per cycle enters the buffer, and what fits goes on to the injection queue. Its 4 packets are there in cycle

@@ -1,7 +1,7 @@
 //! Engines: what moves packets through routers, cycle by cycle.
 //!
-//! [`reference`] is the definition of the model: it moves every phit of every queue in every cycle.
-
+//! [`mod@reference`] is the definition of the model: it moves every phit of every queue in every cycle.
+//!
 //! [`fast`] gives the same results, bit for bit, at a cost that follows the packets that move.
 
 pub mod fast;

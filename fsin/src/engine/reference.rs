@@ -220,9 +220,9 @@ impl Reference {
             destination: message.destination,
             sequence: this.sequence,
             key,
-            offsets: self.topology.offsets(message.source, message.destination, &mut |dimension| {
-                draw_direction(key, dimension)
-            }),
+            offsets: self
+                .topology
+                .offsets(message.source, message.destination, &mut |dimension| draw_direction(key, dimension)),
             start: match self.params.source_queue {
                 SourceQueue::Throttled => self.clock,
                 SourceQueue::Open => offered,
@@ -297,7 +297,13 @@ impl Reference {
         } else {
             Input::Injection
         };
-        Head { node: NodeId::at(node), input, offsets: &packet.offsets[..self.shape.dimensions], key: packet.key, now: self.clock.0 }
+        Head {
+            node: NodeId::at(node),
+            input,
+            offsets: &packet.offsets[..self.shape.dimensions],
+            key: packet.key,
+            now: self.clock.0,
+        }
     }
 
     /// Phase A, 3: what every queue asks for.
@@ -321,9 +327,9 @@ impl Reference {
         let this = &mut self.nodes[node];
         match self.params.consumption {
             Consumption::Multiple => {
-                for queue in 0..inputs {
-                    if asked[queue] == Some(Given::Consumption) {
-                        this.given[queue] = Some(Given::Consumption);
+                for (given, asked) in this.given.iter_mut().zip(asked) {
+                    if *asked == Some(Given::Consumption) {
+                        *given = *asked;
                     }
                 }
             }

@@ -128,12 +128,8 @@ fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, Sett
     let law = size::parse(&config.size, config.packet_phits).map_err(|refusal| settings.refused("size", &refusal))?;
     let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)
         .map_err(|refusal| settings.refused("traffic", &refusal))?;
-    let site = temporal::Site {
-        nodes: config.geometry.nodes(),
-        load: config.load,
-        mean_phits: law.mean(),
-        seed: config.seed,
-    };
+    let site =
+        temporal::Site { nodes: config.geometry.nodes(), load: config.load, mean_phits: law.mean(), seed: config.seed };
     let key = if settings.is_set("temporal") { "temporal" } else { "load" };
     let process = temporal::parse(&config.process, site).map_err(|refusal| settings.refused(key, &refusal))?;
     Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
@@ -144,12 +140,7 @@ fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Pr
         .map_err(|refusal| experiment.settings().refused("kernel", &refusal))
 }
 
-fn replay(
-    experiment: &Experiment,
-    program: Program,
-    nodes: usize,
-    key: &'static str,
-) -> Result<Replay, SettingsError> {
+fn replay(experiment: &Experiment, program: Program, nodes: usize, key: &'static str) -> Result<Replay, SettingsError> {
     let settings = experiment.settings();
     let tasks = program.tasks.len();
     let placement = place(&experiment.placement, tasks, nodes, experiment.router.seed).map_err(|refusal| {

@@ -9,8 +9,9 @@
 //! - Virtual channels share a link packet by packet, not phit by phit: a started packet never pauses. Average latency of
 //!   short packets behind long ones is higher than with phit-level multiplexing.
 //! - Free space is known at once at the other end of a link: credits take no time.
-//! - What is drawn (a channel, a direction at equal distance) is a function of (run seed, packet, node, purpose): a head
-//!   whose surroundings have not changed decides the same again. The original drew anew in every cycle.
+//! - What is drawn (a channel, a direction at equal distance) is a function of (run seed, packet, node, purpose), and for
+//!   `bubble:smart` of the cycle: results do not depend on the order in which heads are visited. In all other modes a head
+//!   whose surroundings have not changed decides the same again; the original drew anew in every cycle.
 
 pub mod arbitration;
 pub mod params;

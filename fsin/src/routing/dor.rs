@@ -18,10 +18,9 @@ impl Order {
         debug_assert_eq!(offsets.len(), shape.dimensions);
         let dimension = match self {
             Self::Dimension => offsets.iter().position(|&offset| offset != 0),
-            Self::Direction => offsets
-                .iter()
-                .position(|&offset| offset > 0)
-                .or_else(|| offsets.iter().position(|&offset| offset < 0)),
+            Self::Direction => {
+                offsets.iter().position(|&offset| offset > 0).or_else(|| offsets.iter().position(|&offset| offset < 0))
+            }
         }?;
         Some(shape.port(dimension, offsets[dimension] > 0))
     }

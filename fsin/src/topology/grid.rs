@@ -28,7 +28,8 @@ impl Grid {
         }
         let mut parsed = Vec::new();
         for word in sizes.split('x') {
-            let size: u32 = word.parse().map_err(|_| bad(format!("size `{word}` in `{name}:{sizes}` is not a number")))?;
+            let size: u32 =
+                word.parse().map_err(|_| bad(format!("size `{word}` in `{name}:{sizes}` is not a number")))?;
             if !(1..=32_767).contains(&size) {
                 let what = format!("size {size} in `{name}:{sizes}` is out of range");
                 return Err(Refusal::value(what, "every size is 1 to 32767"));

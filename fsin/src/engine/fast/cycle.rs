@@ -120,8 +120,7 @@ impl Fast {
             message: slot,
             hops: 0,
         };
-        let offsets =
-            self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
+        let offsets = self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
         let dimensions = self.shape.dimensions;
         let handle = match self.vacant.pop() {
             Some(handle) => {

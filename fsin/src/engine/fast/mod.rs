@@ -158,8 +158,7 @@ impl Fast {
             serial: 0,
             serial_busy: false,
         };
-        let channel =
-            Channel { owner: 0, last_winner: inputs as u8 - 1, credits: params.queue_packets as u16 };
+        let channel = Channel { owner: 0, last_winner: inputs as u8 - 1, credits: params.queue_packets as u16 };
         Some(Self {
             requests: Requests::new(&params, shape),
             outputs,

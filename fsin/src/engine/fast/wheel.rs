@@ -56,7 +56,7 @@ mod tests {
         for at in [103, 100, 105, 103] {
             wheel.push(at, at);
         }
-        let mut out = Vec::new();
+        let mut out: Vec<u64> = Vec::new();
         let mut now = 100;
         while let Some(at) = wheel.next(now) {
             let bucket = wheel.take(at);

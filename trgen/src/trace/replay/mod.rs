@@ -125,7 +125,9 @@ impl Replay {
                     _ => None,
                 };
                 if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
-                    return fault(format!("event {step} of task {index} names task {peer}, but there are {count} tasks"));
+                    return fault(format!(
+                        "event {step} of task {index} names task {peer}, but there are {count} tasks"
+                    ));
                 }
             }
         }
@@ -313,7 +315,8 @@ impl Replay {
 impl Task {
     /// Whole cycles of a compute event; the rest is carried to the next one, so that rounding does not add up.
     fn cycles(&mut self, time: Picoseconds, pace: Pace) -> u64 {
-        let scaled = if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
+        let scaled =
+            if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
         let total = scaled.saturating_add(self.carry);
         self.carry = total % pace.cycle.0;
         total / pace.cycle.0
@@ -329,8 +332,11 @@ impl Task {
                 _ => "a message".to_owned(),
             },
             State::Waiting(open) => {
-                let names: Vec<String> =
-                    open.iter().take(4).map(|&request| report::request(&self.events[..self.position], request)).collect();
+                let names: Vec<String> = open
+                    .iter()
+                    .take(4)
+                    .map(|&request| report::request(&self.events[..self.position], request))
+                    .collect();
                 let more = open.len().saturating_sub(names.len());
                 let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!("{}{tail}", names.join(", "))
