@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
-use fsin::engine::fast::Fast;
+use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
 use fsin::router::RouterParams;
@@ -21,10 +21,14 @@ use trgen::{Cycle, NodeId, Picoseconds, TrGen};
 /// \[cycles\] Of each run of synthetic traffic: long enough to fill small networks and to meet the watchdog below.
 const CYCLES: u64 = 1_500;
 
-/// Both engines, on the same network.
-fn engines(setup: &Setup) -> [Box<dyn Network>; 2] {
-    let fast = Fast::new(setup.shape(), setup.params.clone()).expect("strategies keep within 63 queues per router");
-    [Box::new(Reference::new(setup.shape(), setup.params.clone())), Box::new(fast)]
+/// The reference engine, the fast engine, and the fast engine with the network cut into 2, 3 or 8 parts, on the same
+/// network.
+fn engines(setup: &Setup) -> [Box<dyn Network>; 3] {
+    let fast = |threads| {
+        fast::build(setup.shape(), setup.params.clone(), threads).expect("strategies keep within 63 queues per router")
+    };
+    let parts = [2, 3, 8][(setup.params.seed % 3) as usize];
+    [Box::new(Reference::new(setup.shape(), setup.params.clone())), fast(1), fast(parts)]
 }
 
 fn run(
@@ -68,9 +72,10 @@ fn synthetic() -> impl Strategy<Value = Setup> {
 }
 
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
-    let [reference, fast] = engines(setup)
+    let [reference, fast, cut] = engines(setup)
         .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
-    prop_assert_eq!(reference, fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
     Ok(())
 }
 
@@ -114,12 +119,13 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
 fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {
     let nodes = setup.shape().nodes();
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-    let [reference, fast] = engines(setup).map(|mut network| {
+    let [reference, fast, cut] = engines(setup).map(|mut network| {
         let mut replay = Replay::new(program.clone(), &placement, nodes, *pace).expect("peers and nodes exist");
         let outcome = run(&mut *network, &mut replay, |coupled| to_end(coupled, Cycle(400_000), &mut |_| {}));
         (outcome, replay.report())
     });
-    prop_assert_eq!(reference, fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
     Ok(())
 }
 

@@ -417,7 +417,7 @@ impl Reference {
                 let (dimension, positive) = self.shape.direction(port);
                 packet.offsets[dimension] -= if positive { 1 } else { -1 };
                 packet.hops += 1;
-                self.recorder.hop();
+                self.recorder.hops(1);
             }
             if phit.index == self.params.packet_phits - 1 {
                 link.current = None;

@@ -15,7 +15,7 @@ use trgen::{Geometry, TrGen};
 use super::resolve::{EngineKind, Experiment, RunPlan, Traffic};
 use super::settings::SettingsError;
 use crate::couple::Coupled;
-use crate::engine::fast::{Fast, MAX_QUEUES};
+use crate::engine::fast::{self, MAX_QUEUES};
 use crate::engine::reference::Reference;
 use crate::network::Network;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
@@ -71,10 +71,10 @@ pub fn execute(
     let nodes = topology.nodes();
     let mut network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
-        EngineKind::Fast => Box::new(Fast::new(topology, experiment.router.clone()).ok_or_else(|| {
+        EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
             let what = format!("--engine fast simulates routers of at most {MAX_QUEUES} queues");
             settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
-        })?),
+        })?,
     };
     let mut finished = match &experiment.traffic {
         Traffic::Synthetic(config) => {

@@ -11,6 +11,7 @@ use trgen::{Cycle, Picoseconds};
 use super::keys::{Heading, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
+use crate::engine::fast::MAX_THREADS;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::routing::{Order, Routing};
 use crate::run::BatchPlan;
@@ -78,6 +79,8 @@ pub struct Experiment {
     pub strict: bool,
     /// What simulates.
     pub engine: EngineKind,
+    /// \[threads\] That simulate; results do not depend on it.
+    pub threads: usize,
     settings: Settings,
 }
 
@@ -136,18 +139,21 @@ impl Experiment {
         };
         let plan = plan(&settings, tasks.is_some())?;
         let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
-        match settings.integer("threads")? {
-            1u32 => {}
-            threads => {
-                let what = format!("--threads {threads}: engine `{}` runs on one thread", settings.word("engine"));
-                return Err(settings.error("threads", what, "use --threads 1"));
-            }
+        let threads: usize = settings.integer("threads")?;
+        if !(1..=MAX_THREADS).contains(&threads) {
+            let what = format!("--threads {threads} is out of range");
+            return Err(settings.error("threads", what, &format!("use 1 to {MAX_THREADS}")));
+        }
+        if threads > 1 && engine == EngineKind::Reference {
+            let what = format!("--threads {threads}: the reference engine runs on one thread");
+            return Err(settings.error("threads", what, "use --threads 1, or --engine fast"));
         }
         Ok(Self {
             topology: topology.spec(),
             ways,
             router,
             traffic,
+            threads,
             placement: settings.word("placement").to_owned(),
             pace,
             cycle_seconds,

@@ -160,6 +160,12 @@ impl Requests {
         }
     }
 
+    /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
+    #[must_use]
+    pub fn compare_space(&self) -> bool {
+        self.routing == Routing::BubbleShortest
+    }
+
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
     /// of such waits is a deadlock.
     #[must_use]
