@@ -6,43 +6,62 @@ use trgen::NodeId;
 
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::{Link, NONE, Node};
+use super::state::{Chain, Lane, Link, NOBODY, NONE, Router};
+use crate::router::layout::Layout;
 use crate::topology::{Port, Topology};
 
 /// All nodes of a topology, in parts of `span` nodes; the last may have fewer.
-pub(super) fn cut<const D: usize>(topology: &dyn Topology, rules: &Rules, span: usize) -> Vec<Box<Part<D>>> {
+pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
+    topology: &dyn Topology,
+    rules: &Rules<L>,
+    span: usize,
+) -> Vec<Box<Part<L, D, Q, P>>> {
     let count = topology.nodes();
     let parts = count.div_ceil(span);
     let own = |part: usize| span.min(count - part * span);
 
     // Numbers are those of the whole network at first.
-    let none = Link { sleepers: [0; 2], downstream: NONE, upstream: NONE, last_vc: rules.vcs as u8 - 1 };
-    let mut links: Vec<Vec<Link>> = (0..parts).map(|part| vec![none; rules.link(own(part), 0)]).collect();
-    let mut nodes: Vec<Vec<Node>> = (0..parts).map(|part| Vec::with_capacity(own(part))).collect();
+    let empty = empty_router(rules);
+    let mut routers: Vec<Vec<Router<Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
     for node in 0..count {
-        let mut open = 0;
-        for port in 0..rules.shape.ports() {
+        for port in 0..rules.layout.shape().ports() {
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
-                links[node / span][rules.link(node % span, port)].downstream = next.0;
-                links[next.index() / span][rules.link(next.index() % span, port)].upstream = node as u32;
-                open |= ((1u64 << rules.vcs) - 1) << (port * rules.vcs);
+                let router = &mut routers[node / span][node % span];
+                router.links[port].downstream = next.0;
+                router.open |= rules.layout.channels(port);
+                routers[next.index() / span][next.index() % span].links[port].upstream = node as u32;
             }
         }
-        nodes[node / span].push(Node { unrouted: 0, awake: 0, open, granted: 0, busy: 0, freed: 0 });
     }
 
-    let translated = links.into_iter().zip(nodes).enumerate().map(|(part, (mut links, nodes))| {
+    let translated = routers.into_iter().enumerate().map(|(part, mut routers)| {
         let mut border = Border { first: part * span, own: own(part), span, known: HashMap::new(), list: Vec::new() };
-        for link in &mut links {
+        for link in routers.iter_mut().flat_map(|router| &mut router.links) {
             for node in [&mut link.downstream, &mut link.upstream] {
                 if *node != NONE {
                     *node = border.number(*node as usize);
                 }
             }
         }
-        Box::new(Part::new(rules.clone(), (part * span) as u32, nodes, links, border.list, parts))
+        Box::new(Part::new(rules.clone(), (part * span) as u32, routers, border.list, parts))
     });
     translated.collect()
+}
+
+/// A router of an empty network, without links.
+fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> Router<Q, P> {
+    let lane = Lane {
+        waiting: Chain::EMPTY,
+        leaving: NONE,
+        count: 0,
+        credits: rules.queue_packets as u16,
+        departed: 0,
+        arrived: 0,
+        owner: NOBODY,
+        last_winner: (rules.outputs() + rules.injectors) as u8 - 1,
+    };
+    let link = Link { sleepers: [0; 2], downstream: NONE, upstream: NONE, last_vc: rules.layout.vcs() as u8 - 1 };
+    Router { unrouted: 0, awake: 0, open: 0, granted: 0, busy: 0, freed: 0, links: [link; P], lanes: [lane; Q] }
 }
 
 /// The nodes beyond the border of a part.

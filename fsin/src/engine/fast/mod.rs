@@ -54,10 +54,11 @@ use trgen::{Cycle, Message, NodeId};
 use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::router::layout::{AnySize, Layout, TwoWay};
 use crate::router::request::{draw_direction, packet_key};
 use crate::router::{RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
-use crate::topology::{MAX_DIMENSIONS, Topology};
+use crate::topology::Topology;
 
 mod cut;
 mod part;
@@ -84,29 +85,49 @@ const WORTH_THREADS: usize = 96;
 /// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate. `params` must have passed
 /// [`RouterParams::check`] for this topology. The results do not depend on `threads`; there are never more than nodes.
 ///
-/// `None` if a router has more than [`MAX_QUEUES`] queues, or all routers together more than 2^32.
+/// Usual sizes of routers have code of their own.
+///
+/// `None` if a router has more than [`MAX_QUEUES`] queues, or there are 2^31 nodes or more.
 #[must_use]
 pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
-    if topology.shape().dimensions <= 4 {
-        Some(Box::new(Fast::<4>::new(topology, params, threads)?))
-    } else {
-        Some(Box::new(Fast::<MAX_DIMENSIONS>::new(topology, params, threads)?))
+    let (shape, vcs) = (topology.shape(), params.vcs);
+    let lanes = shape.ports() * vcs + params.injectors;
+    /// The engine of a layout, for at most so many dimensions, lanes and ports.
+    macro_rules! fast {
+        ($layout:expr, $dimensions:literal, $lanes:literal, $ports:literal) => {
+            Some(Box::new(Fast::<_, $dimensions, $lanes, $ports>::new($layout, topology, params, threads)?))
+        };
+    }
+    let any = AnySize { shape, vcs };
+    match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
+        (2, 2, 1, ..=8, _) => fast!(TwoWay::<2, 1>, 2, 8, 4),
+        (2, 2, 2, ..=16, _) => fast!(TwoWay::<2, 2>, 2, 16, 4),
+        (2, 2, 3, ..=16, _) => fast!(TwoWay::<2, 3>, 2, 16, 4),
+        (3, 2, 1, ..=8, _) => fast!(TwoWay::<3, 1>, 3, 8, 8),
+        (3, 2, 2, ..=16, _) => fast!(TwoWay::<3, 2>, 3, 16, 8),
+        (3, 2, 3, ..=32, _) => fast!(TwoWay::<3, 3>, 3, 32, 8),
+        (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
+        (..=4, _, _, ..=32, ..=8) => fast!(any, 4, 32, 8),
+        (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 64, 8),
+        (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 64, 64),
+        _ => None,
     }
 }
 
-/// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions.
+/// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
+/// `Q` lanes and `P` ports.
 ///
 /// The parts simulate routers and links. The whole holds what is there once: the clock, the interfaces, the record.
 #[derive(Debug)]
-struct Fast<const D: usize> {
-    rules: Rules,
+struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
+    rules: Rules<L>,
     topology: Box<dyn Topology>,
     clock: u64,
     /// In the order of their nodes.
-    parts: Vec<Box<Part<D>>>,
+    parts: Vec<Box<Part<L, D, Q, P>>>,
     /// \[nodes\] Of each part but the last.
     span: usize,
-    pool: Option<Pool<Part<D>>>,
+    pool: Option<Pool<Part<L, D, Q, P>>>,
     interface: Interface,
     /// By node: packets sent so far.
     sequences: Vec<u64>,
@@ -119,17 +140,13 @@ struct Fast<const D: usize> {
     moves_until: u64,
 }
 
-impl<const D: usize> Fast<D> {
-    fn new(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
-        let shape = topology.shape();
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
+    fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
-        if shape.ports() * params.vcs + params.injectors > MAX_QUEUES {
-            return None;
-        }
         let interface = Interface::new(count, params.source_queue);
-        let rules = Rules::new(params, shape);
-        // Places, and nodes beyond a border, must be numbers of 32 bits.
-        u32::try_from(rules.place(count * 2, 0)).ok()?;
+        let rules = Rules::new(params, layout);
+        // Nodes, and those beyond a border, have numbers of 32 bits.
+        u32::try_from(count.checked_mul(2)?).ok()?;
         let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
         let parts = cut(&*topology, &rules, span);
         let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, Part::cycle));
@@ -290,10 +307,10 @@ impl<const D: usize> Fast<D> {
     }
 
     fn deadlock(&self) -> Deadlock {
-        let (shape, vcs) = (self.rules.shape, self.rules.vcs);
+        let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
-            let node = part.nodes.iter().position(|node| node.unrouted != 0)?;
-            Some((part.first as usize + node, part.nodes[node].unrouted.trailing_zeros() as usize))
+            let node = part.routers.iter().position(|router| router.unrouted != 0)?;
+            Some((part.first as usize + node, part.routers[node].unrouted.trailing_zeros() as usize))
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
@@ -317,7 +334,7 @@ impl<const D: usize> Fast<D> {
     }
 }
 
-impl<const D: usize> Network for Fast<D> {
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast<L, D, Q, P> {
     fn nodes(&self) -> usize {
         self.sequences.len()
     }

@@ -5,42 +5,43 @@ use trgen::rng::{mix2, pick};
 
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, Lane, Link, NOBODY, NONE, Node, Packet, after};
+use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, NOBODY, NONE, Packet, Router, after};
 use crate::router::Inject;
+use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
 
-/// The bit of [`Node::awake`] that stands for no input.
+/// The bit of [`Router::awake`] that stands for no input.
 const NO_INPUT: u64 = 1 << 63;
 
-/// What happens at the end of a cycle, when a tail has moved: the kind, and a place or a node.
+/// What happens at the end of a cycle, when a tail has moved, at a node of the part.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// The tail of the packet that owns this output channel has left.
-    Left(u32),
-    /// The tail of the packet that was leaving this queue has been consumed.
-    Consumed(u32),
-    /// Serial injection has moved a tail at this node.
-    Injected(u32),
+    /// The tail of the packet that owns this output channel has left this input.
+    Left { node: u32, output: u8, input: u8 },
+    /// The tail of the packet that was leaving this input has been consumed.
+    Consumed { node: u32, input: u8 },
+    /// Serial injection has moved a tail.
+    Injected { node: u32 },
 }
 
-/// What one part tells another at the end of a cycle. Places are the receiver's.
+/// What one part tells another at the end of a cycle. Nodes are the receiver's.
 #[derive(Debug)]
 pub(super) struct Mail<const D: usize> {
     /// Headers that have crossed a link, and the queues that they enter.
-    headers: Vec<(u32, Packet<D>)>,
+    headers: Vec<(u32, u8, Packet<D>)>,
     /// Output channels behind which a header has begun to depart.
-    departures: Vec<u32>,
+    departures: Vec<(u32, u8)>,
     /// Output channels behind which there is room for one more packet.
-    credits: Vec<u32>,
+    credits: Vec<(u32, u8)>,
 }
 
 impl<const D: usize> Mail<D> {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { headers: Vec::new(), departures: Vec::new(), credits: Vec::new() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.headers.is_empty() && self.departures.is_empty() && self.credits.is_empty()
     }
 }
@@ -67,28 +68,26 @@ pub(super) struct Abroad {
     pub(super) node: u32,
 }
 
-/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes, lanes and links have numbers of the
-/// part's own, from 0.
+/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own, from
+/// 0.
 #[derive(Debug)]
-pub(super) struct Part<const D: usize> {
-    pub(super) rules: Rules,
+pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
+    pub(super) rules: Rules<L>,
     /// The number of its first node in the network.
     pub(super) first: u32,
     pub(super) clock: u64,
-    pub(super) nodes: Vec<Node>,
+    pub(super) routers: Vec<Router<Q, P>>,
     pub(super) endpoints: Vec<Endpoint>,
-    pub(super) lanes: Vec<Lane>,
-    /// Like `lanes`; empty where nobody asks.
-    pub(super) ahead: Vec<Ahead>,
-    pub(super) links: Vec<Link>,
+    /// By node and lane; empty where nobody asks.
+    ahead: Vec<Ahead>,
     /// The nodes whose numbers come after those of its own.
-    pub(super) border: Vec<Abroad>,
+    border: Vec<Abroad>,
     /// By node and injector.
     pub(super) buffers: Vec<Buffer>,
     pub(super) packets: Vec<Packet<D>>,
     pub(super) vacant: Vec<u32>,
-    /// Headers that crossed a link in the previous cycle: queue and packet.
-    headers: Vec<(u32, u32)>,
+    /// Headers that crossed a link in the previous cycle: node, queue and packet.
+    headers: Vec<(u32, u8, u32)>,
     /// Nodes with heads to look at, and with source buffers to look at.
     looking: Vec<u32>,
     injecting: Vec<u32>,
@@ -104,49 +103,68 @@ pub(super) struct Part<const D: usize> {
 }
 
 /// What a head at a node sees.
-pub(super) struct Near<'a, const D: usize> {
-    part: &'a Part<D>,
-    node: usize,
-    open: u64,
+pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
+    rules: &'a Rules<L>,
+    router: &'a Router<Q, P>,
+    /// Of the node's lanes.
+    ahead: &'a [Ahead],
+    now: u64,
 }
 
-impl<const D: usize> Surroundings for Near<'_, D> {
-    #[inline]
+impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, P> {
+    #[inline(always)]
     fn open(&self, port: Port) -> u32 {
-        self.part.rules.channels(self.open, port.index()) as u32
+        let vcs = self.rules.layout.vcs();
+        (self.router.open >> (port.index() * vcs)) as u32 & ((1u64 << vcs) - 1) as u32
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
-        let part = self.part;
-        let rules = &part.rules;
-        if part.links[rules.link(self.node, output.port.index())].downstream == NONE {
+        if self.router.link(output.port.index()).downstream == NONE {
             return None;
         }
-        let place = rules.place(self.node, output.index(rules.vcs));
-        let packets = rules.queue_packets - u32::from(part.lanes[place].credits);
-        Some(rules.queue_phits() - part.ahead.get(place)?.phits(packets, rules.tail + 1, part.clock))
+        let rules = self.rules;
+        let index = output.index(rules.layout.vcs());
+        let packets = rules.queue_packets - u32::from(self.router.lane(index).credits);
+        Some(rules.queue_phits() - self.ahead.get(index)?.phits(packets, rules.tail + 1, self.now))
     }
 
-    #[inline]
+    #[inline(always)]
     fn has_room(&self, output: OutputVc, packets: u32) -> bool {
-        let (part, rules) = (self.part, &self.part.rules);
-        let lane = &part.lanes[rules.place(self.node, output.index(rules.vcs))];
-        lane.has_room(packets, rules.queue_packets, rules.tail + 1, part.clock)
+        let rules = self.rules;
+        let lane = self.router.lane(output.index(rules.layout.vcs()));
+        lane.has_room(packets, rules.queue_packets, rules.tail + 1, self.now)
     }
 }
 
-impl<const D: usize> Part<D> {
-    /// Nodes from number `first` on, as many as there are in `nodes`, of a network of `parts` parts.
+/// A header at the head of a queue, as the rules see it.
+#[inline(always)]
+fn head<'a, L: Layout, const D: usize>(
+    rules: &Rules<L>,
+    node: u32,
+    input: usize,
+    packet: &'a Packet<D>,
+    now: u64,
+) -> Head<'a> {
+    Head {
+        node: NodeId(node),
+        input: if input < rules.outputs() { Input::Transit(rules.channel(input)) } else { Input::Injection },
+        offsets: &packet.offsets[..rules.layout.shape().dimensions],
+        key: packet.key,
+        now,
+    }
+}
+
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
+    /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
     pub(super) fn new(
-        rules: Rules,
+        rules: Rules<L>,
         first: u32,
-        nodes: Vec<Node>,
-        links: Vec<Link>,
+        routers: Vec<Router<Q, P>>,
         border: Vec<Abroad>,
         parts: usize,
     ) -> Self {
-        let inputs = rules.outputs + rules.injectors;
-        let count = nodes.len();
+        let inputs = rules.outputs() + rules.injectors;
+        let count = routers.len();
         let endpoint = Endpoint {
             arrived: 0,
             last_consumed: inputs as u8 - 1,
@@ -156,25 +174,12 @@ impl<const D: usize> Part<D> {
             serial: 0,
             serial_busy: false,
         };
-        let lane = Lane {
-            waiting: Chain::EMPTY,
-            leaving: NONE,
-            count: 0,
-            credits: rules.queue_packets as u16,
-            departed: 0,
-            arrived: 0,
-            owner: NOBODY,
-            last_winner: inputs as u8 - 1,
-        };
-        let lanes = count << rules.lane_bits;
         Self {
             first,
             clock: 0,
-            nodes,
+            routers,
             endpoints: vec![endpoint; count],
-            lanes: vec![lane; lanes],
-            ahead: vec![Ahead::EMPTY; if rules.compares_space { lanes } else { 0 }],
-            links,
+            ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Vec::new(),
@@ -207,12 +212,14 @@ impl<const D: usize> Part<D> {
     /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
     /// the bubble in the node's own.
     pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
-        if self.nodes[node].unrouted & 1 << input == 0 {
+        let router = &self.routers[node];
+        if router.unrouted & 1 << input == 0 {
             return None;
         }
-        let head = self.head(node, input, self.lanes[self.rules.place(node, input)].waiting.first());
+        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let output = self.rules.requests.last_resort(&head)?;
-        let full = self.lanes[self.rules.place(node, output.index(self.rules.vcs))].credits == 0;
+        let full = router.lane(output.index(self.rules.layout.vcs())).credits == 0;
         let waits = full || !self.rules.requests.bubble_open(&head, output, &self.near(node));
         waits.then_some((output, full))
     }
@@ -245,8 +252,7 @@ impl<const D: usize> Part<D> {
     pub(super) fn least_occupied(&self, node: usize) -> usize {
         let (rules, injectors) = (&self.rules, self.rules.injectors);
         let occupied = |&injector: &usize| {
-            let lane = &self.lanes[rules.place(node, rules.outputs + injector)];
-            let phits = lane.phits(rules.tail + 1, self.clock);
+            let phits = self.routers[node].lane(rules.outputs() + injector).phits(rules.tail + 1, self.clock);
             (self.buffers[node * injectors + injector].count, phits, injector)
         };
         (0..injectors).min_by_key(occupied).unwrap_or(0)
@@ -256,8 +262,8 @@ impl<const D: usize> Part<D> {
     pub(super) fn cycle(&mut self) {
         self.open_mail();
         let mut headers = std::mem::take(&mut self.headers);
-        for &(place, packet) in &headers {
-            self.enter(place as usize, packet, self.clock - 1);
+        for &(node, input, packet) in &headers {
+            self.enter(node as usize, input.into(), packet, self.clock - 1);
         }
         headers.clear();
         self.headers = headers;
@@ -284,9 +290,9 @@ impl<const D: usize> Part<D> {
         let events = self.ring.turn(self.clock);
         for &event in &events {
             match event {
-                Event::Left(place) => self.left(place as usize),
-                Event::Consumed(place) => self.consumed(place as usize),
-                Event::Injected(node) => {
+                Event::Left { node, output, input } => self.left(node as usize, output.into(), input.into()),
+                Event::Consumed { node, input } => self.consumed(node as usize, input.into()),
+                Event::Injected { node } => {
                     self.endpoints[node as usize].serial_busy = false;
                     self.wake_buffers(node as usize);
                 }
@@ -302,16 +308,16 @@ impl<const D: usize> Part<D> {
                 continue;
             }
             let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
-            for (place, packet) in mail.headers.drain(..) {
+            for (node, input, packet) in mail.headers.drain(..) {
                 let packet = self.store(packet);
-                self.headers.push((place, packet));
+                self.headers.push((node, input, packet));
             }
             // A packet of one phit departs and is gone in the same cycle.
-            for place in mail.departures.drain(..) {
-                self.ahead[place as usize].departed = self.clock - 1;
+            for (node, output) in mail.departures.drain(..) {
+                self.ahead[node as usize * Q + usize::from(output)].departed = self.clock - 1;
             }
-            for place in mail.credits.drain(..) {
-                self.credit(place as usize);
+            for (node, output) in mail.credits.drain(..) {
+                self.credit(node as usize, output.into());
             }
             self.inbox[from] = mail;
         }
@@ -339,7 +345,7 @@ impl<const D: usize> Part<D> {
                     self.endpoints[node].serial = injector;
                     self.endpoints[node].serial_busy = true;
                     self.enter_injection_queue(node, injector.into(), self.clock);
-                    self.ring.enter(Event::Injected(node as u32));
+                    self.ring.enter(Event::Injected { node: node as u32 });
                 }
             }
         }
@@ -349,7 +355,7 @@ impl<const D: usize> Part<D> {
     fn can_fill(&self, node: usize, injector: usize) -> bool {
         let rules = &self.rules;
         !self.buffers[node * rules.injectors + injector].waiting.is_empty()
-            && u32::from(self.lanes[rules.place(node, rules.outputs + injector)].count) < rules.queue_packets
+            && u32::from(self.routers[node].lane(rules.outputs() + injector).count) < rules.queue_packets
     }
 
     /// `arrived` is the cycle of the first phit, or 0 if all phits move at once.
@@ -363,87 +369,69 @@ impl<const D: usize> Part<D> {
             endpoint.held_up = false;
             self.report.relieved.push(node as u32);
         }
-        self.enter(self.rules.place(node, self.rules.outputs + injector), packet, arrived);
+        self.enter(node, self.rules.outputs() + injector, packet, arrived);
     }
 
     /// A packet, whose header came in cycle `arrived`, stands in a queue.
-    #[inline]
-    fn enter(&mut self, place: usize, packet: u32, arrived: u64) {
-        let lane = &mut self.lanes[place];
+    #[inline(always)]
+    fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
+        let router = &mut self.routers[node];
+        let lane = router.lane_mut(input);
         lane.count += 1;
         lane.arrived = arrived;
-        let first = lane.waiting.is_empty() && lane.leaving == NONE;
+        let empty = lane.waiting.is_empty();
         lane.waiting.push(&mut self.packets, packet);
-        if first {
-            let (node, input) = self.rules.apart(place);
-            self.wake_head(node, input);
+        if empty && lane.leaving == NONE {
+            router.unrouted |= 1 << input;
+            if router.wake(1 << input) {
+                self.looking.push(node as u32);
+            }
         }
     }
 
     /// Step 3: heads that are awake ask, outputs that nobody owns are given away, and free links take headers.
-    #[inline]
-    fn decide(&mut self, at: usize) {
-        let node = &mut self.nodes[at];
-        let look = std::mem::take(&mut node.awake) & node.unrouted;
-        if look & look.wrapping_sub(1) == 0 && node.freed == 0 && !self.rules.single_consumption {
+    #[inline(always)]
+    fn decide(&mut self, node: usize) {
+        let router = &mut self.routers[node];
+        let look = std::mem::take(&mut router.awake) & router.unrouted;
+        let freed = std::mem::take(&mut router.freed);
+        if look & look.wrapping_sub(1) == 0 && freed == 0 && !self.rules.single_consumption {
             if look != 0 {
-                self.decide_alone(at, look.trailing_zeros() as usize);
+                self.decide_alone(node, look.trailing_zeros() as usize);
             }
         } else {
-            self.decide_all(at, look);
+            self.decide_all(node, look, freed);
         }
     }
 
     /// One head asks, and there is nobody else to be considered.
-    #[inline]
+    #[inline(always)]
     fn decide_alone(&mut self, node: usize, input: usize) {
-        let place = self.rules.place(node, input);
-        let packet = self.lanes[place].waiting.first();
-        if self.packets[packet as usize].destination == self.first + node as u32 {
-            self.nodes[node].unrouted &= !(1 << input);
-            self.start_consuming(place);
-            return;
-        }
-        let head = self.head(node, input, packet);
-        let Some(output) = self.rules.requests.request(&head, &self.near(node)) else {
-            self.rest(node, input, packet);
-            return;
-        };
-        let index = output.index(self.rules.vcs);
-        self.give(node, index, input as u8);
-        let this = &mut self.nodes[node];
-        if this.busy & 1 << output.port.index() != 0 {
-            this.granted |= 1 << index;
+        let Some(output) = self.ask(node, input) else { return };
+        let index = output.index(self.rules.layout.vcs());
+        let router = &mut self.routers[node];
+        let lane = router.lane_mut(index);
+        lane.last_winner = input as u8;
+        router.open &= !(1 << index);
+        router.unrouted &= !(1 << input);
+        if router.busy & 1 << output.port.index() != 0 {
+            router.lane_mut(index).owner = input as u8;
+            router.granted |= 1 << index;
         } else {
-            self.cross(node, output);
+            self.cross(node, output, input);
         }
     }
 
     /// Any number of heads ask.
-    fn decide_all(&mut self, node: usize, look: u64) {
-        let mut starting = std::mem::take(&mut self.nodes[node].freed);
+    fn decide_all(&mut self, node: usize, look: u64, freed: u64) {
+        let mut starting = freed;
         let mut wanted = 0u64;
         for input in Bits(look) {
-            let place = self.rules.place(node, input);
-            let packet = self.lanes[place].waiting.first();
-            if self.packets[packet as usize].destination == self.first + node as u32 {
-                self.nodes[node].unrouted &= !(1 << input);
-                if self.rules.single_consumption {
-                    self.endpoints[node].arrived |= 1 << input;
-                } else {
-                    self.start_consuming(place);
-                }
-                continue;
-            }
-            let head = self.head(node, input, packet);
-            match self.rules.requests.request(&head, &self.near(node)) {
-                Some(output) => {
-                    let output = output.index(self.rules.vcs);
-                    let asking = &mut self.asking[output & 63];
-                    *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
-                    wanted |= 1 << output;
-                }
-                None => self.rest(node, input, packet),
+            if let Some(output) = self.ask(node, input) {
+                let output = output.index(self.rules.layout.vcs());
+                let asking = &mut self.asking[output & 63];
+                *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
+                wanted |= 1 << output;
             }
         }
         if self.rules.single_consumption {
@@ -453,28 +441,64 @@ impl<const D: usize> Part<D> {
             starting |= self.grant(node, output);
         }
         for port in Bits(starting) {
-            let waiting = self.rules.channels(self.nodes[node].granted, port);
+            let vcs = self.rules.layout.vcs();
+            let router = &mut self.routers[node];
+            let waiting = router.granted >> (port * vcs) & ((1 << vcs) - 1);
             if waiting != 0 {
-                let vc = after(waiting, self.links[self.rules.link(node, port)].last_vc);
-                let output = OutputVc { port: Port(port as u8), vc };
-                self.nodes[node].granted &= !(1 << output.index(self.rules.vcs));
-                self.cross(node, output);
+                let output = OutputVc { port: Port(port as u8), vc: after(waiting, router.link(port).last_vc) };
+                let index = output.index(vcs);
+                router.granted &= !(1 << index);
+                let input = router.lane(index).owner.into();
+                self.cross(node, output, input);
             }
         }
     }
 
+    /// The output that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
+    /// nothing goes to rest.
+    #[inline(always)]
+    fn ask(&mut self, node: usize, input: usize) -> Option<OutputVc> {
+        let router = &self.routers[node];
+        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let number = self.first + node as u32;
+        if packet.destination == number {
+            self.routers[node].unrouted &= !(1 << input);
+            if self.rules.single_consumption {
+                self.endpoints[node].arrived |= 1 << input;
+            } else {
+                self.start_consuming(node, input);
+            }
+            return None;
+        }
+        let head = head(&self.rules, number, input, packet, self.clock);
+        let near =
+            Near { rules: &self.rules, router, ahead: self.ahead.get(node * Q..).unwrap_or(&[]), now: self.clock };
+        let output = self.rules.requests.request(&head, &near);
+        if output.is_none() {
+            self.rest(node, input);
+        }
+        output
+    }
+
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
-    fn rest(&mut self, node: usize, input: usize, packet: u32) {
-        let head = self.head(node, input, packet);
-        if self.rules.requests.may_change_its_mind(&head, &self.near(node)) {
-            self.wake(node, 1 << input);
+    fn rest(&mut self, node: usize, input: usize) {
+        let router = &self.routers[node];
+        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
+        let stays_awake = self.rules.requests.may_change_its_mind(&head, &self.near(node));
+        let interest = self.rules.requests.interest(&head);
+        let router = &mut self.routers[node];
+        if stays_awake {
+            if router.wake(1 << input) {
+                self.looking.push(node as u32);
+            }
             return;
         }
-        let interest = self.rules.requests.interest(&head);
-        for (kind, ports) in [interest.adaptive, interest.deterministic].into_iter().enumerate() {
-            for port in Bits(ports) {
-                self.links[self.rules.link(node, port)].sleepers[kind] |= 1 << input;
-            }
+        for port in Bits(interest.adaptive) {
+            router.link_mut(port).sleepers[0] |= 1 << input;
+        }
+        for port in Bits(interest.deterministic) {
+            router.link_mut(port).sleepers[1] |= 1 << input;
         }
     }
 
@@ -486,240 +510,202 @@ impl<const D: usize> Part<D> {
             this.arrived &= !(1 << input);
             this.consuming = true;
             this.last_consumed = input;
-            self.start_consuming(self.rules.place(node, input.into()));
+            self.start_consuming(node, input.into());
         }
     }
 
     /// Gives an output channel to one of the inputs that ask for it. Returns its port, as a mask, if the link is free.
-    #[inline]
+    #[inline(always)]
     fn grant(&mut self, node: usize, output: usize) -> u64 {
         let rules = &self.rules;
         let asking = self.asking[output & 63];
         let mut candidates = asking;
         if rules.in_transit_priority > 0.0 {
             let key = mix2(mix2(rules.seed ^ u64::from(self.first + node as u32), output as u64), self.clock);
-            let transit = asking & ((1u64 << rules.outputs) - 1);
+            let transit = asking & ((1u64 << rules.outputs()) - 1);
             let first = f64::from(pick(key, 1 << 24)) < rules.in_transit_priority * f64::from(1 << 24);
             if first && transit != 0 {
                 candidates = transit;
             }
         }
-        let winner = after(candidates, self.lanes[rules.place(node, output)].last_winner);
-        let port = 1 << rules.port_of(output);
-        self.give(node, output, winner);
-        let losers = asking & !(1 << winner);
-        if losers != 0 {
-            self.wake(node, losers);
-        }
-        let this = &mut self.nodes[node];
-        this.granted |= 1 << output;
-        port & !this.busy
-    }
-
-    /// An output channel has a new owner.
-    #[inline]
-    fn give(&mut self, node: usize, output: usize, winner: u8) {
-        let lane = &mut self.lanes[self.rules.place(node, output)];
+        let router = &mut self.routers[node];
+        let lane = router.lane_mut(output);
+        let winner = after(candidates, lane.last_winner);
         lane.last_winner = winner;
         lane.owner = winner;
-        let this = &mut self.nodes[node];
-        this.open &= !(1 << output);
-        this.unrouted &= !(1 << winner);
+        router.open &= !(1 << output);
+        router.granted |= 1 << output;
+        router.unrouted &= !(1 << winner);
+        let losers = asking & !(1 << winner);
+        if losers != 0 && router.wake(losers) {
+            self.looking.push(node as u32);
+        }
+        1 << rules.port_of(output) & !router.busy
     }
 
-    /// Phase B: a free link takes the header of an output channel's packet.
-    #[inline]
-    fn cross(&mut self, node: usize, output: OutputVc) {
+    /// Phase B: a free link takes the header of an output channel's packet, which stands at the head of `input`.
+    #[inline(always)]
+    fn cross(&mut self, node: usize, output: OutputVc, input: usize) {
         let rules = &self.rules;
-        let index = output.index(rules.vcs);
+        let index = output.index(rules.layout.vcs());
         let port = output.port.index();
-        let place = rules.place(node, index);
-        let link = &mut self.links[rules.link(node, port)];
+        let router = &mut self.routers[node];
+        router.busy |= 1 << port;
+        let link = router.link_mut(port);
         link.last_vc = output.vc;
         let next = link.downstream as usize;
-        self.nodes[node].busy |= 1 << port;
-        let lane = &mut self.lanes[place];
+        let lane = router.lane_mut(index);
+        lane.owner = input as u8;
         lane.credits -= 1;
-        let input = usize::from(lane.owner);
-        let (dimension, positive) = rules.shape.direction(output.port);
-        let injected = input >= rules.outputs;
-        if rules.compares_space {
-            self.ahead[place].sent = self.clock;
-        }
-        let handle = self.depart(rules.place(node, input));
+        let lane = router.lane_mut(input);
+        let handle = lane.waiting.first();
         let packet = &mut self.packets[handle as usize];
+        lane.waiting.pop(packet);
+        lane.departed = self.clock;
+        lane.leaving = handle;
+        let (dimension, positive) = rules.layout.shape().direction(output.port);
         packet.offsets[dimension] -= if positive { 1 } else { -1 };
         packet.hops += 1;
-        if injected {
+        if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
         }
         self.report.hops += 1;
-        self.ring.enter(Event::Left(place as u32));
-        if next < self.nodes.len() {
-            self.headers.push((self.rules.place(next, index) as u32, handle));
+        self.report.moved = true;
+        self.ring.enter(Event::Left { node: node as u32, output: index as u8, input: input as u8 });
+        if rules.compares_space {
+            self.ahead[node * Q + index].sent = self.clock;
+            self.tell_departure(node, input);
+        }
+        if next < self.routers.len() {
+            self.headers.push((next as u32, index as u8, handle));
         } else {
-            let Abroad { part, node } = self.border[next - self.nodes.len()];
-            let place = self.rules.place(node as usize, index) as u32;
-            self.outbox[part as usize].headers.push((place, self.packets[handle as usize]));
+            let Abroad { part, node } = self.border[next - self.routers.len()];
+            self.outbox[part as usize].headers.push((node, index as u8, self.packets[handle as usize]));
             self.vacant.push(handle);
         }
     }
 
-    fn start_consuming(&mut self, place: usize) {
-        self.depart(place);
-        self.ring.enter(Event::Consumed(place as u32));
-    }
-
-    /// The header of the first packet leaves its queue in this cycle.
-    #[inline]
-    fn depart(&mut self, place: usize) -> u32 {
-        let lane = &mut self.lanes[place];
-        let packet = lane.waiting.first();
-        lane.waiting.pop(&self.packets[packet as usize]);
+    fn start_consuming(&mut self, node: usize, input: usize) {
+        let lane = self.routers[node].lane_mut(input);
+        let handle = lane.waiting.first();
+        lane.waiting.pop(&self.packets[handle as usize]);
         lane.departed = self.clock;
-        lane.leaving = packet;
+        lane.leaving = handle;
         self.report.moved = true;
+        self.ring.enter(Event::Consumed { node: node as u32, input: input as u8 });
         if self.rules.compares_space {
-            self.tell_departure(place);
+            self.tell_departure(node, input);
         }
-        packet
     }
 
     /// Tells the sender before a transit queue that a header has begun to leave it.
-    fn tell_departure(&mut self, place: usize) {
-        let (node, input) = self.rules.apart(place);
-        if input >= self.rules.outputs {
+    fn tell_departure(&mut self, node: usize, input: usize) {
+        if input >= self.rules.outputs() {
             return;
         }
-        let behind = self.links[self.rules.link(node, self.rules.port_of(input))].upstream as usize;
-        if behind < self.nodes.len() {
-            self.ahead[self.rules.place(behind, input)].departed = self.clock;
+        let behind = self.routers[node].link(self.rules.port_of(input)).upstream as usize;
+        if behind < self.routers.len() {
+            self.ahead[behind * Q + input].departed = self.clock;
         } else {
-            let Abroad { part, node } = self.border[behind - self.nodes.len()];
-            self.outbox[part as usize].departures.push(self.rules.place(node as usize, input) as u32);
+            let Abroad { part, node } = self.border[behind - self.routers.len()];
+            self.outbox[part as usize].departures.push((node, input as u8));
         }
     }
 
-    /// Step 4: a tail has left through an output channel: channel and link are free.
-    #[inline]
-    fn left(&mut self, place: usize) {
-        let (node, output) = self.rules.apart(place);
-        let port = self.rules.port_of(output);
-        let lane = &mut self.lanes[place];
-        let input = std::mem::replace(&mut lane.owner, NOBODY);
-        let opens = lane.credits > 0;
-        let this = &mut self.nodes[node];
-        this.busy &= !(1 << port);
-        if self.rules.channels(this.granted, port) != 0 {
-            this.freed |= 1 << port;
-            self.wake(node, NO_INPUT);
+    /// Step 4: a tail has left an input through an output channel: channel and link are free.
+    #[inline(always)]
+    fn left(&mut self, node: usize, output: usize, input: usize) {
+        let rules = &self.rules;
+        let port = rules.port_of(output);
+        let router = &mut self.routers[node];
+        router.busy &= !(1 << port);
+        if router.granted & rules.layout.channels(port) != 0 {
+            router.freed |= 1 << port;
+            if router.wake(NO_INPUT) {
+                self.looking.push(node as u32);
+            }
         }
-        if opens {
-            self.open(node, output);
+        let lane = router.lane_mut(output);
+        lane.owner = NOBODY;
+        if lane.credits > 0 {
+            router.open |= 1 << output;
+            if router.has_sleepers() && router.wake_sleepers(port, rules.kind(output)) {
+                self.looking.push(node as u32);
+            }
         }
-        self.departed(node, input.into());
+        self.departed(node, input);
     }
 
     /// Step 4: a tail has been consumed.
-    fn consumed(&mut self, place: usize) {
-        let (node, input) = self.rules.apart(place);
-        self.report.consumed.push(self.lanes[place].leaving);
+    fn consumed(&mut self, node: usize, input: usize) {
+        let router = &mut self.routers[node];
+        self.report.consumed.push(router.lane(input).leaving);
         let this = &mut self.endpoints[node];
         if this.consuming {
             this.consuming = false;
-            if this.arrived != 0 {
-                self.wake(node, NO_INPUT);
+            if this.arrived != 0 && router.wake(NO_INPUT) {
+                self.looking.push(node as u32);
             }
         }
         self.departed(node, input);
     }
 
     /// A tail has left a queue: the next head can be routed, and there is room for one more packet.
-    #[inline]
+    #[inline(always)]
     fn departed(&mut self, node: usize, input: usize) {
-        let lane = &mut self.lanes[self.rules.place(node, input)];
+        let rules = &self.rules;
+        let router = &mut self.routers[node];
+        let lane = router.lane_mut(input);
         lane.leaving = NONE;
         lane.count -= 1;
         if !lane.waiting.is_empty() {
-            self.wake_head(node, input);
+            router.unrouted |= 1 << input;
+            if router.wake(1 << input) {
+                self.looking.push(node as u32);
+            }
         }
-        if input >= self.rules.outputs {
-            let injector = input - self.rules.outputs;
-            if !self.buffers[node * self.rules.injectors + injector].waiting.is_empty() {
+        if input >= rules.outputs() {
+            if !self.buffers[node * rules.injectors + input - rules.outputs()].waiting.is_empty() {
                 self.wake_buffers(node);
             }
             return;
         }
-        let link = self.rules.link(node, self.rules.port_of(input));
-        let this = &self.nodes[node];
-        if this.unrouted & !this.awake != 0 {
+        let port = rules.port_of(input);
+        if router.has_sleepers() {
             // The bubble of this ring may have opened for those who want to enter it here.
-            self.wake_sleepers(link, node, 1);
-            if self.rules.lbr > 0 {
-                self.wake_sleepers(link, node, 0);
+            let mut woke = router.wake_sleepers(port, 1);
+            if rules.lbr > 0 {
+                woke |= router.wake_sleepers(port, 0);
+            }
+            if woke {
+                self.looking.push(node as u32);
             }
         }
-        let behind = self.links[link].upstream as usize;
-        if behind < self.nodes.len() {
-            self.credit(self.rules.place(behind, input));
+        let behind = router.link(port).upstream as usize;
+        if behind < self.routers.len() {
+            self.credit(behind, input);
         } else {
-            let Abroad { part, node } = self.border[behind - self.nodes.len()];
-            self.outbox[part as usize].credits.push(self.rules.place(node as usize, input) as u32);
+            let Abroad { part, node } = self.border[behind - self.routers.len()];
+            self.outbox[part as usize].credits.push((node, input as u8));
         }
     }
 
     /// There is room for one more packet behind an output channel.
-    #[inline]
-    fn credit(&mut self, place: usize) {
-        let lane = &mut self.lanes[place];
+    #[inline(always)]
+    fn credit(&mut self, node: usize, output: usize) {
+        let rules = &self.rules;
+        if rules.compares_space {
+            self.ahead[node * Q + output].departed = Ahead::NEVER;
+        }
+        let router = &mut self.routers[node];
+        let lane = router.lane_mut(output);
         lane.credits += 1;
-        let opens = lane.credits == 1 && lane.owner == NOBODY;
-        if self.rules.compares_space {
-            self.ahead[place].departed = Ahead::NEVER;
+        if lane.credits == 1 && lane.owner == NOBODY {
+            router.open |= 1 << output;
+            if router.has_sleepers() && router.wake_sleepers(rules.port_of(output), rules.kind(output)) {
+                self.looking.push(node as u32);
+            }
         }
-        if opens {
-            let (node, output) = self.rules.apart(place);
-            self.open(node, output);
-        }
-    }
-
-    /// An output channel is free and has room behind it.
-    #[inline]
-    fn open(&mut self, node: usize, output: usize) {
-        let this = &mut self.nodes[node];
-        this.open |= 1 << output;
-        if this.unrouted & !this.awake != 0 {
-            let OutputVc { port, vc } = self.rules.channel_of[output & 63];
-            let kind = usize::from(vc < self.rules.requests.first_adaptive());
-            self.wake_sleepers(self.rules.link(node, port.index()), node, kind);
-        }
-    }
-
-    /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens. Some of them may
-    /// have gone on meanwhile: only those that are unrouted are looked at.
-    #[inline]
-    fn wake_sleepers(&mut self, link: usize, node: usize, kind: usize) {
-        let woken = std::mem::take(&mut self.links[link].sleepers[kind]) & self.nodes[node].unrouted;
-        if woken != 0 {
-            self.wake(node, woken);
-        }
-    }
-
-    /// A header has come to the head of a queue.
-    #[inline]
-    fn wake_head(&mut self, node: usize, input: usize) {
-        self.nodes[node].unrouted |= 1 << input;
-        self.wake(node, 1 << input);
-    }
-
-    /// These inputs (at least one bit) are looked at in the next step 3.
-    #[inline]
-    fn wake(&mut self, node: usize, inputs: u64) {
-        let awake = &mut self.nodes[node].awake;
-        if *awake == 0 {
-            self.looking.push(node as u32);
-        }
-        *awake |= inputs;
     }
 
     fn wake_buffers(&mut self, node: usize) {
@@ -729,21 +715,8 @@ impl<const D: usize> Part<D> {
         }
     }
 
-    #[inline]
-    pub(super) fn near(&self, node: usize) -> Near<'_, D> {
-        Near { part: self, node, open: self.nodes[node].open }
-    }
-
-    #[inline]
-    pub(super) fn head(&self, node: usize, input: usize, packet: u32) -> Head<'_> {
-        let rules = &self.rules;
-        let packet = &self.packets[packet as usize];
-        Head {
-            node: NodeId(self.first + node as u32),
-            input: if input < rules.outputs { Input::Transit(rules.channel_of[input & 63]) } else { Input::Injection },
-            offsets: &packet.offsets[..rules.shape.dimensions],
-            key: packet.key,
-            now: self.clock,
-        }
+    fn near(&self, node: usize) -> Near<'_, L, Q, P> {
+        let ahead = self.ahead.get(node * Q..).unwrap_or(&[]);
+        Near { rules: &self.rules, router: &self.routers[node], ahead, now: self.clock }
     }
 }

@@ -1,35 +1,27 @@
-//! What all parts of a network share: settings, and the arithmetic of numbers.
+//! What all parts of a network share: settings, and what follows from them.
 
 use std::ops::Deref;
 
+use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::{Consumption, RouterParams};
-use crate::topology::Shape;
 
 /// Settings of the router, prepared for use in every cycle.
-///
-/// Lanes are numbered by node and local number, links by node and port; the local part takes a power of two, so that
-/// taking a number apart needs no division. The number of a lane in its part is called its place.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
+pub(super) struct Rules<L> {
     params: RouterParams,
-    pub(super) requests: Requests,
-    pub(super) shape: Shape,
-    /// Outputs (and transit queues) of each node.
-    pub(super) outputs: usize,
-    /// log2 of the span of local lane numbers, and of local link numbers.
-    pub(super) lane_bits: u32,
-    pub(super) link_bits: u32,
-    /// By local output.
-    pub(super) channel_of: [OutputVc; 64],
+    pub(super) layout: L,
+    pub(super) requests: Requests<L>,
     /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
     pub(super) tail: u64,
     pub(super) single_consumption: bool,
     /// Senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
+    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
+    pub(super) deterministic: u64,
 }
 
-impl Deref for Rules {
+impl<L> Deref for Rules<L> {
     type Target = RouterParams;
 
     fn deref(&self) -> &RouterParams {
@@ -37,50 +29,44 @@ impl Deref for Rules {
     }
 }
 
-impl Rules {
-    pub(super) fn new(params: RouterParams, shape: Shape) -> Self {
-        let outputs = shape.ports() * params.vcs;
-        let lanes = outputs + params.injectors;
-        let requests = Requests::new(&params, shape);
+impl<L: Layout> Rules<L> {
+    pub(super) fn new(params: RouterParams, layout: L) -> Self {
+        let requests = Requests::new(&params, layout);
+        let outputs = layout.shape().ports() * layout.vcs();
+        let deterministic = (0..outputs)
+            .filter(|&output| OutputVc::at(output, layout.vcs()).vc < requests.first_adaptive())
+            .fold(0, |mask, output| mask | 1 << output);
         Self {
             compares_space: requests.compare_space(),
+            layout,
             requests,
-            shape,
-            outputs,
-            lane_bits: lanes.next_power_of_two().trailing_zeros(),
-            link_bits: shape.ports().next_power_of_two().trailing_zeros(),
-            channel_of: std::array::from_fn(|output| OutputVc::at(output, params.vcs)),
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
+            deterministic,
             params,
         }
     }
 
-    #[inline]
-    pub(super) const fn place(&self, node: usize, lane: usize) -> usize {
-        node << self.lane_bits | lane
-    }
-
-    /// Node and local number of a lane.
-    #[inline]
-    pub(super) const fn apart(&self, place: usize) -> (usize, usize) {
-        (place >> self.lane_bits, place & ((1 << self.lane_bits) - 1))
-    }
-
-    #[inline]
-    pub(super) const fn link(&self, node: usize, port: usize) -> usize {
-        node << self.link_bits | port
+    /// Outputs (and transit queues) of each node.
+    #[inline(always)]
+    pub(super) fn outputs(&self) -> usize {
+        self.layout.shape().ports() * self.layout.vcs()
     }
 
     /// The port of an output channel, or of the transit queue of that number.
-    #[inline]
-    pub(super) const fn port_of(&self, output: usize) -> usize {
-        self.channel_of[output & 63].port.index()
+    #[inline(always)]
+    pub(super) fn port_of(&self, output: usize) -> usize {
+        output / self.layout.vcs()
     }
 
-    /// The channels of a port, moved to the lowest bits.
-    #[inline]
-    pub(super) const fn channels(&self, mask: u64, port: usize) -> u64 {
-        mask >> (port * self.params.vcs) & ((1 << self.params.vcs) - 1)
+    #[inline(always)]
+    pub(super) fn channel(&self, output: usize) -> OutputVc {
+        OutputVc::at(output, self.layout.vcs())
+    }
+
+    /// 0 if a channel is adaptive, 1 if it is deterministic.
+    #[inline(always)]
+    pub(super) const fn kind(&self, output: usize) -> usize {
+        (self.deterministic >> output & 1) as usize
     }
 }

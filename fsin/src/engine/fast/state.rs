@@ -33,7 +33,7 @@ pub(super) struct Chain {
 impl Chain {
     pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
 
-    #[inline]
+    #[inline(always)]
     pub(super) const fn is_empty(&self) -> bool {
         self.first == NONE
     }
@@ -133,9 +133,9 @@ impl Ahead {
     }
 }
 
-/// What a node keeps beside its lanes. Masks of inputs and outputs have one bit for each lane.
+/// A router: masks of its lanes and ports, its links and its lanes. Room for `Q` lanes and `P` ports, both powers of 2.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(super) struct Router<const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
     pub(super) unrouted: u64,
     /// Inputs to look at in the next step 3. The highest bit stands for no input: it only asks for the node to be looked
@@ -149,6 +149,55 @@ pub(super) struct Node {
     pub(super) busy: u64,
     /// Ports whose link has become free while packets wait for it.
     pub(super) freed: u64,
+    pub(super) links: [Link; P],
+    pub(super) lanes: [Lane; Q],
+}
+
+impl<const Q: usize, const P: usize> Router<Q, P> {
+    #[inline(always)]
+    pub(super) const fn lane(&self, lane: usize) -> &Lane {
+        &self.lanes[lane & (Q - 1)]
+    }
+
+    #[inline(always)]
+    pub(super) const fn lane_mut(&mut self, lane: usize) -> &mut Lane {
+        &mut self.lanes[lane & (Q - 1)]
+    }
+
+    #[inline(always)]
+    pub(super) const fn link(&self, port: usize) -> &Link {
+        &self.links[port & (P - 1)]
+    }
+
+    #[inline(always)]
+    pub(super) const fn link_mut(&mut self, port: usize) -> &mut Link {
+        &mut self.links[port & (P - 1)]
+    }
+
+    /// These inputs (at least one bit) are looked at in the next step 3. Returns whether the router was asleep.
+    #[inline(always)]
+    #[must_use]
+    pub(super) const fn wake(&mut self, inputs: u64) -> bool {
+        let asleep = self.awake == 0;
+        self.awake |= inputs;
+        asleep
+    }
+
+    /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens. Some of them may
+    /// have gone on meanwhile: only those that are unrouted are looked at. Returns whether the router was asleep and no
+    /// longer is.
+    #[inline]
+    #[must_use]
+    pub(super) const fn wake_sleepers(&mut self, port: usize, kind: usize) -> bool {
+        let woken = std::mem::replace(&mut self.link_mut(port).sleepers[kind], 0) & self.unrouted;
+        woken != 0 && self.wake(woken)
+    }
+
+    /// True if some head sleeps.
+    #[inline(always)]
+    pub(super) const fn has_sleepers(&self) -> bool {
+        self.unrouted & !self.awake != 0
+    }
 }
 
 /// What a node keeps for its own traffic.
