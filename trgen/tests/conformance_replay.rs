@@ -41,11 +41,8 @@ fn a_program_of_every_step_keeps_to_the_contract() {
     let compute = |cycles: u64| Event::Compute(Picoseconds(CYCLE.0 * cycles + 7));
     let send = |to: u32, label| Send { to: TaskId(to), tag: Tag::user(label), bytes: 300 };
     let any = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 300 };
-    let from = |task: u32, label| Receive {
-        from: Some(TaskId(task)),
-        tag: TagFilter::Exactly(Tag::user(label)),
-        bytes: 300,
-    };
+    let from =
+        |task: u32, label| Receive { from: Some(TaskId(task)), tag: TagFilter::Exactly(Tag::user(label)), bytes: 300 };
     // Task 0 hands out to 1, 2 and 3 while it works, and takes their answers as they come.
     let mut master = Vec::new();
     for worker in 1..4 {
