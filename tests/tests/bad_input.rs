@@ -196,6 +196,7 @@ cases! {
     file_date: experiment("load = 2024-01-01\n", "e.toml:1:8");
     file_nan: experiment("load = nan\n", "e.toml:1:8");
     file_huge_number: experiment("packet = 99999999999999999999999999999999999999999\n", "e.toml:1:10");
+    file_seed_beyond: experiment("seed = 18446744073709551615\n", "e.toml:1:8");
     file_switch: experiment("strict = \"yes\"\n", "e.toml:1:10");
     file_size_zero: experiment("topology = \"torus:16x0\"\n", "e.toml:1:12");
     file_too_few_vcs: experiment("# routing is the default\nvcs = 1\n", "e.toml:2:7");
@@ -264,6 +265,7 @@ cases! {
     engine_unknown: case("run --engine warp", "--engine");
     seed_a_word: case("run --seed abc", "--seed");
     seed_negative: case("run --seed -1", "--seed");
+    seed_beyond_a_file: case("run --seed 9223372036854775808", "--seed");
     watchdog_0: case("run --watchdog 0", "--watchdog");
     max_cycles_without_tasks: case("run --max-cycles 100", "--max-cycles");
     network_deadlock: case(
@@ -283,6 +285,7 @@ cases! {
     kernel_absurd_iterations: case("run --kernel all-to-all:tasks=4,iterations=99999999999", "iterations");
     kernel_absurd_bytes: case("run --kernel all-to-all:tasks=4,bytes=1e99", "bytes");
     kernel_with_flop_rate: case("run --kernel bintree --flop-rate 1Gflop/s", "--flop-rate");
+    kernel_with_compute: case("run --kernel bintree --compute 0", "--compute");
     kernel_with_cycles: case("run --kernel bintree --cycles 100", "--cycles");
     trace_with_load: case("run --trace a.trc --load 0.3", "--load");
     trace_with_kernel: case("run --trace a.trc --kernel bintree", "--kernel");
@@ -290,7 +293,7 @@ cases! {
     bandwidth_zero: case("run --kernel bintree --bandwidth 0Gb/s", "--bandwidth");
     bandwidth_without_tasks: case("run --bandwidth 10Gb/s", "--bandwidth");
     flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
-    compute_negative: case("run --kernel bintree --compute -1", "--compute");
+    compute_negative: case("run --trace a.trc --compute -1", "--compute").file("a.trc", "c 0 1\n");
     placement_shift_too_far: case("run --kernel bintree --placement shift:99", "--placement");
     placement_unknown: case("run --kernel bintree --placement nonsense", "--placement");
     recv_order_unknown: case("run --trace a.trc --recv-order backwards", "--recv-order").file("a.trc", "c 0 1\n");

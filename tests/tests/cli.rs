@@ -354,6 +354,52 @@ fn an_empty_folder_may_be_filled() {
     assert!(folder.path().join("empty/result.json").is_file());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_does_not_cost_the_folder() {
+    let folder = folder();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = fsin(folder.path()).args(["run", "--cycles", "10", "-o", "kept"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("stdout"));
+    assert!(folder.path().join("kept/result.json").is_file());
+}
+
+/// A trace is read more than once: a pipe would be empty the second time, a device may have no end.
+#[cfg(target_os = "linux")]
+#[test]
+fn traces_are_files() {
+    let folder = folder();
+    for path in ["/dev/zero", "/dev/null"] {
+        let output = run(folder.path(), &format!("run --trace {path}"));
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(path) && stderr.contains("write it to a file first"), "{stderr}");
+    }
+}
+
+#[test]
+fn idle_time_costs_nothing() {
+    let folder = folder();
+    fs::write(folder.path().join("long.trc"), "c 0 1e14\ns 0 1 0 64\nr 0 1 0 64\n").unwrap();
+    let asked = Instant::now();
+    let figures = json(folder.path(), "run --trace long.trc --topology torus:4");
+    // 10^14 ns are 3.125 * 10^13 cycles of 3.2 ns; looked at every 10 000 cycles they would take minutes.
+    assert!(figures["completion_cycles"].as_u64().unwrap() > 31_250_000_000_000);
+    assert!(asked.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn percentiles_hold_for_long_delays_too() {
+    let folder = folder();
+    let figures = json(folder.path(), "run --cycles 20000 --topology torus:4x4 --load 3 --source open");
+    let cycles = |name: &str| figures[&format!("latency_{name}_cycles")].as_f64().unwrap();
+    assert!(cycles("mean") > 4096.0, "long beyond saturation");
+    // Delays grow evenly: the median is near the mean.
+    assert!((0.8..1.25).contains(&(cycles("p50") / cycles("mean"))));
+    assert!(cycles("p99") > cycles("mean"));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = folder();

@@ -53,7 +53,7 @@ impl Opening {
 fn hash_inputs(path: &Path) -> Vec<Value> {
     // `archive#member` names a trace within an archive.
     let text = path.to_string_lossy();
-    let file = if path.exists() { path } else { Path::new(text.split('#').next().unwrap_or_default()) };
+    let file = if path.exists() { path } else { Path::new(text.rsplit_once('#').map_or(&*text, |(file, _)| file)) };
     let mut files = vec![file.to_owned()];
     if file.is_dir() {
         files = fs::read_dir(file).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -62,6 +62,8 @@ fn hash_inputs(path: &Path) -> Vec<Value> {
     files
         .iter()
         .filter_map(|file| {
+            // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
+            file.metadata().ok().filter(fs::Metadata::is_file)?;
             let mut hasher = Sha256::new();
             let bytes = io::copy(&mut fs::File::open(file).ok()?, &mut hasher).ok()?;
             Some(json!({ "path": file, "bytes": bytes, "sha256": hex(hasher.finalize().as_slice()) }))

@@ -19,6 +19,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::check_folder(folder)?;
     }
     memory::check(&experiment)?;
+    if !quiet {
+        for warning in args::misspelt_variables() {
+            output::tell(&format!("warning: {warning}"));
+        }
+    }
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(&experiment);
     let processor = ProcessTime::now();
@@ -33,9 +38,6 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {
-        for warning in args::misspelt_variables() {
-            output::tell(&format!("warning: {warning}"));
-        }
         for note in &finished.notes {
             output::tell(&format!("note: {note}"));
         }
@@ -43,10 +45,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
-    output::print(format(matches), &figures)?;
+    // A stdout that fails must not cost the results in the folder.
+    let printed = output::print(format(matches), &figures);
     if let Some(folder) = folder {
         output::keep(folder, &figures, &experiment.to_toml())?;
     }
+    printed?;
     match &finished.outcome.failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if finished.outcome.complete => Ok(Exit::Done),

@@ -166,8 +166,11 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
             ));
         }
         Some(trace) if outcome.complete && trace.report.unreceived > 0 => warnings.push(format!(
-            "{} messages arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
-            trace.report.unreceived
+            "{} arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
+            match trace.report.unreceived {
+                1 => "1 message".to_owned(),
+                many => format!("{many} messages"),
+            }
         )),
         _ => {}
     }

@@ -88,8 +88,8 @@ pub struct Experiment {
 const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
-const TASKS: &[&str] = &["placement", "bandwidth", "compute", "max-cycles", "strict"];
-const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order"];
+const TASKS: &[&str] = &["placement", "bandwidth", "max-cycles", "strict"];
+const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order"];
 
 /// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;

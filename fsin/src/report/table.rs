@@ -47,6 +47,7 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
         let separator = if names.contains(&"accepted_load_ci95") { " ± " } else { " / " };
         let cells: Vec<String> =
             values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
+        let unit = if cells == ["1"] && !unit.contains('/') { unit.trim_end_matches('s') } else { unit };
         writeln!(out, "{}", format!("{label:<30} {} {unit}", cells.join(separator)).trim_end())?;
     }
     Ok(())

@@ -111,7 +111,10 @@ pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometr
     let shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
-        return Err(call.refuse_all(&format!("`{name}` needs {needs} of tasks, not {}", shape.tasks), "another tasks="));
+        // One task always will do, so that the search ends.
+        let nearest = (1..=shape.tasks).rev().find(|&tasks| (kernel.refuses)(tasks).is_none()).unwrap_or(1);
+        let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
+        return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
     }
     let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
