@@ -1,6 +1,7 @@
 //! `fsin run` and `fsin config`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
@@ -26,15 +27,18 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(&experiment);
-    let processor = ProcessTime::now();
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
 
     let mut meter = Meter::new(quiet);
     let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
 
-    let costs =
-        Costs { cpu_seconds: processor.elapsed().as_secs_f64(), peak_memory_bytes: manifest::peak_memory_bytes() };
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {

@@ -18,6 +18,7 @@ use crate::couple::Coupled;
 use crate::engine::fast::{self, MAX_QUEUES};
 use crate::engine::reference::Reference;
 use crate::network::Network;
+use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
 use crate::topology;
 
@@ -50,6 +51,8 @@ pub struct Finished {
     pub outcome: Outcome,
     /// What the tasks did, for traces and kernels.
     pub trace: Option<TraceFacts>,
+    /// Whether the network accepted clearly less than was asked for; `None` where no load is asked for.
+    pub saturated: Option<bool>,
     /// What a reader of the figures may want to know, without being a warning.
     pub notes: Vec<String>,
 }
@@ -80,7 +83,8 @@ pub fn execute(
         Traffic::Synthetic(config) => {
             let mut source = synthetic(experiment, config)?;
             let outcome = run(experiment, &mut source, &mut *network, stop, progress);
-            Finished { outcome, trace: None, notes: Vec::new() }
+            let saturated = saturated(config, &outcome, experiment.router.packet_phits);
+            Finished { outcome, trace: None, saturated, notes: Vec::new() }
         }
         Traffic::Trace { path, options } => {
             let trace = formats::read(path, options)?;
@@ -92,7 +96,7 @@ pub fn execute(
                 collectives: trace.collectives,
                 report: replay.report(),
             };
-            Finished { outcome, trace: Some(facts), notes: trace.notes }
+            Finished { outcome, trace: Some(facts), saturated: None, notes: trace.notes }
         }
         Traffic::Kernel { spec } => {
             let program = kernel(experiment, spec, &geometry)?;
@@ -100,7 +104,7 @@ pub fn execute(
             let outcome = run(experiment, &mut replay, &mut *network, stop, progress);
             let report = replay.report();
             let facts = TraceFacts { tasks: report.tasks.len(), collectives: BTreeMap::new(), report };
-            Finished { outcome, trace: Some(facts), notes: Vec::new() }
+            Finished { outcome, trace: Some(facts), saturated: None, notes: Vec::new() }
         }
     };
     add_warnings(experiment, &mut finished);
@@ -151,6 +155,18 @@ fn replay(experiment: &Experiment, program: Program, nodes: usize, key: &'static
         .map_err(|error| settings.error(key, format!("--{key}: {error}"), "check the trace"))
 }
 
+/// \[share\] Of the load that is asked for: a network that accepts less is saturated.
+const ACCEPTED: f64 = 0.97;
+
+/// True if a network accepted less than [`ACCEPTED`] of what is asked for, beyond what chance explains (three standard
+/// deviations of the number of packets). `None` if nothing was asked for or measured.
+fn saturated(config: &Config, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
+    let sending = (outcome.nodes - outcome.silent_nodes) as f64;
+    let asked = config.load * sending * outcome.measured_cycles() as f64 / f64::from(packet_phits);
+    let accepted = outcome.measured.counts.received as f64;
+    (asked > 0.0).then(|| accepted < ACCEPTED * asked - 3.0 * asked.sqrt())
+}
+
 /// Warnings that follow from the experiment and its outcome together.
 fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     let mut warnings = experiment.router.warnings();
@@ -173,6 +189,13 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
             }
         )),
         _ => {}
+    }
+    if finished.saturated == Some(true) && outcome.failure.is_none() {
+        let open = experiment.router.source_queue == SourceQueue::Open;
+        warnings.push(format!(
+            "saturated: the network accepts less than {ACCEPTED} of the load that is asked for{}",
+            if open { "; with an open source delays grow as long as the run lasts" } else { "" }
+        ));
     }
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete

@@ -14,8 +14,10 @@ pub const SCHEMA: u64 = 1;
 /// What a run cost. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
-    /// \[s\] Of processor time.
+    /// \[s\] Of processor time, of all threads.
     pub cpu_seconds: f64,
+    /// \[s\] By the clock on the wall.
+    pub wall_seconds: f64,
     /// \[bytes\] Most memory that the process held; `None` where the system does not tell.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -42,6 +44,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("schema", json!(SCHEMA));
     put("complete", json!(outcome.complete));
     put("converged", json!(outcome.converged));
+    put("saturated", json!(finished.saturated));
     put("failure", failure(outcome.failure.as_ref()));
     put("warnings", json!(outcome.warnings));
     put("notes", json!(finished.notes));
@@ -73,7 +76,10 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
     tasks(finished.trace.as_ref(), &mut put);
     put("cpu_seconds", json!(costs.cpu_seconds));
-    put("cycles_per_second", json!((costs.cpu_seconds > 0.0).then(|| outcome.cycles as f64 / costs.cpu_seconds)));
+    put("wall_seconds", json!(costs.wall_seconds));
+    // One thread's processor time is disturbed least by others; of several, the sum says nothing.
+    let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { costs.wall_seconds };
+    put("cycles_per_second", json!((seconds > 0.0).then(|| outcome.cycles as f64 / seconds)));
     put("peak_memory_bytes", json!(costs.peak_memory_bytes));
     put("digest", json!(format!("{:016x}", outcome.digest)));
     put("experiment", settings(experiment));

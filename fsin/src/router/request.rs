@@ -121,7 +121,7 @@ impl<L: Layout> Requests<L> {
     }
 
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
-    #[inline]
+    #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
@@ -191,7 +191,7 @@ impl<L: Layout> Requests<L> {
 
     /// The channels of `vcs` (a mask) that a packet may take where no bubble is asked for: those that are open, and for a
     /// packet that leaves an injection queue those that obey the local bubble restriction.
-    #[inline]
+    #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let open = near.open(port) & vcs;
         if self.lbr == 0 || head.input != Input::Injection {
@@ -269,7 +269,7 @@ impl<L: Layout> Requests<L> {
     ///
     /// The draw is anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it wait
     /// for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
-    #[inline]
+    #[inline(always)]
     fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let mut dimension = 0;

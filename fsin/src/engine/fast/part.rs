@@ -106,7 +106,8 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
 pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
     rules: &'a Rules<L>,
     router: &'a Router<Q, P>,
-    /// Of the node's lanes.
+    node: usize,
+    /// By node and lane.
     ahead: &'a [Ahead],
     now: u64,
 }
@@ -125,7 +126,7 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
         let rules = self.rules;
         let index = output.index(rules.layout.vcs());
         let packets = rules.queue_packets - u32::from(self.router.lane(index).credits);
-        Some(rules.queue_phits() - self.ahead.get(index)?.phits(packets, rules.tail + 1, self.now))
+        Some(rules.queue_phits() - self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now))
     }
 
     #[inline(always)]
@@ -471,9 +472,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             return None;
         }
         let head = head(&self.rules, number, input, packet, self.clock);
-        let near =
-            Near { rules: &self.rules, router, ahead: self.ahead.get(node * Q..).unwrap_or(&[]), now: self.clock };
-        let output = self.rules.requests.request(&head, &near);
+        let output = self.rules.requests.request(&head, &self.near(node));
         if output.is_none() {
             self.rest(node, input);
         }
@@ -715,8 +714,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         }
     }
 
+    #[inline(always)]
     fn near(&self, node: usize) -> Near<'_, L, Q, P> {
-        let ahead = self.ahead.get(node * Q..).unwrap_or(&[]);
-        Near { rules: &self.rules, router: &self.routers[node], ahead, now: self.clock }
+        Near { rules: &self.rules, router: &self.routers[node], node, ahead: &self.ahead, now: self.clock }
     }
 }
