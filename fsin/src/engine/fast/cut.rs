@@ -6,7 +6,7 @@ use trgen::NodeId;
 
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::{Chain, Lane, Link, NOBODY, NONE, Router};
+use super::state::{Chain, Lane, Link, NOBODY, NONE, Router, Stamp};
 use crate::router::layout::Layout;
 use crate::topology::{Port, Topology};
 
@@ -52,16 +52,25 @@ pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
 fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> Router<Q, P> {
     let lane = Lane {
         waiting: Chain::EMPTY,
-        leaving: NONE,
+        departed: Stamp::new(0),
+        arrived: Stamp::new(0),
         count: 0,
         credits: rules.queue_packets as u16,
-        departed: 0,
-        arrived: 0,
         owner: NOBODY,
         last_winner: (rules.outputs() + rules.injectors) as u8 - 1,
     };
-    let link = Link { sleepers: [0; 2], downstream: NONE, upstream: NONE, last_vc: rules.layout.vcs() as u8 - 1 };
-    Router { unrouted: 0, awake: 0, open: 0, granted: 0, busy: 0, freed: 0, links: [link; P], lanes: [lane; Q] }
+    let link = Link { downstream: NONE, upstream: NONE, last_vc: rules.layout.vcs() as u8 - 1 };
+    Router {
+        unrouted: 0,
+        awake: 0,
+        leaving: 0,
+        open: 0,
+        granted: 0,
+        busy: 0,
+        freed: 0,
+        links: [link; P],
+        lanes: [lane; Q],
+    }
 }
 
 /// The nodes beyond the border of a part.

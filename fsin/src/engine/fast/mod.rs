@@ -100,16 +100,17 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
     }
     let any = AnySize { shape, vcs };
     match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
-        (2, 2, 1, ..=8, _) => fast!(TwoWay::<2, 1>, 2, 8, 4),
-        (2, 2, 2, ..=16, _) => fast!(TwoWay::<2, 2>, 2, 16, 4),
-        (2, 2, 3, ..=16, _) => fast!(TwoWay::<2, 3>, 2, 16, 4),
-        (3, 2, 1, ..=8, _) => fast!(TwoWay::<3, 1>, 3, 8, 8),
-        (3, 2, 2, ..=16, _) => fast!(TwoWay::<3, 2>, 3, 16, 8),
-        (3, 2, 3, ..=32, _) => fast!(TwoWay::<3, 3>, 3, 32, 8),
+        (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
+        (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
+        (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, 2, 13, 4),
+        (2, 2, 4, 17, _) => fast!(TwoWay::<2, 4>, 2, 17, 4),
+        (3, 2, 1, 7, _) => fast!(TwoWay::<3, 1>, 3, 7, 6),
+        (3, 2, 2, 13, _) => fast!(TwoWay::<3, 2>, 3, 13, 6),
+        (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
         (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
         (..=4, _, _, ..=32, ..=8) => fast!(any, 4, 32, 8),
-        (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 64, 8),
-        (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 64, 64),
+        (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
+        (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
         _ => None,
     }
 }

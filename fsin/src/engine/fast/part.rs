@@ -5,7 +5,7 @@ use trgen::rng::{mix2, pick};
 
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, NOBODY, NONE, Packet, Router, after};
+use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, NOBODY, NONE, Packet, Router, Sleepers, Stamp, after};
 use crate::router::Inject;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
@@ -20,7 +20,7 @@ pub(super) enum Event {
     /// The tail of the packet that owns this output channel has left this input.
     Left { node: u32, output: u8, input: u8 },
     /// The tail of the packet that was leaving this input has been consumed.
-    Consumed { node: u32, input: u8 },
+    Consumed { node: u32, input: u8, packet: u32 },
     /// Serial injection has moved a tail.
     Injected { node: u32 },
 }
@@ -76,8 +76,13 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     /// The number of its first node in the network.
     pub(super) first: u32,
     pub(super) clock: u64,
+    /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
+    previous: u64,
+    capped: u64,
     pub(super) routers: Vec<Router<Q, P>>,
     pub(super) endpoints: Vec<Endpoint>,
+    /// By node and port.
+    sleepers: Vec<Sleepers>,
     /// By node and lane; empty where nobody asks.
     ahead: Vec<Ahead>,
     /// The nodes whose numbers come after those of its own.
@@ -120,20 +125,21 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
-        if self.router.link(output.port.index()).downstream == NONE {
+        if self.router.links[output.port.index()].downstream == NONE {
             return None;
         }
         let rules = self.rules;
         let index = output.index(rules.layout.vcs());
-        let packets = rules.queue_packets - u32::from(self.router.lane(index).credits);
+        let packets = rules.queue_packets - u32::from(self.router.lanes[index].credits);
         Some(rules.queue_phits() - self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now))
     }
 
     #[inline(always)]
     fn has_room(&self, output: OutputVc, packets: u32) -> bool {
         let rules = self.rules;
-        let lane = self.router.lane(output.index(rules.layout.vcs()));
-        lane.has_room(packets, rules.queue_packets, rules.tail + 1, self.now)
+        let index = output.index(rules.layout.vcs());
+        let leaving = self.router.leaving & 1 << index != 0;
+        self.router.lanes[index].has_room(leaving, packets, rules.queue_packets, rules.packet_phits, self.now)
     }
 }
 
@@ -178,8 +184,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         Self {
             first,
             clock: 0,
+            previous: 0,
+            capped: 0,
             routers,
             endpoints: vec![endpoint; count],
+            sleepers: vec![[0; 2]; count * P],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
@@ -217,10 +226,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if router.unrouted & 1 << input == 0 {
             return None;
         }
-        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
         let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let output = self.rules.requests.last_resort(&head)?;
-        let full = router.lane(output.index(self.rules.layout.vcs())).credits == 0;
+        let full = router.lanes[output.index(self.rules.layout.vcs())].credits == 0;
         let waits = full || !self.rules.requests.bubble_open(&head, output, &self.near(node));
         waits.then_some((output, full))
     }
@@ -253,7 +262,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     pub(super) fn least_occupied(&self, node: usize) -> usize {
         let (rules, injectors) = (&self.rules, self.rules.injectors);
         let occupied = |&injector: &usize| {
-            let phits = self.routers[node].lane(rules.outputs() + injector).phits(rules.tail + 1, self.clock);
+            let (router, lane) = (&self.routers[node], rules.outputs() + injector);
+            let phits = router.lanes[lane].phits(router.leaving & 1 << lane != 0, rules.packet_phits, self.clock);
             (self.buffers[node * injectors + injector].count, phits, injector)
         };
         (0..injectors).min_by_key(occupied).unwrap_or(0)
@@ -261,6 +271,14 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
 
     /// One cycle, but for step 1.
     pub(super) fn cycle(&mut self) {
+        if self.clock - self.capped >= Stamp::OLD {
+            for lane in self.routers.iter_mut().flat_map(|router| &mut router.lanes) {
+                lane.arrived.cap(self.previous, self.clock);
+                lane.departed.cap(self.previous, self.clock);
+            }
+            self.capped = self.clock;
+        }
+        self.previous = self.clock;
         self.open_mail();
         let mut headers = std::mem::take(&mut self.headers);
         for &(node, input, packet) in &headers {
@@ -292,7 +310,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         for &event in &events {
             match event {
                 Event::Left { node, output, input } => self.left(node as usize, output.into(), input.into()),
-                Event::Consumed { node, input } => self.consumed(node as usize, input.into()),
+                Event::Consumed { node, input, packet } => {
+                    self.report.consumed.push(packet);
+                    self.consumed(node as usize, input.into());
+                }
                 Event::Injected { node } => {
                     self.endpoints[node as usize].serial_busy = false;
                     self.wake_buffers(node as usize);
@@ -330,7 +351,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             Inject::Parallel => {
                 for injector in 0..self.rules.injectors {
                     while self.can_fill(node, injector) {
-                        self.enter_injection_queue(node, injector, 0);
+                        let past = self.clock.wrapping_sub(self.rules.tail + 1);
+                        self.enter_injection_queue(node, injector, past);
                     }
                 }
             }
@@ -356,10 +378,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn can_fill(&self, node: usize, injector: usize) -> bool {
         let rules = &self.rules;
         !self.buffers[node * rules.injectors + injector].waiting.is_empty()
-            && u32::from(self.routers[node].lane(rules.outputs() + injector).count) < rules.queue_packets
+            && u32::from(self.routers[node].lanes[rules.outputs() + injector].count) < rules.queue_packets
     }
 
-    /// `arrived` is the cycle of the first phit, or 0 if all phits move at once.
+    /// `arrived` is the cycle of the first phit, that of a packet's length ago if all phits move at once.
     fn enter_injection_queue(&mut self, node: usize, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
@@ -377,12 +399,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     #[inline(always)]
     fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
         let router = &mut self.routers[node];
-        let lane = router.lane_mut(input);
+        let lane = &mut router.lanes[input];
         lane.count += 1;
-        lane.arrived = arrived;
+        lane.arrived = Stamp::new(arrived);
         let empty = lane.waiting.is_empty();
         lane.waiting.push(&mut self.packets, packet);
-        if empty && lane.leaving == NONE {
+        if empty && router.leaving & 1 << input == 0 {
             router.unrouted |= 1 << input;
             if router.wake(1 << input) {
                 self.looking.push(node as u32);
@@ -411,12 +433,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let Some(output) = self.ask(node, input) else { return };
         let index = output.index(self.rules.layout.vcs());
         let router = &mut self.routers[node];
-        let lane = router.lane_mut(index);
+        let lane = &mut router.lanes[index];
         lane.last_winner = input as u8;
         router.open &= !(1 << index);
         router.unrouted &= !(1 << input);
         if router.busy & 1 << output.port.index() != 0 {
-            router.lane_mut(index).owner = input as u8;
+            router.lanes[index].owner = input as u8;
             router.granted |= 1 << index;
         } else {
             self.cross(node, output, input);
@@ -446,10 +468,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             let router = &mut self.routers[node];
             let waiting = router.granted >> (port * vcs) & ((1 << vcs) - 1);
             if waiting != 0 {
-                let output = OutputVc { port: Port(port as u8), vc: after(waiting, router.link(port).last_vc) };
+                let output = OutputVc { port: Port(port as u8), vc: after(waiting, router.links[port].last_vc) };
                 let index = output.index(vcs);
                 router.granted &= !(1 << index);
-                let input = router.lane(index).owner.into();
+                let input = router.lanes[index].owner.into();
                 self.cross(node, output, input);
             }
         }
@@ -460,7 +482,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     #[inline(always)]
     fn ask(&mut self, node: usize, input: usize) -> Option<OutputVc> {
         let router = &self.routers[node];
-        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
         let number = self.first + node as u32;
         if packet.destination == number {
             self.routers[node].unrouted &= !(1 << input);
@@ -482,7 +504,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
     fn rest(&mut self, node: usize, input: usize) {
         let router = &self.routers[node];
-        let packet = &self.packets[router.lane(input).waiting.first() as usize];
+        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
         let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let stays_awake = self.rules.requests.may_change_its_mind(&head, &self.near(node));
         let interest = self.rules.requests.interest(&head);
@@ -494,10 +516,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             return;
         }
         for port in Bits(interest.adaptive) {
-            router.link_mut(port).sleepers[0] |= 1 << input;
+            self.sleepers[node * P + port][0] |= 1 << input;
         }
         for port in Bits(interest.deterministic) {
-            router.link_mut(port).sleepers[1] |= 1 << input;
+            self.sleepers[node * P + port][1] |= 1 << input;
         }
     }
 
@@ -528,7 +550,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             }
         }
         let router = &mut self.routers[node];
-        let lane = router.lane_mut(output);
+        let lane = &mut router.lanes[output];
         let winner = after(candidates, lane.last_winner);
         lane.last_winner = winner;
         lane.owner = winner;
@@ -550,18 +572,18 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let port = output.port.index();
         let router = &mut self.routers[node];
         router.busy |= 1 << port;
-        let link = router.link_mut(port);
+        let link = &mut router.links[port];
         link.last_vc = output.vc;
         let next = link.downstream as usize;
-        let lane = router.lane_mut(index);
+        let lane = &mut router.lanes[index];
         lane.owner = input as u8;
         lane.credits -= 1;
-        let lane = router.lane_mut(input);
+        let lane = &mut router.lanes[input];
         let handle = lane.waiting.first();
         let packet = &mut self.packets[handle as usize];
         lane.waiting.pop(packet);
-        lane.departed = self.clock;
-        lane.leaving = handle;
+        lane.departed = Stamp::new(self.clock);
+        router.leaving |= 1 << input;
         let (dimension, positive) = rules.layout.shape().direction(output.port);
         packet.offsets[dimension] -= if positive { 1 } else { -1 };
         packet.hops += 1;
@@ -585,13 +607,14 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     }
 
     fn start_consuming(&mut self, node: usize, input: usize) {
-        let lane = self.routers[node].lane_mut(input);
-        let handle = lane.waiting.first();
-        lane.waiting.pop(&self.packets[handle as usize]);
-        lane.departed = self.clock;
-        lane.leaving = handle;
+        let router = &mut self.routers[node];
+        let lane = &mut router.lanes[input];
+        let packet = lane.waiting.first();
+        lane.waiting.pop(&self.packets[packet as usize]);
+        lane.departed = Stamp::new(self.clock);
+        router.leaving |= 1 << input;
         self.report.moved = true;
-        self.ring.enter(Event::Consumed { node: node as u32, input: input as u8 });
+        self.ring.enter(Event::Consumed { node: node as u32, input: input as u8, packet });
         if self.rules.compares_space {
             self.tell_departure(node, input);
         }
@@ -602,7 +625,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if input >= self.rules.outputs() {
             return;
         }
-        let behind = self.routers[node].link(self.rules.port_of(input)).upstream as usize;
+        let behind = self.routers[node].links[self.rules.port_of(input)].upstream as usize;
         if behind < self.routers.len() {
             self.ahead[behind * Q + input].departed = self.clock;
         } else {
@@ -624,12 +647,13 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
                 self.looking.push(node as u32);
             }
         }
-        let lane = router.lane_mut(output);
+        let lane = &mut router.lanes[output];
         lane.owner = NOBODY;
         if lane.credits > 0 {
             router.open |= 1 << output;
-            if router.has_sleepers() && router.wake_sleepers(port, rules.kind(output)) {
-                self.looking.push(node as u32);
+            if router.has_sleepers() {
+                let kind = rules.kind(output);
+                self.wake_sleepers(node, port, kind);
             }
         }
         self.departed(node, input);
@@ -638,7 +662,6 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// Step 4: a tail has been consumed.
     fn consumed(&mut self, node: usize, input: usize) {
         let router = &mut self.routers[node];
-        self.report.consumed.push(router.lane(input).leaving);
         let this = &mut self.endpoints[node];
         if this.consuming {
             this.consuming = false;
@@ -654,9 +677,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn departed(&mut self, node: usize, input: usize) {
         let rules = &self.rules;
         let router = &mut self.routers[node];
-        let lane = router.lane_mut(input);
-        lane.leaving = NONE;
+        let lane = &mut router.lanes[input];
         lane.count -= 1;
+        router.leaving &= !(1 << input);
         if !lane.waiting.is_empty() {
             router.unrouted |= 1 << input;
             if router.wake(1 << input) {
@@ -672,15 +695,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let port = rules.port_of(input);
         if router.has_sleepers() {
             // The bubble of this ring may have opened for those who want to enter it here.
-            let mut woke = router.wake_sleepers(port, 1);
-            if rules.lbr > 0 {
-                woke |= router.wake_sleepers(port, 0);
-            }
-            if woke {
-                self.looking.push(node as u32);
+            self.wake_sleepers(node, port, 1);
+            if self.rules.lbr > 0 {
+                self.wake_sleepers(node, port, 0);
             }
         }
-        let behind = router.link(port).upstream as usize;
+        let behind = self.routers[node].links[port].upstream as usize;
         if behind < self.routers.len() {
             self.credit(behind, input);
         } else {
@@ -697,13 +717,23 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             self.ahead[node * Q + output].departed = Ahead::NEVER;
         }
         let router = &mut self.routers[node];
-        let lane = router.lane_mut(output);
+        let lane = &mut router.lanes[output];
         lane.credits += 1;
         if lane.credits == 1 && lane.owner == NOBODY {
             router.open |= 1 << output;
-            if router.has_sleepers() && router.wake_sleepers(rules.port_of(output), rules.kind(output)) {
-                self.looking.push(node as u32);
+            if router.has_sleepers() {
+                let (port, kind) = (rules.port_of(output), rules.kind(output));
+                self.wake_sleepers(node, port, kind);
             }
+        }
+    }
+
+    /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens.
+    fn wake_sleepers(&mut self, node: usize, port: usize, kind: usize) {
+        let router = &mut self.routers[node];
+        let woken = std::mem::take(&mut self.sleepers[node * P + port][kind]) & router.unrouted;
+        if woken != 0 && router.wake(woken) {
+            self.looking.push(node as u32);
         }
     }
 

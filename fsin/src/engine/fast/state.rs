@@ -61,6 +61,34 @@ impl Chain {
     }
 }
 
+/// A cycle in the past, in 32 bits: exact while it is less than 2^32 cycles ago, which [`cap`](Self::cap) sees to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp(u32);
+
+impl Stamp {
+    /// \[cycles\] Ages that matter are those of packets that are moving: at most the longest packet.
+    pub(super) const OLD: u64 = 1 << 30;
+
+    #[inline(always)]
+    pub(super) const fn new(cycle: u64) -> Self {
+        Self(cycle as u32)
+    }
+
+    /// \[cycles\] Since then.
+    #[inline(always)]
+    pub(super) const fn age(self, now: u64) -> u32 {
+        (now as u32).wrapping_sub(self.0)
+    }
+
+    /// Makes a stamp that is older than [`OLD`](Self::OLD) in cycle `now` that old. It was last looked at in cycle
+    /// `previous`, when it was younger than 2^32.
+    pub(super) const fn cap(&mut self, previous: u64, now: u64) {
+        if self.age(previous) as u64 + (now - previous) > Self::OLD {
+            *self = Self::new(now.wrapping_sub(Self::OLD));
+        }
+    }
+}
+
 /// A queue of a node, and for a transit queue the output channel of the same number.
 ///
 /// In the queue a packet counts from the cycle after that in which its header was sent, to the one in which its tail
@@ -68,16 +96,14 @@ impl Chain {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {
     pub(super) waiting: Chain,
-    /// The packet that is departing; [`NONE`] if none is.
-    pub(super) leaving: u32,
+    /// In which the header of the departing packet left.
+    pub(super) departed: Stamp,
+    /// In which the header of the latest packet arrived.
+    pub(super) arrived: Stamp,
     /// \[packets\] Arrived, arriving or departing.
     pub(super) count: u16,
     /// \[packets\] Room in the queue behind the output channel.
     pub(super) credits: u16,
-    /// \[cycle\] In which the header of the departing packet left.
-    pub(super) departed: u64,
-    /// \[cycle\] In which the header of the latest packet arrived.
-    pub(super) arrived: u64,
     /// The input that owns the output channel; [`NOBODY`] if none does.
     pub(super) owner: u8,
     /// The input that the output channel was given to last.
@@ -86,28 +112,25 @@ pub(super) struct Lane {
 
 impl Lane {
     /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
-    /// before `now`.
+    /// before `now`; `leaving` if a packet is departing.
     ///
     /// With k packets, a phits of the latest arrived and d phits of the first departed, the queue holds
     /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
     /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet is still arriving and
     /// another began to depart no later.
     #[inline]
-    pub(super) fn has_room(&self, packets: u32, capacity: u32, length: u64, now: u64) -> bool {
+    pub(super) fn has_room(&self, leaving: bool, packets: u32, capacity: u32, length: u32, now: u64) -> bool {
         let room = capacity - packets;
         let count = u32::from(self.count);
-        count <= room
-            || (count == room + 1
-                && self.leaving != NONE
-                && self.departed <= self.arrived
-                && now - self.arrived < length)
+        let arrived = self.arrived.age(now);
+        count <= room || (count == room + 1 && leaving && self.departed.age(now) >= arrived && arrived < length)
     }
 
-    /// \[phits\] In the queue at the end of the cycle before `now`.
-    pub(super) fn phits(&self, length: u64, now: u64) -> u32 {
-        let left = if self.leaving == NONE { 0 } else { now - self.departed };
-        let missing = if self.count == 0 { 0 } else { length.saturating_sub(now - self.arrived) };
-        (u64::from(self.count) * length - left - missing) as u32
+    /// \[phits\] In the queue at the end of the cycle before `now`; `leaving` if a packet is departing.
+    pub(super) fn phits(&self, leaving: bool, length: u32, now: u64) -> u32 {
+        let left = if leaving { self.departed.age(now) } else { 0 };
+        let missing = if self.count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
+        u32::from(self.count) * length - left - missing
     }
 }
 
@@ -133,7 +156,7 @@ impl Ahead {
     }
 }
 
-/// A router: masks of its lanes and ports, its links and its lanes. Room for `Q` lanes and `P` ports, both powers of 2.
+/// A router: masks of its lanes and ports, its `P` links and its `Q` lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Router<const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
@@ -141,6 +164,8 @@ pub(super) struct Router<const Q: usize, const P: usize> {
     /// Inputs to look at in the next step 3. The highest bit stands for no input: it only asks for the node to be looked
     /// at.
     pub(super) awake: u64,
+    /// Inputs that a packet is leaving.
+    pub(super) leaving: u64,
     /// Output channels that nobody owns and behind which a packet fits.
     pub(super) open: u64,
     /// Output channels whose packet waits for the link.
@@ -154,26 +179,6 @@ pub(super) struct Router<const Q: usize, const P: usize> {
 }
 
 impl<const Q: usize, const P: usize> Router<Q, P> {
-    #[inline(always)]
-    pub(super) const fn lane(&self, lane: usize) -> &Lane {
-        &self.lanes[lane & (Q - 1)]
-    }
-
-    #[inline(always)]
-    pub(super) const fn lane_mut(&mut self, lane: usize) -> &mut Lane {
-        &mut self.lanes[lane & (Q - 1)]
-    }
-
-    #[inline(always)]
-    pub(super) const fn link(&self, port: usize) -> &Link {
-        &self.links[port & (P - 1)]
-    }
-
-    #[inline(always)]
-    pub(super) const fn link_mut(&mut self, port: usize) -> &mut Link {
-        &mut self.links[port & (P - 1)]
-    }
-
     /// These inputs (at least one bit) are looked at in the next step 3. Returns whether the router was asleep.
     #[inline(always)]
     #[must_use]
@@ -183,22 +188,16 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
         asleep
     }
 
-    /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens. Some of them may
-    /// have gone on meanwhile: only those that are unrouted are looked at. Returns whether the router was asleep and no
-    /// longer is.
-    #[inline]
-    #[must_use]
-    pub(super) const fn wake_sleepers(&mut self, port: usize, kind: usize) -> bool {
-        let woken = std::mem::replace(&mut self.link_mut(port).sleepers[kind], 0) & self.unrouted;
-        woken != 0 && self.wake(woken)
-    }
-
     /// True if some head sleeps.
     #[inline(always)]
     pub(super) const fn has_sleepers(&self) -> bool {
         self.unrouted & !self.awake != 0
     }
 }
+
+/// Inputs that sleep until an adaptive (0) or a deterministic (1) channel of a link opens. Some of the heads may have gone
+/// on meanwhile.
+pub(super) type Sleepers = [u64; 2];
 
 /// What a node keeps for its own traffic.
 #[derive(Clone, Copy, Debug)]
@@ -219,8 +218,6 @@ pub(super) struct Endpoint {
 /// An output link, and the input of the same port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
-    /// Inputs that sleep until an adaptive (0) or a deterministic (1) channel opens.
-    pub(super) sleepers: [u64; 2],
     /// The node at the other end, and the one whose link of the same port leads here. From the number of this part's
     /// nodes on: a number among those beyond its border; [`NONE`] where there is no link.
     pub(super) downstream: u32,
@@ -278,8 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn stamps_are_exact_however_long_nothing_happens() {
+        let mut stamp = Stamp::new(1_000);
+        assert_eq!(stamp.age(1_003), 3);
+        // Without a cap this would be 3 cycles again.
+        stamp.cap(1_003, (1 << 32) + 1_003);
+        assert_eq!(u64::from(stamp.age((1 << 32) + 1_003)), Stamp::OLD);
+        let mut young = Stamp::new((1 << 32) - 1);
+        young.cap(1 << 32, (1 << 32) + 1);
+        assert_eq!(young.age((1 << 32) + 1), 2);
+    }
+
+    #[test]
     fn room_is_what_counting_phits_says() {
-        const L: u64 = 4;
+        const L: u32 = 4;
         const CAPACITY: u32 = 4;
         // Every history of one packet arriving at `arrived` and one departing from `departed`, around cycle 100.
         for count in 0..=4u16 {
@@ -287,24 +296,28 @@ mod tests {
                 for arrived in 90..100u64 {
                     for departed in [None, Some(97), Some(98), Some(99)] {
                         let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
-                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < L)) {
+                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
                             continue;
                         }
                         let lane = Lane {
                             waiting: Chain::EMPTY,
-                            leaving: if departed.is_some() { 0 } else { NONE },
+                            departed: Stamp::new(departed.unwrap_or(0)),
+                            arrived: Stamp::new(arrived),
                             count,
                             credits: 0,
-                            departed: departed.unwrap_or(0),
-                            arrived,
                             owner: NOBODY,
                             last_winner: 0,
                         };
-                        let held = lane.phits(L, 100);
-                        let expected = u64::from(CAPACITY) * L - u64::from(held) >= u64::from(packets) * L;
-                        assert_eq!(lane.has_room(packets, CAPACITY, L, 100), expected, "{lane:?} for {packets}");
+                        let leaving = departed.is_some();
+                        let held = lane.phits(leaving, L, 100);
+                        let expected = CAPACITY * L - held >= packets * L;
+                        assert_eq!(
+                            lane.has_room(leaving, packets, CAPACITY, L, 100),
+                            expected,
+                            "{lane:?} for {packets}"
+                        );
                         let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
-                        assert_eq!(ahead.phits(count.into(), L, 100), held, "{ahead:?}");
+                        assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
                     }
                 }
             }
