@@ -106,7 +106,7 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, Refusal> {
     let expr = Expr::parse(text)?;
-    let entry = expr::find("kernel", &TABLE, &expr)?;
+    let entry = expr::find("kernel", &TABLE, text, &expr)?;
     let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);
     let shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
     let name = call.name();
