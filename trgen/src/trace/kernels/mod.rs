@@ -105,10 +105,24 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// # Ok::<(), trgen::catalog::Refusal>(())
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, Refusal> {
+    parse_seeded(text, default_tasks, default_geometry, 1)
+}
+
+/// The same with a run seed, for kernels that draw.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_seeded(
+    text: &str,
+    default_tasks: usize,
+    default_geometry: Option<&Geometry>,
+    seed: u64,
+) -> Result<Program, Refusal> {
     let expr = Expr::parse(text)?;
     let entry = expr::find("kernel", &TABLE, text, &expr)?;
     let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);
-    let shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
+    let mut shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
+    shape.seed = seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
         return Err(call.refuse_all(&format!("`{name}` needs {needs} of tasks, not {}", shape.tasks), "another tasks="));
