@@ -163,7 +163,8 @@ fn arguments_without_a_parameter_are_refused() {
 
 fn trees() -> impl Strategy<Value = Expr> {
     // Words that need quotation marks among them.
-    let leaf = "[a-z0-9.-]{1,6}|[a-z0-9 .+@;:(),=-]{1,6}".prop_map(|name| Expr { name, arguments: Vec::new(), position: 0 });
+    let leaf =
+        "[a-z0-9.-]{1,6}|[a-z0-9 .+@;:(),=-]{1,6}".prop_map(|name| Expr { name, arguments: Vec::new(), position: 0 });
     leaf.prop_recursive(4, 24, 4, |inner| {
         let argument = (proptest::option::of("[a-z]{1,4}"), inner, proptest::bool::weighted(0.2)).prop_map(
             |(key, value, after_semicolon)| Argument { key: key.map(|key| (key, 0)), value, after_semicolon },

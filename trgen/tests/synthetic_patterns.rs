@@ -156,7 +156,8 @@ fn bit_patterns_are_defined_on_powers_of_two_only() {
 fn drawn_maps_are_permutations_and_pairings() {
     for sizes in GRIDS {
         let grid = Geometry::new(sizes).unwrap();
-        for text in ["randperm", "bisect", "map(random, shift(1))", "map(random, transpose)", "map(block:4, randperm)"] {
+        for text in ["randperm", "bisect", "map(random, shift(1))", "map(random, transpose)", "map(block:4, randperm)"]
+        {
             if grid.nodes() == 60 && text.contains("transpose") {
                 assert!(spatial::parse(text, &grid, 7).is_err());
                 continue;
@@ -166,7 +167,9 @@ fn drawn_maps_are_permutations_and_pairings() {
             seen.sort_unstable();
             assert!(seen.into_iter().eq((0..grid.nodes()).map(NodeId::at)), "{text}");
             match text {
-                "bisect" => assert!((0..grid.nodes()).all(|i| map[map[i].index()] == NodeId::at(i) && map[i].index() != i)),
+                "bisect" => {
+                    assert!((0..grid.nodes()).all(|i| map[map[i].index()] == NodeId::at(i) && map[i].index() != i))
+                }
                 // Renumbered, a rotation is still one cycle through all nodes.
                 "map(random, shift(1))" => {
                     let mut at = NodeId(0);
@@ -226,8 +229,12 @@ fn even_patterns() {
         let half = |node| 2 * grid.coordinates(NodeId(node))[0] < grid.sizes()[0];
         evenly(grid, |to| to != source && half(source) && half(to))
     });
-    check_everywhere("map(block:4, uniform)", &GRIDS, |grid, source| evenly(grid, |to| to != source && to / 4 == source / 4));
-    check_everywhere("map(stride:4, uniform)", &GRIDS, |grid, source| evenly(grid, |to| to != source && to % 4 == source % 4));
+    check_everywhere("map(block:4, uniform)", &GRIDS, |grid, source| {
+        evenly(grid, |to| to != source && to / 4 == source / 4)
+    });
+    check_everywhere("map(stride:4, uniform)", &GRIDS, |grid, source| {
+        evenly(grid, |to| to != source && to % 4 == source % 4)
+    });
     check_everywhere("map(groups:4, uniform)", &GRIDS, |grid, source| {
         evenly(grid, |to| to % 4 == source % 4 && to != source)
     });

@@ -68,7 +68,10 @@ fn sums_share_the_load() {
 
 #[test]
 fn terms_have_processes_and_sizes_of_their_own() {
-    let config = of("source(shift(1), temporal=periodic(0), size=constant(8), load=0.8) + source(shift(2), size=constant(2), load=0)", line(4));
+    let config = of(
+        "source(shift(1), temporal=periodic(0), size=constant(8), load=0.8) + source(shift(2), size=constant(2), load=0)",
+        line(4),
+    );
     let all = log(&config, 100);
     assert!(all.iter().all(|(cycle, message)| cycle % 10 == 1 && message.bytes == 32));
     assert_eq!(all.len(), 40);
@@ -77,7 +80,9 @@ fn terms_have_processes_and_sizes_of_their_own() {
     // The first term draws as it would alone; the second differently.
     let alone = log(&Config { load: 0.15, ..line(16) }, 5000);
     let sum = log(&of("uniform + uniform", line(16)), 5000);
-    let times = |part: u64| sum.iter().filter(|(_, m)| m.id % 2 == part).map(|(c, m)| (*c, m.source, m.destination)).collect::<Vec<_>>();
+    let times = |part: u64| {
+        sum.iter().filter(|(_, m)| m.id % 2 == part).map(|(c, m)| (*c, m.source, m.destination)).collect::<Vec<_>>()
+    };
     assert_eq!(times(0), alone.iter().map(|(c, m)| (*c, m.source, m.destination)).collect::<Vec<_>>());
     assert_ne!(times(0), times(1));
 }
@@ -116,7 +121,9 @@ fn phases_follow_each_other() {
 
 #[test]
 fn silent_nodes_are_those_silent_in_every_part() {
-    let silent = |pattern: &str| Traffic::new(&of(pattern, Config::new(Geometry::new(&[8, 8]).unwrap()))).unwrap().silent_nodes();
+    let silent = |pattern: &str| {
+        Traffic::new(&of(pattern, Config::new(Geometry::new(&[8, 8]).unwrap()))).unwrap().silent_nodes()
+    };
     assert_eq!(silent("transpose"), 8);
     assert_eq!(silent("transpose + transpose"), 8);
     assert_eq!(silent("transpose + uniform"), 0);
@@ -193,8 +200,14 @@ fn shots_wait_for_the_last_arrival() {
         }
         // Each node generates in 5 cycles in a row; the last arrives 20 later, and the next shot begins after it.
         let starts = [1u64, 26, 51];
-        assert!(generated.iter().copied().eq(starts.iter().flat_map(|&start| (start..start + 5).flat_map(|cycle| [cycle; 4]))));
-        let ended: Vec<_> = source.shots().unwrap().iter().map(|shot| (shot.start.0, shot.cycles, shot.messages)).collect();
+        assert!(
+            generated
+                .iter()
+                .copied()
+                .eq(starts.iter().flat_map(|&start| (start..start + 5).flat_map(|cycle| [cycle; 4])))
+        );
+        let ended: Vec<_> =
+            source.shots().unwrap().iter().map(|shot| (shot.start.0, shot.cycles, shot.messages)).collect();
         assert_eq!(ended, starts.map(|start| (start, 25, 20)));
     }
     // Nodes that are silent owe nothing; if all are, there is nothing to wait for.
@@ -209,7 +222,8 @@ fn reactions_go_where_the_pattern_says_and_die_out() {
     let quiet = Config { process: "reactive(0.9, 1)".into(), load: 0.0, ..line(4) };
     assert_eq!(Traffic::new(&quiet).unwrap().next(), Next::Done);
     // A reception of node i + 1 makes it send to i + 2.
-    let config = Config { process: "reactive(1, 0, 1, base=periodic(0))".into(), load: 0.32, ..of("shift(1)", line(8)) };
+    let config =
+        Config { process: "reactive(1, 0, 1, base=periodic(0))".into(), load: 0.32, ..of("shift(1)", line(8)) };
     let all = log(&config, 200_000);
     let base = all.iter().filter(|(_, message)| message.id % 2 == 0).count() as f64;
     // Half a message in the mean for each: as many reactions as others.
@@ -254,7 +268,11 @@ fn background_traffic_stays_beside_and_ends_with_the_application() {
         for message in taken {
             let application = |node: NodeId| node.0.is_multiple_of(2) && node.0 < 8;
             assert_eq!(application(message.source), application(message.destination), "{message:?}");
-            if application(message.source) { main += 1 } else { beside += 1 };
+            if application(message.source) {
+                main += 1
+            } else {
+                beside += 1
+            };
             last = now;
             source.sent(now, &message);
             flying.push((now + 30, message));
@@ -309,7 +327,8 @@ fn everything_keeps_to_the_contract() {
         "uniform@300 then source(tornado, size=constant(8))@200",
         "distribute@50 then (uniform + source(semi, load=0.1))",
     ];
-    let processes = ["bernoulli", "poisson", "periodic", "cburst(5)", "markov(2, 0.05)", "reactive(0.4, 1, 2)", "shot(7)"];
+    let processes =
+        ["bernoulli", "poisson", "periodic", "cburst(5)", "markov(2, 0.05)", "reactive(0.4, 1, 2)", "shot(7)"];
     for pattern in patterns {
         for process in processes {
             let several = pattern.contains('+') || pattern.contains('@');

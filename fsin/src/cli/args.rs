@@ -43,7 +43,9 @@ pub(crate) fn command() -> Command {
         .subcommand(run())
         .subcommand(
             experiment(Command::new("traffic"))
-                .about("Lists the messages that a source would send, without a network: cycle, source, destination, phits")
+                .about(
+                    "Lists the messages that a source would send, without a network: cycle, source, destination, phits",
+                )
                 .long_about(
                     "Lists the messages that a source would send over a network that takes every message at once and \
                      delivers it in the same cycle: cycle, source, destination, phits, one line each. 1000 cycles \

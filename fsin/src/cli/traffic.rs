@@ -24,8 +24,8 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let settings = experiment.settings();
     let topology = topology::parse(&experiment.topology, experiment.ways)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
-    let mut driver = Driver::new(&experiment, topology.geometry())
-        .map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
+    let mut driver =
+        Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
     for line in driver.notes.iter().map(|note| format!("note: {note}")) {
         output::tell(&line);
     }

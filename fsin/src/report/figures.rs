@@ -1,8 +1,8 @@
 //! Every figure of a run, by name and unit.
 
 use serde_json::{Map, Value, json};
-use trgen::synthetic::traffic::Shot;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use trgen::synthetic::traffic::Shot;
 
 use crate::couple::Failure;
 use crate::experiment::{Experiment, Finished, Kind, TraceFacts};

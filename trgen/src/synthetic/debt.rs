@@ -44,13 +44,7 @@ pub(super) struct Debts {
 }
 
 impl Debts {
-    pub(super) fn new(
-        pattern: Box<dyn Pattern>,
-        law: Box<dyn Law>,
-        phit_bytes: u32,
-        mode: Mode,
-        seed: u64,
-    ) -> Self {
+    pub(super) fn new(pattern: Box<dyn Pattern>, law: Box<dyn Law>, phit_bytes: u32, mode: Mode, seed: u64) -> Self {
         let count = pattern.nodes();
         let node = |index: usize| Node {
             spatial: stream(seed, index as u64, Purpose::Spatial),

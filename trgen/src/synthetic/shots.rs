@@ -51,7 +51,8 @@ impl Shots {
         }
         self.left -= 1;
         self.start = start;
-        self.messages = (0..self.debts.nodes()).map(|node| self.debts.owe(NodeId::at(node), self.each, start - 1)).sum();
+        self.messages =
+            (0..self.debts.nodes()).map(|node| self.debts.owe(NodeId::at(node), self.each, start - 1)).sum();
         self.missing = self.messages;
         if self.messages == 0 {
             // All nodes are silent.

@@ -70,7 +70,12 @@ pub(super) static POLYNOMIAL: Entry = Entry {
         about: "size x with weight a0 + a1 x + a2 x^2 + ..., for whole x from min to max, normalised: \
                 polynomial(0, 1; 4, 64)",
         parameters: &[
-            Parameter { name: "a...", about: "coefficients a0, a1, ...", range: "the sum is never negative", default: "" },
+            Parameter {
+                name: "a...",
+                about: "coefficients a0, a1, ...",
+                range: "the sum is never negative",
+                default: "",
+            },
             Parameter { name: "min", about: "least size [phit]", range: RANGE, default: "" },
             Parameter {
                 name: "max",

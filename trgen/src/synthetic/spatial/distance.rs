@@ -10,8 +10,7 @@ use crate::synthetic::draw::below;
 use crate::synthetic::expr::Call;
 use crate::units::NodeId;
 
-const FILE: &[Parameter] =
-    &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }];
+const FILE: &[Parameter] = &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }];
 
 pub(super) static POPULATION: Entry = Entry {
     component: Component {

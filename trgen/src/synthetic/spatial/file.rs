@@ -26,8 +26,9 @@ pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
         }
         _ => {}
     }
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read"))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
+    })?;
     let mut lines = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let words = line.split('#').next().unwrap_or("");
@@ -35,7 +36,9 @@ pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
         for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
             match word.parse::<f64>().ok().filter(|value| value.is_finite()) {
                 Some(value) => row.push(value),
-                None => return Err(refuse(format!("{shown}, line {number}: `{word}` is not a number"), "correct the file")),
+                None => {
+                    return Err(refuse(format!("{shown}, line {number}: `{word}` is not a number"), "correct the file"));
+                }
             }
         }
         if !row.is_empty() {

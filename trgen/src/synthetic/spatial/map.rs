@@ -64,11 +64,16 @@ fn map(call: &Call, site: Site) -> Built {
             Ok(Box::new(Parts { parts: groups, size: nodes / size, block: false }))
         }
         ("grid", [argument]) => {
-            let sizes: Option<Vec<u32>> = argument.value.word().and_then(|word| word.split('x').map(|size| size.parse().ok()).collect());
+            let sizes: Option<Vec<u32>> =
+                argument.value.word().and_then(|word| word.split('x').map(|size| size.parse().ok()).collect());
             let grid = sizes.and_then(|sizes| Geometry::new(&sizes)).filter(|grid| grid.nodes() == nodes as usize);
             let Some(grid) = grid else {
                 let problem = format!("`{}` is not a grid of {nodes} nodes", argument.value);
-                return Err(call.refuse(&argument.value, &problem, "sizes with x between them, such as 8x8, whose product is N"));
+                return Err(call.refuse(
+                    &argument.value,
+                    &problem,
+                    "sizes with x between them, such as 8x8, whose product is N",
+                ));
             };
             inner(&grid, site.seed)
         }

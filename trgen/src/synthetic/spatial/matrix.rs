@@ -34,7 +34,12 @@ fn build(call: &Call, site: Site) -> Built {
             return Err(file.refuse(call, Some(*line), &what, "one weight for each node"));
         }
         if let Some(weight) = weights.iter().find(|&&weight| weight < 0.0) {
-            return Err(file.refuse(call, Some(*line), &format!("weight {weight} is negative"), "weights of 0 or more"));
+            return Err(file.refuse(
+                call,
+                Some(*line),
+                &format!("weight {weight} is negative"),
+                "weights of 0 or more",
+            ));
         }
         let others = || weights.iter().enumerate().filter(|&(to, &weight)| to != source && weight > 0.0);
         let values: Vec<f64> = others().map(|(_, &weight)| weight).collect();

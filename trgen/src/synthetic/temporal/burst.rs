@@ -28,10 +28,7 @@ pub(super) static CBURST: Entry = Entry {
     component: Component {
         name: "cburst",
         about: "B messages in consecutive cycles, every B x mean size / load cycles",
-        parameters: &[
-            Parameter { name: "B", about: "messages of a burst", range: "1..=1048576", default: "" },
-            PHASE,
-        ],
+        parameters: &[Parameter { name: "B", about: "messages of a burst", range: "1..=1048576", default: "" }, PHASE],
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],

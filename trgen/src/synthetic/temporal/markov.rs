@@ -59,7 +59,13 @@ fn build(call: &Call, site: Site) -> Built {
         Node { on: share * (1.0 + a) < 1.0, until: Cycle(0), drawn: false }
     };
     let nodes = (0..site.nodes).map(node).collect();
-    Ok(Temporal::Process(Box::new(Markov { rate, on: Gaps::new(p10), off: Gaps::new(p10 / a), hit: Gaps::new(rate), nodes })))
+    Ok(Temporal::Process(Box::new(Markov {
+        rate,
+        on: Gaps::new(p10),
+        off: Gaps::new(p10 / a),
+        hit: Gaps::new(rate),
+        nodes,
+    })))
 }
 
 #[derive(Debug)]

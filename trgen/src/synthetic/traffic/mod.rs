@@ -279,7 +279,8 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
         }
     };
     let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
-    let pattern = spatial::build(&config.pattern, &whole, self::site(config, config.seed)).map_err(Word::Pattern.misfit())?;
+    let pattern =
+        spatial::build(&config.pattern, &whole, self::site(config, config.seed)).map_err(Word::Pattern.misfit())?;
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed);
     Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false })
 }

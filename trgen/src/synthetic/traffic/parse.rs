@@ -114,7 +114,8 @@ fn term(text: &str, mut expression: Expr) -> Result<Term, Refusal> {
     if expression.name == SOURCE.name {
         return source(text, &expression);
     }
-    let share = expression.name.parse().ok().filter(|_| expression.name.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+    let share =
+        expression.name.parse().ok().filter(|_| expression.name.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
     let Some(share) = share else {
         return Ok(Term { pattern: expression, share: 1.0, load: None, temporal: None, size: None });
     };

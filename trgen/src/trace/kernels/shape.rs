@@ -1,6 +1,7 @@
 //! How many tasks there are, and how they are laid out.
 
 use super::MOST_TASKS;
+use super::random::Draws;
 use crate::Geometry;
 use crate::catalog::Refusal;
 use crate::synthetic::expr::{Call, Expr};
@@ -18,6 +19,8 @@ pub(super) struct Shape {
     pub(super) each: u32,
     /// Run seed, for kernels that draw.
     pub(super) seed: u64,
+    /// What such kernels have drawn.
+    pub(super) draws: Option<Draws>,
 }
 
 impl Shape {
@@ -56,8 +59,8 @@ impl Shape {
         Ok(Self::new(tasks, grid))
     }
 
-    const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, each: 0, seed: 0 }
+    pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
+        Self { tasks, grid, bytes: 0, each: 0, seed: 0, draws: None }
     }
 }
 
