@@ -256,11 +256,15 @@ fn follow<T: Clone>(
     held
 }
 
+/// From and to.
+type Block = (u32, u32);
+/// What a message from one task to another takes of what the sender holds.
+type Rule<'a> = &'a dyn Fn(u32, u32, u64, &mut Vec<Block>) -> Vec<Block>;
+
 #[test]
 fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
     for tasks in 2..=33u32 {
-        // A block is (from, to).
-        let all = |program: &str, rule: &dyn Fn(u32, u32, u64, &mut Vec<(u32, u32)>) -> Vec<(u32, u32)>| {
+        let all = |program: &str, rule: Rule| {
             let program = kernels::parse(&format!("{program}:tasks={tasks},bytes=10"), 64, None).unwrap();
             let begin = |task| (0..tasks).map(|to| (task, to)).collect();
             let held = follow(&program, begin, rule, |blocks| 10 * blocks as u64);
@@ -270,7 +274,7 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
                 assert!(blocks.into_iter().eq((0..tasks).map(|from| (from, task))), "task {task} of {tasks}");
             }
         };
-        let direct = |_: u32, to: u32, _: u64, held: &mut Vec<(u32, u32)>| {
+        let direct = |_: u32, to: u32, _: u64, held: &mut Vec<Block>| {
             held.extract_if(.., |block| block.1 == to).collect::<Vec<_>>()
         };
         for kernel in ["all-to-all", "all-to-all-plain", "all-to-all-pairwise", "all-to-all-linear"] {

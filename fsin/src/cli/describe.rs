@@ -77,7 +77,8 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if text.is_empty() {
         let names: Vec<&str> = all().map(|(_, component)| component.name).collect();
         let what = format!("no component is called `{wanted}`");
-        return Err(Complaint::new(Exit::Usage, what, suggestion(wanted, &names)));
+        let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
+        return Err(Complaint::new(Exit::Usage, what, suggestion(near, &names)));
     }
     output::print_text(&text)?;
     Ok(Exit::Done)

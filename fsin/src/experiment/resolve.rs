@@ -237,6 +237,10 @@ impl Experiment {
             // A path is written as seen from anywhere.
             let value = match key.kind {
                 Kind::Path => std::path::absolute(&value).map_or(value, |path| path.display().to_string()),
+                _ if key.name == "traffic" => {
+                    let folder = pattern_folder(&self.settings);
+                    trgen::synthetic::traffic::with_absolute_files(&value, &folder).unwrap_or(value)
+                }
                 _ => value,
             };
             text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
@@ -365,11 +369,7 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
     } else {
         settings.word("temporal").to_owned()
     };
-    // A path in a file is relative to that file.
-    let folder = match settings.origin("traffic") {
-        Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
-        Origin::Default | Origin::Environment | Origin::Flag => PathBuf::new(),
-    };
+    let folder = pattern_folder(settings);
     Ok(Config {
         geometry,
         pattern: settings.word("traffic").to_owned(),
@@ -386,6 +386,14 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
         },
         seed: router.seed,
     })
+}
+
+/// The folder that paths in a pattern start from: that of the experiment file if the pattern stands in one.
+fn pattern_folder(settings: &Settings) -> PathBuf {
+    match settings.origin("traffic") {
+        Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
+        Origin::Default | Origin::Environment | Origin::Flag => PathBuf::new(),
+    }
 }
 
 fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {

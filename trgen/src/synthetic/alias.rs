@@ -21,7 +21,7 @@ impl Alias {
     pub(super) fn new(weights: &[f64]) -> Option<Self> {
         let count = u32::try_from(weights.len()).ok()?;
         let total: f64 = weights.iter().sum();
-        if !(total > 0.0 && total.is_finite()) || weights.iter().any(|&weight| !(weight >= 0.0)) {
+        if !(total > 0.0 && total.is_finite()) || weights.iter().any(|&weight| weight < 0.0) {
             return None;
         }
         // Divided first: the product could overflow.

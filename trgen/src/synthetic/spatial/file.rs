@@ -37,7 +37,10 @@ pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
             match word.parse::<f64>().ok().filter(|value| value.is_finite()) {
                 Some(value) => row.push(value),
                 None => {
-                    return Err(refuse(format!("{shown}, line {number}: `{word}` is not a number"), "correct the file"));
+                    return Err(refuse(
+                        format!("{shown}, line {number}: `{word}` is not a number"),
+                        "correct the file",
+                    ));
                 }
             }
         }

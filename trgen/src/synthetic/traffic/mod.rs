@@ -18,7 +18,7 @@
 
 mod parse;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::bundle::{Part, Sum};
 use super::debt::Debts;
@@ -36,11 +36,31 @@ use crate::synthetic::expr::{self, Expr};
 use crate::units::{Cycle, NodeId};
 
 pub use super::shots::Shot;
-use parse::Term;
+use parse::{Phase, Term};
 
 /// What the words for several sources say of themselves.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     parse::COMPONENTS.iter()
+}
+
+/// The files that the patterns of `text` name, as it names them; none if it cannot be read.
+#[must_use]
+pub fn files(text: &str) -> Vec<PathBuf> {
+    parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
+}
+
+/// `text` with the relative paths in it made absolute, as seen from `folder` (empty for the working directory).
+///
+/// # Errors
+/// When there is no working directory.
+pub fn with_absolute_files(text: &str, folder: &Path) -> std::io::Result<String> {
+    let mut whole = text.to_owned();
+    for (position, name) in parse::files(text).into_iter().rev() {
+        let absolute = std::path::absolute(folder.join(&name))?;
+        let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
+        whole.replace_range(position..position + name.len() + quotes, &format!("\"{}\"", absolute.display()));
+    }
+    Ok(whole)
 }
 
 /// Which word of a [`Config`] cannot be used.
@@ -75,7 +95,7 @@ impl Word {
 #[derive(Debug)]
 enum Root {
     Part(Box<dyn Part>),
-    Shots(Shots),
+    Shots(Box<Shots>),
 }
 
 /// Synthetic traffic of any form.
@@ -109,14 +129,14 @@ impl Traffic {
             }
         }
         let phases = parse::phases(&config.pattern).map_err(Word::Pattern.misfit())?;
-        if let [(terms, None)] = &phases[..]
+        if let [Phase { terms, length: None }] = &phases[..]
             && let [term] = &terms[..]
         {
             return single(config, term);
         }
         let mut parts: Vec<(Box<dyn Part>, Option<u64>)> = Vec::new();
         let (mut index, mut uses_load) = (0, false);
-        for (terms, length) in &phases {
+        for Phase { terms, length } in &phases {
             let shares: f64 = terms.iter().filter(|term| term.load.is_none()).map(|term| term.share).sum();
             let mut sum: Vec<Box<dyn Part>> = Vec::new();
             for term in terms {
@@ -170,14 +190,14 @@ impl Traffic {
     fn source(&self) -> &dyn TrGen {
         match &self.root {
             Root::Part(part) => &**part,
-            Root::Shots(shots) => shots,
+            Root::Shots(shots) => &**shots,
         }
     }
 
     fn source_mut(&mut self) -> &mut dyn TrGen {
         match &mut self.root {
             Root::Part(part) => &mut **part,
-            Root::Shots(shots) => shots,
+            Root::Shots(shots) => &mut **shots,
         }
     }
 }
@@ -235,7 +255,10 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Temporal::Shot { messages } => {
             let law = self::law(config, term)?;
             let debts = Debts::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
-            return Ok(Traffic { root: Root::Shots(Shots::new(debts, messages, config.shots)), uses_load: false });
+            return Ok(Traffic {
+                root: Root::Shots(Box::new(Shots::new(debts, messages, config.shots))),
+                uses_load: false,
+            });
         }
         Temporal::Reactive { process, reaction } => {
             // Reactions draw from streams of their own.

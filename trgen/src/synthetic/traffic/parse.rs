@@ -54,15 +54,24 @@ pub(super) struct Term {
     pub(super) size: Option<Expr>,
 }
 
-/// Terms of each phase, at least one, and its length in cycles; only the last may have none.
-pub(super) fn phases(text: &str) -> Result<Vec<(Vec<Term>, Option<u64>)>, Refusal> {
+/// The sources of a time.
+#[derive(Debug)]
+pub(super) struct Phase {
+    /// At least one.
+    pub(super) terms: Vec<Term>,
+    /// \[cycles\] 1 or more; `None` for ever, which only the last phase may be.
+    pub(super) length: Option<u64>,
+}
+
+/// Reads all of `text`: at least one phase.
+pub(super) fn phases(text: &str) -> Result<Vec<Phase>, Refusal> {
     let mut parser = Parser::new(text);
     let mut phases = Vec::new();
     loop {
         let mut terms = Vec::new();
         sum(text, &mut parser, 0, &mut terms)?;
         let length = if parser.take('@') { Some(length(text, &mut parser)?) } else { None };
-        phases.push((terms, length));
+        phases.push(Phase { terms, length });
         parser.peek();
         let then = parser.position();
         if !parser.take_word("then") {
@@ -153,4 +162,22 @@ fn source(text: &str, expression: &Expr) -> Result<Term, Refusal> {
     }
     let owned = |parameter| call.given(parameter).cloned();
     Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size") })
+}
+
+/// A file that a pattern names: the byte at which its name, quoted or not, begins in the text, and the name.
+pub(super) fn files(text: &str) -> Vec<(usize, String)> {
+    fn walk(expr: &Expr, found: &mut Vec<(usize, String)>) {
+        let reads = matches!(expr.name.as_str(), "matrix" | "population" | "histogram");
+        for argument in &expr.arguments {
+            match argument.value.word() {
+                Some(word) if reads => found.push((argument.value.position, word.to_owned())),
+                _ => walk(&argument.value, found),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for term in phases(text).unwrap_or_default().iter().flat_map(|phase| &phase.terms) {
+        walk(&term.pattern, &mut found);
+    }
+    found
 }
