@@ -348,7 +348,7 @@ cases! {
 cases! {
     sum_unknown_term: case("run --traffic uniform+unifrom", "`unifrom`");
     sum_unfinished: case("run --traffic uniform+", "found the end");
-    phase_without_length: case("run --traffic", "`then`").word("uniform then tornado");
+    phase_without_length: case("run --traffic", "--traffic").word("uniform then tornado");
     phase_of_nothing: case("run --traffic uniform@0", "--traffic");
     source_unknown_key: case("run --traffic source(uniform,laod=0.1)", "`laod`");
     load_that_nobody_uses: case("run --load 0.2 --traffic source(uniform,load=0.1)+source(tornado,load=0.1)", "--load");

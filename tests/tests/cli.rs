@@ -642,8 +642,12 @@ fn sums_phases_and_reactions_run_with_the_load_asked_for() {
 #[test]
 fn traffic_beside_an_application_slows_it_down_and_ends_with_it() {
     let folder = folder();
-    let figures =
-        |words: &str| json(folder.path(), &format!("run --topology torus:8x8 --kernel all-to-all:tasks=32 {words}"));
+    let figures = |words: &str| {
+        json(
+            folder.path(),
+            &format!("run --topology torus:8x8 --kernel all-to-all:tasks=32,bytes=4096 --placement random {words}"),
+        )
+    };
     let alone = figures("");
     let nothing = figures("--temporal background(0)");
     for name in ["completion_cycles", "messages", "digest"] {

@@ -362,7 +362,7 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
     }
     let shots: u64 = settings.integer("samples")?;
     if shots == 0 {
-        return Err(settings.error("samples", "--samples 0 is out of range", "use 1 or more"));
+        return Err(settings.error("samples", "--samples 0 is out of range", "use 1 to 2^60"));
     }
     let process = if settings.is_set("shot") {
         format!("shot({})", settings.integer::<u64>("shot")?)
