@@ -346,3 +346,38 @@ cases! {
     ti_receives_from_itself: ti("0 init\n0 recv 0 0 5\n0 send 0 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
     ti_unmatched_receive: ti("0 init\n0 recv 1 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
 }
+
+// Sums, phases, shots, traffic beside an application.
+cases! {
+    sum_unknown_term: case("run --traffic uniform+unifrom", "`unifrom`");
+    sum_unfinished: case("run --traffic uniform+", "found the end");
+    phase_without_length: case("run --traffic", "--traffic").word("uniform then tornado");
+    phase_of_nothing: case("run --traffic uniform@0", "--traffic");
+    source_unknown_key: case("run --traffic source(uniform,laod=0.1)", "`laod`");
+    load_that_nobody_uses: case("run --load 0.2 --traffic source(uniform,load=0.1)+source(tornado,load=0.1)", "--load");
+    mix_of_a_typing_error: case("run --traffic mix(0.9:uniform,0.1:hotpsot(0.5,0))", "`hotpsot`");
+    compose_of_draws: case("run --traffic compose(shuffle,uniform)", "`uniform`");
+    map_that_does_not_divide: case("run --traffic map(block:7,uniform)", "`7`");
+    pattern_file_missing: case("run --traffic matrix(nope.txt)", "nope.txt");
+    pattern_file_not_numbers: case("run --topology torus:2x2 --traffic histogram(h.txt)", "h.txt, line 2").file("h.txt", "1 2\none two\n");
+    pattern_file_beside_the_experiment: experiment("traffic = \"matrix(nope.txt)\"\n", "e.toml:1:11");
+    process_parameters_missing: case("run --temporal markov(2)", "p10");
+    process_beyond_its_rate: case("run --temporal markov(9,0.1) --load 2", "--temporal");
+    reactions_without_end: case("run --temporal reactive(0.5,1,4)", "without end");
+    size_law_negative: case("run --size polynomial(1,-1;1,8)", "--size");
+    shot_with_load: case("run --shot 4 --load 0.2", "--load");
+    shot_with_temporal: case("run --shot 4 --temporal poisson", "--temporal");
+    shot_with_cycles: case("run --shot 4 --cycles 100", "--cycles");
+    shot_with_warmup: case("run --shot 4 --warmup 100", "--warmup");
+    shot_of_nothing: case("run --shot 0", "--shot");
+    shots_of_a_sum: case("run --shot 4 --traffic uniform+tornado", "--shot");
+    samples_none: case("run --shot 4 --samples 0", "--samples");
+    limit_of_steady_traffic: case("run --max-cycles 100", "--max-cycles");
+    background_without_application: case("run --temporal background(0.1)", "`background`");
+    background_without_idle_nodes: case("run --kernel bintree --temporal background(0.1)", "--temporal");
+    kernel_with_a_pattern: case("run --kernel bintree --traffic tornado", "--traffic");
+    kernel_with_a_process: case("run --kernel bintree --temporal poisson", "--temporal");
+    kernel_with_shots: case("run --kernel bintree --shot 3", "--shot");
+    traffic_format_unknown: case("traffic --format xml", "--format");
+    explain_a_pattern_with_errors: case("explain unifrom(3)", "`unifrom(3)`");
+}

@@ -9,6 +9,7 @@ use fsin::experiment::{Experiment, Traffic};
 use fsin::report::SCHEMA;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use trgen::synthetic::{Config, traffic};
 
 /// What is known before a run.
 pub(crate) struct Opening {
@@ -20,8 +21,11 @@ impl Opening {
     /// Notes the time and hashes the input files.
     pub(crate) fn new(experiment: &Experiment) -> Self {
         let inputs = match &experiment.traffic {
-            Traffic::Trace { path, .. } => hash_inputs(path),
-            Traffic::Synthetic(_) | Traffic::Kernel { .. } => Vec::new(),
+            Traffic::Trace { path, beside, .. } => {
+                hash_inputs(path).into_iter().chain(beside.iter().flat_map(pattern_inputs)).collect()
+            }
+            Traffic::Kernel { beside, .. } => beside.iter().flat_map(pattern_inputs).collect(),
+            Traffic::Synthetic(config) => pattern_inputs(config),
         };
         Self { start: SystemTime::now(), inputs }
     }
@@ -46,6 +50,11 @@ impl Opening {
             "inputs": self.inputs,
         })
     }
+}
+
+/// The same of the files that a pattern names.
+fn pattern_inputs(config: &Config) -> Vec<Value> {
+    traffic::files(&config.pattern).iter().flat_map(|name| hash_inputs(&config.folder.join(name))).collect()
 }
 
 /// Paths and SHA-256 of the files of a trace: the file itself, or every file of a folder. Files that cannot be read are

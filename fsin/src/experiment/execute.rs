@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use trgen::synthetic::source::{Config, Synthetic};
-use trgen::synthetic::{size, spatial, temporal};
-use trgen::trace::formats::{self, ReadError};
-use trgen::trace::kernels;
-use trgen::trace::placement::place;
-use trgen::trace::program::Program;
-use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::{Geometry, TrGen};
+use trgen::TrGen;
+use trgen::synthetic::traffic::Shot;
+use trgen::trace::formats::ReadError;
+use trgen::trace::replay::ReplayReport;
 
-use super::resolve::{EngineKind, Experiment, RunPlan, Traffic};
+use super::driver::{Driver, Kind};
+use super::resolve::{EngineKind, Experiment, RunPlan};
 use super::settings::SettingsError;
 use crate::couple::Coupled;
 use crate::engine::fast::{self, MAX_QUEUES};
@@ -53,6 +50,8 @@ pub struct Finished {
     pub trace: Option<TraceFacts>,
     /// Whether the network accepted clearly less than was asked for; `None` where no load is asked for.
     pub saturated: Option<bool>,
+    /// How long each shot took, for traffic of shots.
+    pub shots: Option<Vec<Shot>>,
     /// What a reader of the figures may want to know, without being a warning.
     pub notes: Vec<String>,
 }
@@ -71,7 +70,6 @@ pub fn execute(
     let topology = topology::parse(&experiment.topology, experiment.ways)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let geometry = topology.geometry().clone();
-    let nodes = topology.nodes();
     let mut network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
         EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
@@ -79,34 +77,23 @@ pub fn execute(
             settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
         })?,
     };
-    let mut finished = match &experiment.traffic {
-        Traffic::Synthetic(config) => {
-            let mut source = synthetic(experiment, config)?;
-            let outcome = run(experiment, &mut source, &mut *network, stop, progress);
-            let saturated = saturated(config, &outcome, experiment.router.packet_phits);
-            Finished { outcome, trace: None, saturated, notes: Vec::new() }
-        }
-        Traffic::Trace { path, options } => {
-            let trace = formats::read(path, options)?;
-            let mut replay = replay(experiment, trace.program, nodes, "trace")?;
-            let mut outcome = run(experiment, &mut replay, &mut *network, stop, progress);
-            outcome.warnings.splice(0..0, trace.warnings);
-            let facts = TraceFacts {
-                tasks: replay.report().tasks.len(),
-                collectives: trace.collectives,
-                report: replay.report(),
-            };
-            Finished { outcome, trace: Some(facts), saturated: None, notes: trace.notes }
-        }
-        Traffic::Kernel { spec } => {
-            let program = kernel(experiment, spec, &geometry)?;
-            let mut replay = replay(experiment, program, nodes, "kernel")?;
-            let outcome = run(experiment, &mut replay, &mut *network, stop, progress);
-            let report = replay.report();
-            let facts = TraceFacts { tasks: report.tasks.len(), collectives: BTreeMap::new(), report };
-            Finished { outcome, trace: Some(facts), saturated: None, notes: Vec::new() }
-        }
-    };
+    let mut driver = Driver::new(experiment, &geometry)?;
+    let mut outcome = run(experiment, driver.source(), &mut *network, stop, progress);
+    if let Kind::Beside(background) = &driver.kind
+        && outcome.completion.is_some()
+    {
+        // The network empties later, when the traffic beside has arrived too.
+        let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
+        outcome.completion = ends.max().flatten().map(trgen::Cycle::next);
+    }
+    let shots = driver.shots().map(<[Shot]>::to_vec);
+    outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
+    let trace = driver.replay().map(|replay| {
+        let report = replay.report();
+        TraceFacts { tasks: report.tasks.len(), collectives: driver.collectives.clone(), report }
+    });
+    let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
+    let mut finished = Finished { outcome, trace, shots, saturated, notes: driver.notes };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -126,43 +113,13 @@ fn run(
     }
 }
 
-/// The synthetic source, part by part, so that a refusal names the setting that it is about.
-fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, SettingsError> {
-    let settings = experiment.settings();
-    let law = size::parse(&config.size, config.packet_phits).map_err(|refusal| settings.refused("size", &refusal))?;
-    let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)
-        .map_err(|refusal| settings.refused("traffic", &refusal))?;
-    let site =
-        temporal::Site { nodes: config.geometry.nodes(), load: config.load, mean_phits: law.mean(), seed: config.seed };
-    let key = if settings.is_set("temporal") { "temporal" } else { "load" };
-    let process = temporal::parse(&config.process, site).map_err(|refusal| settings.refused(key, &refusal))?;
-    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
-}
-
-fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Program, SettingsError> {
-    kernels::parse(spec, geometry.nodes(), Some(geometry))
-        .map_err(|refusal| experiment.settings().refused("kernel", &refusal))
-}
-
-fn replay(experiment: &Experiment, program: Program, nodes: usize, key: &'static str) -> Result<Replay, SettingsError> {
-    let settings = experiment.settings();
-    let tasks = program.tasks.len();
-    let placement = place(&experiment.placement, tasks, nodes, experiment.router.seed).map_err(|refusal| {
-        let key = if tasks > nodes { "topology" } else { "placement" };
-        settings.refused(key, &refusal)
-    })?;
-    Replay::new(program, &placement, nodes, experiment.pace)
-        .map_err(|error| settings.error(key, format!("--{key}: {error}"), "check the trace"))
-}
-
 /// \[share\] Of the load that is asked for: a network that accepts less is saturated.
 const ACCEPTED: f64 = 0.97;
 
 /// True if a network accepted less than [`ACCEPTED`] of what is asked for, beyond what chance explains (three standard
 /// deviations of the number of packets). `None` if nothing was asked for or measured.
-fn saturated(config: &Config, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
-    let sending = (outcome.nodes - outcome.silent_nodes) as f64;
-    let asked = config.load * sending * outcome.measured_cycles() as f64 / f64::from(packet_phits);
+fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
+    let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
     let accepted = outcome.measured.counts.received as f64;
     (asked > 0.0).then(|| accepted < ACCEPTED * asked - 3.0 * asked.sqrt())
 }
@@ -175,9 +132,12 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     match &finished.trace {
         None if outcome.silent_nodes > 0 => {
             let share = 100.0 * outcome.silent_nodes as f64 / outcome.nodes as f64;
+            let effect = match finished.shots {
+                Some(_) => "they owe nothing in a shot",
+                None => "the offered load is lower than --load by that share",
+            };
             warnings.push(format!(
-                "{} of {} nodes ({share:.1} %) never send under this pattern: the offered load is lower than --load by \
-                 that share",
+                "{} of {} nodes ({share:.1} %) never send under this pattern: {effect}",
                 outcome.silent_nodes, outcome.nodes
             ));
         }

@@ -3,6 +3,7 @@
 //! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
+mod driver;
 mod execute;
 mod file;
 mod keys;
@@ -10,6 +11,7 @@ mod quantity;
 mod resolve;
 mod settings;
 
+pub use driver::Driver;
 pub use execute::{Finished, TraceFacts, Trouble, execute};
 pub use file::read_file;
 pub use keys::{Heading, KEYS, Key, Kind, key};

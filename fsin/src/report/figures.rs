@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use trgen::synthetic::traffic::Shot;
 
 use crate::couple::Failure;
 use crate::experiment::{Experiment, Finished, Kind, TraceFacts};
@@ -71,6 +72,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("fairness_min", json!(outcome.fairness.map(|fairness| fairness.min)));
     put("fairness_jain", json!(outcome.fairness.map(|fairness| fairness.jain)));
     put("samples", samples(&outcome.samples, outcome.nodes, phits));
+    shots(finished.shots.as_deref(), &mut put);
     let completion = outcome.completion.map(|cycle| cycle.0);
     put("completion_cycles", json!(completion));
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
@@ -124,6 +126,16 @@ fn samples(samples: &[Sample], nodes: usize, phits: f64) -> Value {
         })
     };
     samples.iter().map(row).collect()
+}
+
+/// How long each shot took, with mean and confidence; null for traffic that is not of shots.
+fn shots(shots: Option<&[Shot]>, put: &mut impl FnMut(&str, Value)) {
+    let row = |shot: &Shot| json!({"start_cycle": shot.start.0, "cycles": shot.cycles, "messages": shot.messages});
+    let cycles: Vec<f64> = shots.unwrap_or_default().iter().map(|shot| shot.cycles as f64).collect();
+    let mean = cycles.iter().sum::<f64>() / cycles.len() as f64;
+    put("shots", shots.map_or(Value::Null, |shots| shots.iter().map(row).collect()));
+    put("shot_cycles_mean", json!((!cycles.is_empty()).then_some(mean)));
+    put("shot_cycles_ci95", json!(half_width_95(&cycles)));
 }
 
 fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
