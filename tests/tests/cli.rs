@@ -51,7 +51,7 @@ fn json(folder: &Path, line: &str) -> Map<String, Value> {
 
 /// What the figures of a run are, apart from what it cost and when it was.
 fn reproducible(mut figures: Map<String, Value>) -> Map<String, Value> {
-    for name in ["cpu_seconds", "cycles_per_second", "peak_memory_bytes"] {
+    for name in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes"] {
         figures.remove(name);
         figures["manifest"].as_object_mut().unwrap().remove(name);
     }
@@ -68,6 +68,7 @@ type Sane = fn(&Value) -> bool;
 const FIGURES: &[(&str, Sane)] = &[
     ("schema", positive_integer),
     ("complete", Value::is_boolean),
+    ("saturated", |value| value.is_null() || value.is_boolean()),
     ("converged", |value| value.is_null() || value.is_boolean()),
     ("cycles", positive_integer),
     ("nodes", positive_integer),
@@ -98,6 +99,7 @@ const FIGURES: &[(&str, Sane)] = &[
     ("completion_seconds", number_or_null),
     ("messages", |value| value.is_null() || value.is_u64()),
     ("cpu_seconds", number),
+    ("wall_seconds", number),
     ("cycles_per_second", number_or_null),
     ("peak_memory_bytes", |value| value.is_null() || positive_integer(value)),
     ("digest", |value| value.as_str().is_some_and(|digest| digest.len() == 16)),
