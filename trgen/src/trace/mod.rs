@@ -2,6 +2,7 @@
 
 pub mod collectives;
 pub mod formats;
+pub mod goal;
 pub mod kernels;
 pub mod matching;
 pub mod placement;
