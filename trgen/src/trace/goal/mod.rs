@@ -15,6 +15,7 @@ mod check;
 pub mod hosts;
 pub mod ideal;
 mod order;
+pub mod patterns;
 pub mod text;
 mod waiting;
 
