@@ -16,6 +16,8 @@ pub struct Envelope {
     pub from: TaskId,
     /// The sender's tag.
     pub tag: Tag,
+    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if they are here.
+    pub announced: Option<u32>,
 }
 
 /// A receive that has been posted.
@@ -76,7 +78,7 @@ mod tests {
     use crate::trace::program::TagFilter;
 
     fn message(from: u32, label: i64) -> Envelope {
-        Envelope { from: TaskId(from), tag: Tag::user(label) }
+        Envelope { from: TaskId(from), tag: Tag::user(label), announced: None }
     }
 
     fn receive(from: Option<u32>, label: Option<i64>, request: u32) -> Posted {

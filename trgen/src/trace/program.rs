@@ -101,6 +101,9 @@ pub enum Event {
     Wait(Request),
     /// Blocks until all of these have completed.
     WaitAll(Box<[Request]>),
+    /// Blocks until one of these has completed that no wait has accounted for yet. It counts as waited for; which one it
+    /// is may differ from the recording. If none of these is left, there is nothing to wait for.
+    WaitAny(Box<[Request]>),
 }
 
 /// The programs of all tasks of one application.

@@ -11,6 +11,7 @@
 //! [`Program`]: super::program::Program
 
 pub mod binary;
+pub mod chain;
 mod check;
 pub mod hosts;
 pub mod ideal;
@@ -95,6 +96,15 @@ pub struct Counts {
     pub bytes: u64,
     /// \[time units\] Calculated.
     pub work: u64,
+}
+
+impl Node {
+    /// The node without its place in a graph.
+    #[must_use]
+    pub const fn operation(&self) -> Operation {
+        let &Self { kind, size, peer, tag, cpu, nic, .. } = self;
+        Operation { kind, size, peer, tag, cpu, nic }
+    }
 }
 
 impl Rank {

@@ -1,6 +1,7 @@
 //! What a replay tells of its tasks.
 
-use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use super::task::Outstanding;
+use crate::trace::program::{Receive, Send, Tag, TagFilter};
 use crate::units::Cycle;
 
 /// What one task did.
@@ -58,12 +59,11 @@ pub(super) fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// What the latest of `events` that began `request` waits for, in words.
-pub(super) fn request(events: &[Event], request: Request) -> String {
-    let begun = events.iter().rev().find_map(|event| match event {
-        Event::Irecv(receive, begun) if *begun == request => Some(format!("a message {}", wanted(receive))),
-        Event::Isend(send, begun) if *begun == request => Some(format!("its send to task {}", send.to)),
-        _ => None,
-    });
-    begun.unwrap_or_else(|| "a request".to_owned())
+/// What an outstanding request waits for, in words.
+pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
+    match outstanding {
+        Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),
+        Some(Outstanding::Send(to)) => format!("its send to task {to}"),
+        None => "a request".to_owned(),
+    }
 }
