@@ -1,1 +1,9 @@
-fn main() {}
+//! The `trace-prep` command.
+
+use std::process::ExitCode;
+
+mod cli;
+
+fn main() -> ExitCode {
+    cli::main()
+}

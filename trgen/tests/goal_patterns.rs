@@ -79,8 +79,16 @@ fn large_patterns_finish_when_the_reference_says() {
         let begin = Instant::now();
         let execution = ideal::execute(graph, params, number(4), &mut |_| true);
         let seconds = begin.elapsed().as_secs_f64();
-        eprintln!("{spec}: {} events, {seconds:.3} s, {:.1} M/s", execution.events, execution.events as f64 / seconds / 1e6);
+        eprintln!(
+            "{spec}: {} events, {seconds:.3} s, {:.1} M/s",
+            execution.events,
+            execution.events as f64 / seconds / 1e6
+        );
         assert!(execution.remains.is_nothing(), "{spec}: {:?}", execution.remains);
-        assert_eq!((execution.events, execution.last()), (number(13), Some((number(14) as usize, number(15)))), "{spec}");
+        assert_eq!(
+            (execution.events, execution.last()),
+            (number(13), Some((number(14) as usize, number(15)))),
+            "{spec}"
+        );
     }
 }

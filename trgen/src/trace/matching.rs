@@ -70,6 +70,16 @@ impl Mailbox {
     pub fn unexpected(&self) -> usize {
         self.unexpected.len()
     }
+
+    /// Messages that nobody has received, in the order of arrival.
+    pub fn unreceived(&self) -> impl Iterator<Item = &Envelope> {
+        self.unexpected.iter()
+    }
+
+    /// Receives that no message has served, in the order of posting.
+    pub fn unserved(&self) -> impl Iterator<Item = &Posted> {
+        self.posted.iter()
+    }
 }
 
 #[cfg(test)]

@@ -48,6 +48,15 @@ pub enum TagFilter {
 }
 
 impl TagFilter {
+    /// The context that it receives in.
+    #[must_use]
+    pub const fn context(self) -> u32 {
+        match self {
+            Self::Exactly(tag) => tag.context,
+            Self::AnyIn(context) => context,
+        }
+    }
+
     /// True if a message of this tag may be received.
     #[must_use]
     pub fn accepts(self, tag: Tag) -> bool {

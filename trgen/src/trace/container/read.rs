@@ -222,9 +222,8 @@ impl Reader {
                 edges.extend(stored.on_finish.into_iter().map(|dependent| (dependent, number, After::Finish)));
                 edges.extend(stored.on_start.into_iter().map(|dependent| (dependent, number, After::Start)));
             }
-            let failed = |error: crate::trace::goal::GraphError| {
-                damaged(cursor.block_offset, format!("rank {task}: {error}"))
-            };
+            let failed =
+                |error: crate::trace::goal::GraphError| damaged(cursor.block_offset, format!("rank {task}: {error}"));
             for (dependent, other, after) in edges {
                 builder.depend(dependent, other, after).map_err(failed)?;
             }

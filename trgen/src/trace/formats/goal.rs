@@ -70,7 +70,8 @@ fn read(
 }
 
 fn read_text(place: &Place, input: &mut dyn std::io::BufRead) -> Result<Graph, ReadError> {
-    let fault = |what: String| Fault::Structure { what, remedy: "the grammar is `num_ranks N`, then blocks `rank R { }`" };
+    let fault =
+        |what: String| Fault::Structure { what, remedy: "the grammar is `num_ranks N`, then blocks `rank R { }`" };
     let mut lines = Lines::new(input, place);
     let mut reader = text::Reader::default();
     while let Some((number, line)) = lines.next_with_hashes()? {

@@ -35,13 +35,12 @@ struct Pattern {
 
 type Entry = expr::Entry<Pattern>;
 
-const fn entry(
-    name: &'static str,
-    about: &'static str,
-    parameters: &'static [Parameter],
-    build: Pattern,
-) -> Entry {
-    Entry { component: Component { name, about, parameters, source: "schedgen (LogGOPSim), LSAP 2010" }, aliases: &[], build }
+const fn entry(name: &'static str, about: &'static str, parameters: &'static [Parameter], build: Pattern) -> Entry {
+    Entry {
+        component: Component { name, about, parameters, source: "schedgen (LogGOPSim), LSAP 2010" },
+        aliases: &[],
+        build,
+    }
 }
 
 const PLAIN: &[Parameter] = &[RANKS, BYTES];
@@ -95,12 +94,7 @@ static TABLE: [&Entry; 13] = [
         PLAIN,
         Pattern { operations: |s| u128::from(s.ranks) * 4, refuses: several, rank: double_ring },
     ),
-    &entry(
-        "gather",
-        "everybody sends to the root",
-        PLAIN,
-        Pattern { operations: linear, refuses: fine, rank: gather },
-    ),
+    &entry("gather", "everybody sends to the root", PLAIN, Pattern { operations: linear, refuses: fine, rank: gather }),
     &entry(
         "scatter",
         "the root sends to everybody",
@@ -117,11 +111,7 @@ static TABLE: [&Entry; 13] = [
         "linear_alltoall",
         "everybody sends to everybody, the next rank first; no dependencies",
         PLAIN,
-        Pattern {
-            operations: |s| u128::from(s.ranks) * u128::from(s.ranks) * 2,
-            refuses: fine,
-            rank: linear_alltoall,
-        },
+        Pattern { operations: |s| u128::from(s.ranks) * u128::from(s.ranks) * 2, refuses: fine, rank: linear_alltoall },
     ),
     &entry(
         "allreduce_ring",
@@ -246,7 +236,10 @@ impl Script {
 }
 
 fn powers(ranks: u32) -> impl Iterator<Item = u32> {
-    (0..32).map(|exponent| 1_u64 << exponent).take_while(move |&power| power < u64::from(ranks)).map(|power| power as u32)
+    (0..32)
+        .map(|exponent| 1_u64 << exponent)
+        .take_while(move |&power| power < u64::from(ranks))
+        .map(|power| power as u32)
 }
 
 fn binomial_broadcast(sizes: &Sizes, rank: u32, script: &mut Script) -> Result<(), GraphError> {

@@ -19,7 +19,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use super::container::Reader;
 use super::matching::{Envelope, Posted};
-use super::program::{Event, Program, Request, Send, Tag};
+use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
@@ -133,8 +133,7 @@ impl Replay {
                     _ => None,
                 };
                 if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
-                    let what =
-                        format!("event {step} of task {index} names task {peer}, but there are {count} tasks");
+                    let what = format!("event {step} of task {index} names task {peer}, but there are {count} tasks");
                     return Err(SourceError { what });
                 }
             }
@@ -213,6 +212,32 @@ impl Replay {
             unreceived: self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum(),
             unfinished: self.unfinished,
         }
+    }
+
+    /// Receives that no message has served and messages that no task has received, in words: how many, and the first
+    /// `shown` of them.
+    #[must_use]
+    pub fn leftovers(&self, shown: usize) -> (u64, Vec<String>) {
+        let mut count = 0;
+        let mut lines = Vec::new();
+        for (id, task) in self.tasks.iter().enumerate() {
+            let receives = task
+                .mailbox
+                .unserved()
+                .map(|posted| format!("task {id}: a receive got no message: {}", report::wanted(&posted.receive)));
+            let messages = task.mailbox.unreceived().map(|envelope| {
+                let tag = TagFilter::Exactly(envelope.tag);
+                let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
+                format!("task {id}: nobody received a message {}", report::wanted(&message))
+            });
+            for line in receives.chain(messages) {
+                count += 1;
+                if lines.len() < shown {
+                    lines.push(line);
+                }
+            }
+        }
+        (count, lines)
     }
 
     /// Runs a task until it blocks, computes or ends.
