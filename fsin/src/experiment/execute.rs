@@ -1,16 +1,20 @@
 //! Running an experiment.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use trgen::synthetic::source::{Config, Synthetic};
 use trgen::synthetic::{size, spatial, temporal};
-use trgen::trace::formats::{self, ReadError};
+use trgen::trace::collectives::NAMES;
+use trgen::trace::container::{self, Content};
+use trgen::trace::formats::{self, Application, GraphTrace, ReadError, ReadOptions};
+use trgen::trace::goal::routed::Routed;
 use trgen::trace::kernels;
 use trgen::trace::placement::place;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::{Geometry, TrGen};
+use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::resolve::{EngineKind, Experiment, RunPlan, Traffic};
 use super::settings::SettingsError;
@@ -41,6 +45,14 @@ pub struct TraceFacts {
     pub collectives: BTreeMap<&'static str, u64>,
     /// What each task did.
     pub report: ReplayReport,
+    /// True if it is known how long tasks were blocked: hosts of graphs wait for many things at once.
+    pub blocking: bool,
+}
+
+impl TraceFacts {
+    fn new(collectives: BTreeMap<&'static str, u64>, report: ReplayReport, blocking: bool) -> Self {
+        Self { tasks: report.tasks.len(), collectives, report, blocking }
+    }
 }
 
 /// A run that has ended, one way or another.
@@ -83,23 +95,40 @@ pub fn execute(
             Finished { outcome, trace: None, notes: Vec::new() }
         }
         Traffic::Trace { path, options } => {
-            let trace = formats::read(path, options)?;
-            let mut replay = replay(experiment, trace.program, nodes, "trace")?;
-            let mut outcome = run(experiment, &mut replay, &mut *network, stop, progress);
-            outcome.warnings.splice(0..0, trace.warnings);
-            let facts = TraceFacts {
-                tasks: replay.report().tasks.len(),
-                collectives: trace.collectives,
-                report: replay.report(),
-            };
-            Finished { outcome, trace: Some(facts), notes: trace.notes }
+            let mut run = |source: &mut dyn TrGen| run(experiment, source, &mut *network, stop, progress);
+            match load(path, options)? {
+                Loaded::Stored(container) => {
+                    let placement = placement(experiment, container.summaries().len(), nodes)?;
+                    let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
+                    let mut replay = started(experiment, replay, "trace")?.with_protocol(experiment.protocol);
+                    let outcome = run(&mut replay);
+                    let header = container.header();
+                    let facts = TraceFacts::new(container_collectives(header), replay.report(), true);
+                    Finished { outcome, trace: Some(facts), notes: header.notes.clone() }
+                }
+                Loaded::Application(Application::Programs(trace)) => {
+                    let mut replay = replay(experiment, trace.program, nodes, "trace")?;
+                    let mut outcome = run(&mut replay);
+                    outcome.warnings.splice(0..0, trace.warnings);
+                    let facts = TraceFacts::new(trace.collectives, replay.report(), true);
+                    Finished { outcome, trace: Some(facts), notes: trace.notes }
+                }
+                Loaded::Application(Application::Graphs(GraphTrace { mut graph, notes, .. })) => {
+                    graph.scale_work(experiment.pace.compute_scale);
+                    let placement = placement(experiment, graph.ranks().len(), nodes)?;
+                    let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
+                    let mut hosts = started(experiment, hosts, "trace")?;
+                    let outcome = run(&mut hosts);
+                    let facts = TraceFacts::new(BTreeMap::new(), hosts.report(), false);
+                    Finished { outcome, trace: Some(facts), notes }
+                }
+            }
         }
         Traffic::Kernel { spec } => {
             let program = kernel(experiment, spec, &geometry)?;
             let mut replay = replay(experiment, program, nodes, "kernel")?;
             let outcome = run(experiment, &mut replay, &mut *network, stop, progress);
-            let report = replay.report();
-            let facts = TraceFacts { tasks: report.tasks.len(), collectives: BTreeMap::new(), report };
+            let facts = TraceFacts::new(BTreeMap::new(), replay.report(), true);
             Finished { outcome, trace: Some(facts), notes: Vec::new() }
         }
     };
@@ -141,14 +170,44 @@ fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Pr
 }
 
 fn replay(experiment: &Experiment, program: Program, nodes: usize, key: &'static str) -> Result<Replay, SettingsError> {
+    let placement = placement(experiment, program.tasks.len(), nodes)?;
+    let replay = Replay::new(program, &placement, nodes, experiment.pace);
+    Ok(started(experiment, replay, key)?.with_protocol(experiment.protocol))
+}
+
+/// The node of each task.
+fn placement(experiment: &Experiment, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SettingsError> {
     let settings = experiment.settings();
-    let tasks = program.tasks.len();
-    let placement = place(&experiment.placement, tasks, nodes, experiment.router.seed).map_err(|refusal| {
-        let key = if tasks > nodes { "topology" } else { "placement" };
+    let (seed, each) = (experiment.router.seed, experiment.tasks_per_node);
+    let used = tasks.div_ceil(each);
+    let placed = place(&experiment.placement, used, nodes, seed).map_err(|refusal| {
+        let key = if used > nodes { "topology" } else { "placement" };
         settings.refused(key, &refusal)
     })?;
-    Replay::new(program, &placement, nodes, experiment.pace)
-        .map_err(|error| settings.error(key, format!("--{key}: {error}"), "check the trace"))
+    Ok((0..tasks).map(|task| placed[task / each]).collect())
+}
+
+fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {
+    source.map_err(|error| experiment.settings().error(key, format!("--{key}: {error}"), "check the trace"))
+}
+
+/// A trace, as far as it must be in memory.
+enum Loaded {
+    /// Programs that are read block by block while they run.
+    Stored(container::Reader),
+    Application(Application),
+}
+
+fn load(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    match formats::open_container(path)? {
+        Some(container) if container.header().content == Content::Programs => Ok(Loaded::Stored(container)),
+        _ => formats::open(path, options).map(Loaded::Application),
+    }
+}
+
+fn container_collectives(header: &container::Header) -> BTreeMap<&'static str, u64> {
+    let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
+    header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect()
 }
 
 /// Warnings that follow from the experiment and its outcome together.

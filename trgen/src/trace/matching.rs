@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn contexts_never_mix() {
         let mut mailbox = Mailbox::default();
-        mailbox.arrive(Envelope { from: TaskId(0), tag: Tag::collective(1) });
+        mailbox.arrive(Envelope { from: TaskId(0), tag: Tag::collective(1), announced: None });
         assert_eq!(mailbox.post(receive(None, None, 0)), None);
         assert_eq!(mailbox.unexpected(), 1);
     }

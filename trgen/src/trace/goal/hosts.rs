@@ -128,6 +128,8 @@ pub struct Hosts {
     next_number: u64,
     /// Operations that have not started.
     unstarted: u64,
+    /// Receives that wait for a message.
+    unserved: u64,
     /// Became ready during the event under way.
     ready: Vec<(u32, u32)>,
 }
@@ -179,6 +181,7 @@ impl Hosts {
             agenda: Agenda::default(),
             next_number: 0,
             unstarted,
+            unserved: 0,
             ready: Vec::new(),
         };
         for host in 0..count as u32 {
@@ -210,6 +213,12 @@ impl Hosts {
     #[must_use]
     pub const fn unstarted(&self) -> u64 {
         self.unstarted
+    }
+
+    /// True if every operation has started, and every receive got its message.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.unstarted == 0 && self.unserved == 0
     }
 
     /// \[time units\] When each host is done: the latest time of its CPUs.
@@ -387,6 +396,7 @@ impl Hosts {
             None => {
                 let posted = Posted { node, peer: operation.peer, tag: operation.tag };
                 self.hosts[host as usize].posted.push_back(posted);
+                self.unserved += 1;
             }
         }
         self.enter_ready();
@@ -407,6 +417,7 @@ impl Hosts {
         let found = posted.iter().position(|posted| agree(posted.peer, from) && agree(posted.tag, send.tag));
         match found.and_then(|position| posted.remove(position)) {
             Some(posted) => {
+                self.unserved -= 1;
                 let receive = self.node(host, posted.node);
                 self.release_finished(host, &receive);
                 if send.size > params.rendezvous {

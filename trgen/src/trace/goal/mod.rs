@@ -17,6 +17,7 @@ pub mod hosts;
 pub mod ideal;
 mod order;
 pub mod patterns;
+pub mod routed;
 pub mod text;
 mod waiting;
 
@@ -174,6 +175,16 @@ impl Graph {
             }
         }
         counts
+    }
+
+    /// Multiplies every calculation by `factor` (0 to 10^6), rounded to the nearest, at most [`MAX_CALC`].
+    pub fn scale_work(&mut self, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
+        for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind == Kind::Calc) {
+            node.size = ((node.size as f64 * factor).round() as u64).min(MAX_CALC);
+        }
     }
 
     /// Highest number of a CPU and of a network interface that any operation names.
