@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use trgen::Picoseconds;
 use trgen::trace::goal::{Graph, Kind};
-use trgen::trace::program::{Event, Program, Tag};
+use trgen::trace::program::{Event, Program};
 
 /// Counts of a trace.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -56,7 +56,7 @@ impl Facts {
                 "compute"
             }
             Event::Send(send) | Event::Isend(send, _) => {
-                self.message(send.bytes, send.tag.context == Tag::COLLECTIVE);
+                self.message(send.bytes, send.tag.is_collective());
                 pairs.insert((task, send.to.0));
                 if matches!(event, Event::Send(_)) { "send" } else { "isend" }
             }

@@ -7,4 +7,5 @@ pub mod check;
 pub mod facts;
 pub mod matrix;
 pub mod output;
+pub mod record;
 pub mod transform;

@@ -127,6 +127,30 @@ pub(super) fn command() -> Command {
                 .arg(output("OUT.trg").required(false).required_unless_present("list")),
         )
         .subcommand(
+            Command::new("record")
+                .about("Runs an unmodified MPI program and keeps what it did: record -o OUT.trg -- mpiexec -n 16 ./app")
+                .arg(output("OUT.trg"))
+                .arg(
+                    Arg::new("mpicc")
+                        .long("mpicc")
+                        .env("MPICC")
+                        .value_name("PROGRAM")
+                        .default_value("mpicc")
+                        .help("Compiler wrapper of the MPI library that the program uses"),
+                )
+                .arg(path("logs", "DIR").long("logs").help("Keep the log of each rank in a new folder"))
+                .arg(quiet())
+                .arg(
+                    Arg::new("command")
+                        .value_name("COMMAND")
+                        .required(true)
+                        .num_args(1..)
+                        .last(true)
+                        .value_parser(value_parser!(std::ffi::OsString))
+                        .help("What starts the program on this machine"),
+                ),
+        )
+        .subcommand(
             Command::new("completions")
                 .about("Prints a completion script for a shell")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
@@ -140,6 +164,10 @@ fn path(name: &'static str, value: &'static str) -> Arg {
 
 fn output(value: &'static str) -> Arg {
     path("output", value).short('o').long("output").required(true).help("Where to write; absent unless complete")
+}
+
+fn quiet() -> Arg {
+    Arg::new("quiet").short('q').long("quiet").action(ArgAction::SetTrue).help("No progress, notes or warnings")
 }
 
 fn factor(name: &'static str, help: &'static str) -> Arg {

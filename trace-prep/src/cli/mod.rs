@@ -16,6 +16,7 @@ mod change;
 mod input;
 mod look;
 mod meter;
+mod record;
 mod store;
 
 /// Exit codes: done, failed while working, unusable command line or input, deadlock of the trace.
@@ -138,6 +139,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("merge", matches)) => change::merge(matches),
         Some(("remap", matches)) => change::remap(matches),
         Some(("generate", matches)) => change::generate(matches),
+        Some(("record", matches)) => record::record(matches),
         Some(("completions", matches)) => args::completions(matches),
         Some(("man", _)) => args::man(),
         // Clap has already refused a missing or unknown subcommand.

@@ -8,6 +8,7 @@ mod error;
 mod goal;
 mod input;
 mod options;
+mod pmpi;
 mod text;
 mod ti;
 mod trc;
@@ -29,7 +30,7 @@ use crate::catalog::{Component, Refusal};
 use crate::units::Picoseconds;
 
 /// One row per format. A new format is one file and one line here.
-const READERS: &[Reader] = &[trg::READER, trc::READER, ti::READER, goal::TEXT, goal::BINARY];
+const READERS: &[Reader] = &[trg::READER, trc::READER, ti::READER, goal::TEXT, goal::BINARY, pmpi::READER];
 
 /// The formats that can be read.
 pub const FORMATS: &[Component] = &components();

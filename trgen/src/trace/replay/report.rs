@@ -29,9 +29,10 @@ pub struct TaskReport {
 
 impl TaskReport {
     pub(super) fn count_sent(&mut self, send: &Send) {
-        match send.tag.context {
-            Tag::COLLECTIVE => self.sent_collective += 1,
-            _ => self.sent_point_to_point += 1,
+        if send.tag.is_collective() {
+            self.sent_collective += 1
+        } else {
+            self.sent_point_to_point += 1
         }
         self.sent_bytes = self.sent_bytes.saturating_add(send.bytes);
     }
@@ -52,7 +53,7 @@ pub struct ReplayReport {
 pub(super) fn wanted(receive: &Receive) -> String {
     let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
     let tag = match receive.tag {
-        TagFilter::Exactly(Tag { context: Tag::COLLECTIVE, label }) => format!("of collective {label}"),
+        TagFilter::Exactly(tag) if tag.is_collective() => format!("of collective {}", tag.label),
         TagFilter::Exactly(Tag { label, .. }) => format!("with tag {label}"),
         TagFilter::AnyIn(_) => "with any tag".to_owned(),
     };
