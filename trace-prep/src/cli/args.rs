@@ -171,7 +171,13 @@ fn quiet() -> Arg {
 }
 
 fn factor(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("X").default_value("1").value_parser(value_parser!(f64)).help(help)
+    Arg::new(name)
+        .long(name)
+        .value_name("X")
+        .default_value("1")
+        .allow_negative_numbers(true)
+        .value_parser(value_parser!(f64))
+        .help(help)
 }
 
 fn reading(command: Command) -> Command {

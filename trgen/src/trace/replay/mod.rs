@@ -15,7 +15,7 @@
 //! send ends when the last packet of the data has entered the source buffer.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use super::container::Reader;
 use super::matching::{Envelope, Posted};
@@ -201,7 +201,15 @@ impl Replay {
     /// The same with another protocol. To be called before the replay begins.
     #[must_use]
     pub fn with_protocol(self, protocol: Protocol) -> Self {
-        Self { protocol, ..self }
+        // Whoever receives may have to answer: only nodes without a task are known to be silent.
+        let silent_nodes = match protocol.eager_limit {
+            Some(_) => {
+                let used: HashSet<NodeId> = self.tasks.iter().map(|task| task.node).collect();
+                self.nodes - used.len()
+            }
+            None => self.silent_nodes,
+        };
+        Self { protocol, silent_nodes, ..self }
     }
 
     /// What each task did so far.
