@@ -62,7 +62,8 @@ impl<'a> Lines<'a> {
                 return Err(self.error(Fault::TooLarge { what: "the line", limit: MAX_LINE }));
             }
             let line = self.buffer.trim_ascii();
-            if !line.is_empty() && !(comments && line[0] == b'#') {
+            let left_out = line.is_empty() || comments && line[0] == b'#';
+            if !left_out {
                 break;
             }
         }
