@@ -34,10 +34,10 @@ fn numbers(
 /// The hosts of a graph; G is that of the network.
 pub(super) fn hosts(settings: &Settings) -> Result<HostParams, SettingsError> {
     let mut params = HostParams { gap_per_byte: 0, ..HostParams::default() };
-    if settings.is_set("host") {
+    if settings.is_set("hosts") {
         let HostParams { overhead, gap, overhead_per_byte, rendezvous, .. } = &mut params;
         let values = &mut [("o", overhead), ("g", gap), ("O", overhead_per_byte), ("S", rendezvous)];
-        numbers(settings, "host", settings.word("host"), values, "o=1500,g=1000,O=0,S=65535")?;
+        numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535")?;
     }
     Ok(params)
 }

@@ -99,7 +99,7 @@ pub const KEYS: &[Key] = &[
     key_of(Traffic, "load", "X", Number, Some("0.3"), "phits/node/cycle", "offered load"),
     key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, or an archive (.tar.xz) of one"),
     key_of(Traffic, "network", "router|ideal:...", Word, None, "", "what carries a trace: router (the default), or ideal:L=2500,G=6 (LogGOPS; ns, ns/byte)"),
-    key_of(Traffic, "host", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
+    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes); absent ones: o=1500,g=1000,O=0,S=65535"),
     key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),
     key_of(Traffic, "tasks-per-node", "N", Integer, None, "", "tasks of a trace or kernel that share a node; 1 if absent"),
     key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),

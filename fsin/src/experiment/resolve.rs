@@ -96,9 +96,9 @@ const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
 const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "compute", "max-cycles", "strict"];
-const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order", "network", "host"];
+const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order", "network", "hosts"];
 /// Keys that act where an ideal network takes the place of the router.
-const IDEAL: &[&str] = &["trace", "network", "host", "compute", "flop-rate", "trace-unit", "recv-order"];
+const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
 /// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
