@@ -12,7 +12,8 @@ fn main() {
         .and_then(|output| String::from_utf8(output.stdout).ok());
     println!("cargo:rustc-env=FSIN_COMMIT={}", commit.as_deref().map_or("unknown", str::trim));
     println!("cargo:rustc-env=FSIN_TARGET={}", std::env::var("TARGET").unwrap_or_default());
-    for watched in ["../.git/HEAD", "../.git/index"] {
+    // The sources too: an edit makes the tree dirty without touching the repository.
+    for watched in ["../.git/HEAD", "../.git/index", "src", "../trgen/src", "../Cargo.lock"] {
         if Path::new(watched).exists() {
             println!("cargo:rerun-if-changed={watched}");
         }

@@ -3,6 +3,7 @@
 pub mod couple;
 pub mod engine;
 pub mod experiment;
+pub mod ideal;
 pub mod network;
 pub mod report;
 pub mod router;

@@ -3,8 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
-use fsin::engine::fast::Fast;
+use fsin::engine::fast;
 use fsin::engine::reference::Reference;
+use fsin::network::Network;
 use fsin::router::{RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, Outcome, batch, fixed};
@@ -106,8 +107,8 @@ impl Setup {
     /// # Panics
     /// When the settings are refused.
     #[must_use]
-    pub fn fast_network(&self) -> Fast {
-        Fast::new(self.checked_shape(), self.params.clone()).expect("the tests' routers have at most 63 queues")
+    pub fn fast_network(&self) -> Box<dyn Network> {
+        fast::build(self.checked_shape(), self.params.clone(), 1).expect("the tests' routers have at most 63 queues")
     }
 
     fn checked_shape(&self) -> Box<dyn Topology> {
@@ -135,7 +136,7 @@ impl Setup {
         let mut source = self.source();
         let mut network = self.fast_network();
         let stop = AtomicBool::new(false);
-        control(&mut Coupled::new(&mut source, &mut network, &stop))
+        control(&mut Coupled::new(&mut source, &mut *network, &stop))
     }
 }
 

@@ -196,6 +196,7 @@ cases! {
     file_date: experiment("load = 2024-01-01\n", "e.toml:1:8");
     file_nan: experiment("load = nan\n", "e.toml:1:8");
     file_huge_number: experiment("packet = 99999999999999999999999999999999999999999\n", "e.toml:1:10");
+    file_seed_beyond: experiment("seed = 18446744073709551615\n", "e.toml:1:8");
     file_switch: experiment("strict = \"yes\"\n", "e.toml:1:10");
     file_size_zero: experiment("topology = \"torus:16x0\"\n", "e.toml:1:12");
     file_too_few_vcs: experiment("# routing is the default\nvcs = 1\n", "e.toml:2:7");
@@ -264,6 +265,7 @@ cases! {
     engine_unknown: case("run --engine warp", "--engine");
     seed_a_word: case("run --seed abc", "--seed");
     seed_negative: case("run --seed -1", "--seed");
+    seed_beyond_a_file: case("run --seed 9223372036854775808", "--seed");
     watchdog_0: case("run --watchdog 0", "--watchdog");
     max_cycles_without_tasks: case("run --max-cycles 100", "--max-cycles");
     network_deadlock: case(
@@ -283,6 +285,7 @@ cases! {
     kernel_absurd_iterations: case("run --kernel all-to-all:tasks=4,iterations=99999999999", "iterations");
     kernel_absurd_bytes: case("run --kernel all-to-all:tasks=4,bytes=1e99", "bytes");
     kernel_with_flop_rate: case("run --kernel bintree --flop-rate 1Gflop/s", "--flop-rate");
+    kernel_with_compute: case("run --kernel bintree --compute 0", "--compute");
     kernel_with_cycles: case("run --kernel bintree --cycles 100", "--cycles");
     trace_with_load: case("run --trace a.trc --load 0.3", "--load");
     trace_with_kernel: case("run --trace a.trc --kernel bintree", "--kernel");
@@ -290,7 +293,7 @@ cases! {
     bandwidth_zero: case("run --kernel bintree --bandwidth 0Gb/s", "--bandwidth");
     bandwidth_without_tasks: case("run --bandwidth 10Gb/s", "--bandwidth");
     flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
-    compute_negative: case("run --kernel bintree --compute -1", "--compute");
+    compute_negative: case("run --trace a.trc --compute -1", "--compute").file("a.trc", "c 0 1\n");
     placement_shift_too_far: case("run --kernel bintree --placement shift:99", "--placement");
     placement_unknown: case("run --kernel bintree --placement nonsense", "--placement");
     recv_order_unknown: case("run --trace a.trc --recv-order backwards", "--recv-order").file("a.trc", "c 0 1\n");
@@ -342,4 +345,39 @@ cases! {
     ti_collective_missing: ti("0 init\n0 barrier\n0 finalize\n", "1 init\n1 finalize\n", "rank 1");
     ti_receives_from_itself: ti("0 init\n0 recv 0 0 5\n0 send 0 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
     ti_unmatched_receive: ti("0 init\n0 recv 1 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
+}
+
+// Sums, phases, shots, traffic beside an application.
+cases! {
+    sum_unknown_term: case("run --traffic uniform+unifrom", "`unifrom`");
+    sum_unfinished: case("run --traffic uniform+", "found the end");
+    phase_without_length: case("run --traffic", "--traffic").word("uniform then tornado");
+    phase_of_nothing: case("run --traffic uniform@0", "--traffic");
+    source_unknown_key: case("run --traffic source(uniform,laod=0.1)", "`laod`");
+    load_that_nobody_uses: case("run --load 0.2 --traffic source(uniform,load=0.1)+source(tornado,load=0.1)", "--load");
+    mix_of_a_typing_error: case("run --traffic mix(0.9:uniform,0.1:hotpsot(0.5,0))", "`hotpsot`");
+    compose_of_draws: case("run --traffic compose(shuffle,uniform)", "`uniform`");
+    map_that_does_not_divide: case("run --traffic map(block:7,uniform)", "`7`");
+    pattern_file_missing: case("run --traffic matrix(nope.txt)", "nope.txt");
+    pattern_file_not_numbers: case("run --topology torus:2x2 --traffic histogram(h.txt)", "h.txt, line 2").file("h.txt", "1 2\none two\n");
+    pattern_file_beside_the_experiment: experiment("traffic = \"matrix(nope.txt)\"\n", "e.toml:1:11");
+    process_parameters_missing: case("run --temporal markov(2)", "p10");
+    process_beyond_its_rate: case("run --temporal markov(9,0.1) --load 2", "--temporal");
+    reactions_without_end: case("run --temporal reactive(0.5,1,4)", "without end");
+    size_law_negative: case("run --size polynomial(1,-1;1,8)", "--size");
+    shot_with_load: case("run --shot 4 --load 0.2", "--load");
+    shot_with_temporal: case("run --shot 4 --temporal poisson", "--temporal");
+    shot_with_cycles: case("run --shot 4 --cycles 100", "--cycles");
+    shot_with_warmup: case("run --shot 4 --warmup 100", "--warmup");
+    shot_of_nothing: case("run --shot 0", "--shot");
+    shots_of_a_sum: case("run --shot 4 --traffic uniform+tornado", "--shot");
+    samples_none: case("run --shot 4 --samples 0", "--samples");
+    limit_of_steady_traffic: case("run --max-cycles 100", "--max-cycles");
+    background_without_application: case("run --temporal background(0.1)", "`background`");
+    background_without_idle_nodes: case("run --kernel bintree --temporal background(0.1)", "--temporal");
+    kernel_with_a_pattern: case("run --kernel bintree --traffic tornado", "--traffic");
+    kernel_with_a_process: case("run --kernel bintree --temporal poisson", "--temporal");
+    kernel_with_shots: case("run --kernel bintree --shot 3", "--shot");
+    traffic_format_unknown: case("traffic --format xml", "--format");
+    explain_a_pattern_with_errors: case("explain unifrom(3)", "`unifrom(3)`");
 }

@@ -354,6 +354,52 @@ fn an_empty_folder_may_be_filled() {
     assert!(folder.path().join("empty/result.json").is_file());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_does_not_cost_the_folder() {
+    let folder = folder();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = fsin(folder.path()).args(["run", "--cycles", "10", "-o", "kept"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("stdout"));
+    assert!(folder.path().join("kept/result.json").is_file());
+}
+
+/// A trace is read more than once: a pipe would be empty the second time, a device may have no end.
+#[cfg(target_os = "linux")]
+#[test]
+fn traces_are_files() {
+    let folder = folder();
+    for path in ["/dev/zero", "/dev/null"] {
+        let output = run(folder.path(), &format!("run --trace {path}"));
+        assert_eq!(output.status.code(), Some(2), "{path}");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(path) && stderr.contains("write it to a file first"), "{stderr}");
+    }
+}
+
+#[test]
+fn idle_time_costs_nothing() {
+    let folder = folder();
+    fs::write(folder.path().join("long.trc"), "c 0 1e14\ns 0 1 0 64\nr 0 1 0 64\n").unwrap();
+    let asked = Instant::now();
+    let figures = json(folder.path(), "run --trace long.trc --topology torus:4");
+    // 10^14 ns are 3.125 * 10^13 cycles of 3.2 ns; looked at every 10 000 cycles they would take minutes.
+    assert!(figures["completion_cycles"].as_u64().unwrap() > 31_250_000_000_000);
+    assert!(asked.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn percentiles_hold_for_long_delays_too() {
+    let folder = folder();
+    let figures = json(folder.path(), "run --cycles 20000 --topology torus:4x4 --load 3 --source open");
+    let cycles = |name: &str| figures[&format!("latency_{name}_cycles")].as_f64().unwrap();
+    assert!(cycles("mean") > 4096.0, "long beyond saturation");
+    // Delays grow evenly: the median is near the mean.
+    assert!((0.8..1.25).contains(&(cycles("p50") / cycles("mean"))));
+    assert!(cycles("p99") > cycles("mean"));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let folder = folder();
@@ -531,6 +577,173 @@ fn what_is_listed_can_be_run() {
         done(&output);
         assert_eq!(figures(&output)["complete"], true, "{name}");
     }
+}
+
+/// Cycles, sources, destinations and phits that `fsin traffic` lists.
+fn listed(line: &str) -> Vec<[u64; 4]> {
+    let folder = folder();
+    let listed = text(&run(folder.path(), &format!("traffic {line}")));
+    let mut lines = listed.lines();
+    assert_eq!(lines.next(), Some("cycle,source,destination,phits"));
+    let row = |line: &str| -> [u64; 4] {
+        let cells: Vec<u64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        cells.try_into().unwrap()
+    };
+    lines.map(row).collect()
+}
+
+#[test]
+fn traffic_is_listed_without_a_network() {
+    let line = "--topology torus:4x4 --load 0.5 --cycles 20000";
+    let all = listed(line);
+    assert!(all.is_sorted_by_key(|row| row[0]) && all.iter().all(|row| (1..=20_000).contains(&row[0])));
+    assert!(all.iter().all(|row| row[1] != row[2] && row[1] < 16 && row[2] < 16 && row[3] == 16));
+    let load = all.iter().map(|row| row[3]).sum::<u64>() as f64 / 16.0 / 20_000.0;
+    assert!((load / 0.5 - 1.0).abs() < 0.05, "{load}");
+    assert_eq!(all, listed(line), "the same again");
+    assert_ne!(all, listed(&format!("{line} --seed 2")));
+    // Without --cycles, 1000 of them; the same words as in a run.
+    let sizes = listed("--topology torus:4x4 --traffic tornado+2:shift(1) --size bimodal(2,9,0.5) --load 1");
+    assert!(sizes.iter().all(|row| row[0] <= 1000 && (row[3] == 2 || row[3] == 9)));
+    assert!(sizes.iter().any(|row| row[0] > 900));
+    // What ends is listed to its end: shots, and the messages of an application.
+    assert_eq!(listed("--topology torus:4x4 --shot 3 --samples 5").len(), 16 * 3 * 5);
+    let tree = listed("--topology torus:4x4 --kernel bintree:bytes=100");
+    assert_eq!(tree.len(), 15);
+    assert!(tree.iter().all(|row| row[3] == 25));
+    let folder = folder();
+    let lines = text(&run(folder.path(), "traffic --topology torus:4x4 --cycles 100 --format jsonl"));
+    for line in lines.lines() {
+        let object: Map<String, Value> = serde_json::from_str(line).unwrap();
+        assert!(["cycle", "source", "destination", "phits"].into_iter().eq(object.keys()));
+    }
+}
+
+#[test]
+fn shots_are_reported_one_by_one() {
+    let folder = folder();
+    let shots = json(folder.path(), "run --topology torus:4x4 --shot 10 --samples 7");
+    let rows = shots["shots"].as_array().unwrap();
+    assert_eq!(rows.len(), 7);
+    let mut start = 1;
+    let mut cycles = Vec::new();
+    for row in rows {
+        assert_eq!((row["start_cycle"].as_u64(), row["messages"].as_u64()), (Some(start), Some(160)));
+        cycles.push(row["cycles"].as_u64().unwrap());
+        start += cycles.last().unwrap();
+    }
+    let mean = cycles.iter().sum::<u64>() as f64 / 7.0;
+    assert!((shots["shot_cycles_mean"].as_f64().unwrap() - mean).abs() < 1e-9);
+    let variance = cycles.iter().map(|&c| (c as f64 - mean).powi(2)).sum::<f64>() / 6.0;
+    // Student's t for 6 degrees of freedom: 2.446912.
+    let half_width = 2.446_912 * (variance / 7.0).sqrt();
+    assert!((shots["shot_cycles_ci95"].as_f64().unwrap() / half_width - 1.0).abs() < 1e-6);
+    assert_eq!(shots["packets_received"], 1120);
+    assert_eq!(shots["complete"], true);
+    // A shot of 10 packets of 16 phits takes no less than their phits.
+    assert!(cycles.iter().all(|&cycles| cycles > 160), "{cycles:?}");
+    // The same in other words, on the other engine, and out of a file.
+    let other = json(folder.path(), "run --topology torus:4x4 --temporal shot(10) --samples 7 --engine reference");
+    assert_eq!((&other["shots"], &other["digest"]), (&shots["shots"], &shots["digest"]));
+    fs::write(folder.path().join("e.toml"), "topology = 'torus:4x4'\nshot = 10\nsamples = 7\nload = 0.1\n").unwrap();
+    assert_eq!(json(folder.path(), "run e.toml")["shots"], shots["shots"]);
+    let resolved = text(&run(folder.path(), "config --topology torus:4x4 --shot 10 --samples 7"));
+    assert!(resolved.contains("shot = 10") && !resolved.contains("load =") && !resolved.contains("warmup ="));
+    fs::write(folder.path().join("r.toml"), resolved).unwrap();
+    assert_eq!(json(folder.path(), "run r.toml")["digest"], shots["digest"]);
+    // Other traffic has no shots.
+    let steady = json(folder.path(), QUICK);
+    assert!(["shots", "shot_cycles_mean", "shot_cycles_ci95"].into_iter().all(|name| steady[name].is_null()));
+}
+
+#[test]
+fn sums_phases_and_reactions_run_with_the_load_asked_for() {
+    let folder = folder();
+    for (traffic, temporal) in [
+        ("uniform+transpose", "bernoulli"),
+        ("3:uniform+1:hotspot(0.1,0)", "cburst(4)"),
+        ("uniform@1000 then tornado@1000", "poisson"),
+        ("mix(0.9:uniform,0.1:zipf(1,distance))", "markov(2,0.05)"),
+        ("local-gauss(2)", "reactive(0.5,1)"),
+    ] {
+        let mut digests = BTreeSet::new();
+        for engine in ["fast", "reference"] {
+            let words = ["run", "--topology", "torus:5x5", "--load", "0.2", "--cycles", "20000", "--format", "json"];
+            let words = words.into_iter().chain(["--traffic", traffic, "--temporal", temporal, "--engine", engine]);
+            // 25 nodes are no power of two.
+            let words =
+                words.map(|word| if traffic.contains("transpose") { word.replace("5x5", "4x4") } else { word.into() });
+            let output = fsin(folder.path()).args(words).output().unwrap();
+            done(&output);
+            let figures = figures(&output);
+            let accepted = figures["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+            let silent = if traffic.contains("transpose") { 0.1 * 4.0 / 16.0 } else { 0.0 };
+            assert!((accepted / (0.2 - silent) - 1.0).abs() < 0.06, "{traffic}, {temporal}: {accepted}");
+            digests.insert(figures["digest"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(digests.len(), 1, "{traffic}, {temporal}");
+    }
+}
+
+#[test]
+fn traffic_beside_an_application_slows_it_down_and_ends_with_it() {
+    let folder = folder();
+    let figures = |words: &str| {
+        json(
+            folder.path(),
+            &format!("run --topology torus:8x8 --kernel all-to-all:tasks=32,bytes=4096 --placement random {words}"),
+        )
+    };
+    let alone = figures("");
+    let nothing = figures("--temporal background(0)");
+    for name in ["completion_cycles", "messages", "digest"] {
+        assert_eq!(alone[name], nothing[name], "{name}");
+    }
+    let beside = figures("--temporal background(0.5)");
+    assert!(beside["completion_cycles"].as_u64() > alone["completion_cycles"].as_u64());
+    assert_eq!(beside["messages"], alone["messages"]);
+    assert!(beside["packets_received"].as_u64() > alone["packets_received"].as_u64());
+    assert_eq!((&beside["complete"], &beside["packets_in_flight"]), (&Value::Bool(true), &0.into()));
+    let reference = figures("--temporal background(0.5) --engine reference");
+    assert_eq!(reference["digest"], beside["digest"]);
+}
+
+#[test]
+fn files_of_patterns_are_beside_the_experiment_and_in_the_manifest() {
+    let folder = folder();
+    let rows = ["0 1 1 1", "1 0 0 0", "1 0 0 0", "1 0 0 0"];
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    fs::write(folder.path().join("sub/m.txt"), rows.join("\n")).unwrap();
+    fs::write(folder.path().join("sub/e.toml"), "topology = 'torus:2x2'\ntraffic = 'mix(1:matrix(m.txt))'\n").unwrap();
+    let from_file = json(folder.path(), "run sub/e.toml --cycles 2000");
+    let input = &from_file["manifest"]["inputs"][0];
+    assert_eq!(input["sha256"], format!("{:x}", Sha256::digest(rows.join("\n"))));
+    let by_flag = json(folder.path(), "run --topology torus:2x2 --traffic mix(1:matrix(sub/m.txt)) --cycles 2000");
+    assert_eq!(by_flag["digest"], from_file["digest"]);
+    // The resolved experiment runs from anywhere.
+    let resolved = text(&run(folder.path(), "config sub/e.toml --cycles 2000"));
+    let elsewhere = self::folder();
+    fs::write(elsewhere.path().join("r.toml"), resolved).unwrap();
+    assert_eq!(json(elsewhere.path(), "run r.toml")["digest"], from_file["digest"]);
+}
+
+#[test]
+fn patterns_explain_where_node_0_sends() {
+    let folder = folder();
+    let explain = |name: &str| {
+        let output = fsin(folder.path()).args(["explain", name]).output().unwrap();
+        text(&output)
+    };
+    // Node 0 has coordinates (0,0); tornado on 4x4 is one step in both dimensions.
+    let tornado = explain("tornado");
+    assert!(tornado.contains("`tornado` on a 4x4 grid, seed 1"), "{tornado}");
+    assert!(tornado.contains("  y=1       . 100.0     .     .\n"), "{tornado}");
+    assert!(explain("transpose").contains("node 0 is silent"));
+    assert!(explain("hotspot").contains("`hotspot(0.1, 0)` on a 4x4 grid"));
+    assert!(explain("map(block:2, uniform)").contains("  y=0       . 100.0     .     .\n"));
+    assert!(explain("local").contains("`local` on a 16x16 grid"));
+    assert!(explain("matrix").contains("no table of destinations: `matrix` needs its parameter file"));
+    assert!(!explain("bernoulli").contains("grid, seed"));
 }
 
 /// The flags that scripts use, and their defaults.

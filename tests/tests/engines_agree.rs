@@ -4,15 +4,16 @@
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
-use fsin::engine::fast::Fast;
+use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
-use fsin::router::RouterParams;
+use fsin::router::{Consumption, RouterParams};
+use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
-use tests::strategies::{fixed_cases, networks, routers};
+use tests::strategies::{all_routings, fixed_cases, networks, routers};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
@@ -21,10 +22,14 @@ use trgen::{Cycle, NodeId, Picoseconds, TrGen};
 /// \[cycles\] Of each run of synthetic traffic: long enough to fill small networks and to meet the watchdog below.
 const CYCLES: u64 = 1_500;
 
-/// Both engines, on the same network.
-fn engines(setup: &Setup) -> [Box<dyn Network>; 2] {
-    let fast = Fast::new(setup.shape(), setup.params.clone()).expect("strategies keep within 63 queues per router");
-    [Box::new(Reference::new(setup.shape(), setup.params.clone())), Box::new(fast)]
+/// The reference engine, the fast engine, and the fast engine with the network cut into 2, 3 or 8 parts, on the same
+/// network.
+fn engines(setup: &Setup) -> [Box<dyn Network>; 3] {
+    let fast = |threads| {
+        fast::build(setup.shape(), setup.params.clone(), threads).expect("strategies keep within 63 queues per router")
+    };
+    let parts = [2, 3, 8][(setup.params.seed % 3) as usize];
+    [Box::new(Reference::new(setup.shape(), setup.params.clone())), fast(1), fast(parts)]
 }
 
 fn run(
@@ -68,9 +73,10 @@ fn synthetic() -> impl Strategy<Value = Setup> {
 }
 
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
-    let [reference, fast] = engines(setup)
+    let [reference, fast, cut] = engines(setup)
         .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
-    prop_assert_eq!(reference, fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
     Ok(())
 }
 
@@ -114,12 +120,13 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
 fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {
     let nodes = setup.shape().nodes();
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-    let [reference, fast] = engines(setup).map(|mut network| {
+    let [reference, fast, cut] = engines(setup).map(|mut network| {
         let mut replay = Replay::new(program.clone(), &placement, nodes, *pace).expect("peers and nodes exist");
         let outcome = run(&mut *network, &mut replay, |coupled| to_end(coupled, Cycle(400_000), &mut |_| {}));
         (outcome, replay.report())
     });
-    prop_assert_eq!(reference, fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &fast, "{:?}", setup);
+    prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
     Ok(())
 }
 
@@ -150,4 +157,51 @@ fn synthetic_traffic_on_15_000_networks() {
 #[ignore = "20 000 cases take minutes"]
 fn kernels_with_computing_on_5_000_networks() {
     check_cases(5_000, &programs(), check_program);
+}
+
+/// Threads do the same as one, in every mode: also where a cycle has work enough for them to be woken.
+#[test]
+fn threads_do_not_show() {
+    for routing in all_routings() {
+        for (topology, packet_phits, consumption) in [
+            ("torus:16x16", 16, Consumption::Multiple),
+            ("mesh:8x4x8", 4, Consumption::Single),
+            ("torus:300", 1, Consumption::Multiple),
+        ] {
+            let params = RouterParams { routing, packet_phits, consumption, ..RouterParams::default() };
+            let setup = Setup { params, ..Setup::new(topology, routing, 3).load(1.0) };
+            let results = [1, 2, 3, 8].map(|threads| {
+                let network = fast::build(setup.shape(), setup.params.clone(), threads);
+                let mut network = network.expect("three channels in three dimensions are less than 63 queues");
+                run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
+            });
+            assert!(results[0].totals.received > 1_000, "{topology} {routing:?}");
+            for other in &results[1..] {
+                assert_eq!(&results[0], other, "{topology} {routing:?}");
+            }
+        }
+    }
+}
+
+/// Computing costs nothing: a program whose tasks compute a million times longer than they communicate takes as many steps
+/// of the network as the same program without computing.
+#[test]
+fn long_computing_is_jumped_over() {
+    let setup = Setup::new("torus:4x4", Routing::BubbleSmart, 3);
+    let quiet = kernels::parse("all-to-all:tasks=16,bytes=1024", 16, None).expect("a kernel for 16 tasks");
+    let mut busy = quiet.clone();
+    for events in &mut busy.tasks {
+        let before = std::mem::take(events);
+        events.extend(before.into_iter().flat_map(|event| [Event::Compute(Picoseconds(3_200_000_000_000)), event]));
+    }
+    let placement: Vec<NodeId> = (0..16).map(NodeId::at).collect();
+    let pace = Pace { cycle: Picoseconds(3_200), compute_scale: 1.0 };
+    let [quiet, busy] = [quiet, busy].map(|program| {
+        let mut network = setup.fast_network();
+        let mut replay = Replay::new(program, &placement, 16, pace).expect("peers and nodes exist");
+        // Phit by phit, these cycles would take days.
+        run(&mut *network, &mut replay, |coupled| to_end(coupled, Cycle(u64::MAX / 4), &mut |_| {}))
+    });
+    assert_eq!(quiet.totals.received, busy.totals.received);
+    assert!(busy.cycles > 1_000_000 * quiet.cycles, "{} and {} cycles", quiet.cycles, busy.cycles);
 }

@@ -30,6 +30,10 @@ pub enum Purpose {
     Output = 7,
     /// Whole-network choices made before a run (seeded permutations, faults).
     Setup = 8,
+    /// Messages caused by receptions.
+    Reaction = 9,
+    /// The parts that traffic is summed from.
+    Part = 10,
 }
 
 /// One round of a 64-bit finaliser (Stafford's variant 13 of MurmurHash3's, as in SplitMix64): every input bit changes

@@ -65,7 +65,7 @@ fn an_order_that_cannot_be_told_is_warned_of() {
     assert_eq!(trace.program.tasks[1], [send(0, 0, 8), recv(0, 0, 8)]);
     assert!(trace.warnings[0].contains("match equally well"), "{:?}", trace.warnings);
     let unmatched = parse("s 0 1 0 8\ns 0 1 0 8\nr 0 1 0 8\n").unwrap();
-    assert!(unmatched.warnings.iter().any(|warning| warning.starts_with("1 sends or receives")));
+    assert!(unmatched.warnings.iter().any(|warning| warning.starts_with("1 send or receive has")));
     assert!(parse("s 0 1 0 8\n").unwrap().warnings[0].contains("none is received"));
     assert_eq!("dst-src".parse::<RecvOrder>().unwrap(), RecvOrder::DstSrc);
     assert!("dst-scr".parse::<RecvOrder>().unwrap_err().remedy().contains("dst-src"));

@@ -93,15 +93,38 @@ fn check(text: &str) -> u64 {
     count
 }
 
-const ANY_NUMBER: [&str; 6] = ["one-to-all", "all-to-one", "all-to-all", "all-to-all-plain", "bintree", "n-bodies"];
+const ANY_NUMBER: [&str; 15] = [
+    "one-to-all",
+    "all-to-one",
+    "all-to-all",
+    "all-to-all-plain",
+    "all-to-all-pairwise",
+    "bintree",
+    "gather",
+    "n-bodies",
+    "gups",
+    "random-waves",
+    "all-reduce-ring",
+    "all-gather-ring",
+    "reduce-scatter-ring",
+    "all-reduce-doubling",
+    "all-reduce-halving",
+];
 
 #[test]
 fn every_kernel_matches_and_ends_for_every_number_of_tasks() {
     for tasks in (1..=20).chain([31, 32, 33, 64, 100]) {
         let n = tasks as u64;
+        let core = 1u64 << n.ilog2();
         for kernel in ANY_NUMBER {
             let expected = match kernel {
-                "one-to-all" | "all-to-one" | "bintree" => n - 1,
+                "one-to-all" | "all-to-one" | "bintree" | "gather" => n - 1,
+                "gups" | "random-waves" if n == 1 => 0,
+                "gups" => 64 * n,
+                "random-waves" => 2 * n,
+                "all-reduce-ring" => 2 * n * (n - 1),
+                "all-reduce-doubling" => core * u64::from(core.ilog2()) + 2 * (n - core),
+                "all-reduce-halving" => 2 * core * u64::from(core.ilog2()) + 2 * (n - core),
                 "n-bodies" if n == 1 => 0,
                 "n-bodies" => n * (n / 2 + 1),
                 _ => n * (n - 1),
@@ -110,7 +133,9 @@ fn every_kernel_matches_and_ends_for_every_number_of_tasks() {
         }
     }
     for k in 0..8 {
-        assert_eq!(messages(&format!("butterfly:tasks={}", 1u64 << k)), k << k);
+        for kernel in ["butterfly", "butterfly-all-to-all", "all-gather-doubling", "reduce-scatter-halving"] {
+            assert_eq!(messages(&format!("{kernel}:tasks={}", 1u64 << k)), k << k, "{kernel}");
+        }
     }
 }
 
@@ -124,6 +149,10 @@ fn every_grid_kernel_matches_and_ends_for_every_grid() {
         assert_eq!(messages(&format!("waterfall:{grid}")), open, "{grid}");
         let ring = |size: u64| if size == 1 { 0 } else { 2 };
         assert_eq!(messages(&format!("torus2d:{grid}")), x * y * (ring(x) + ring(y)), "{grid}");
+        let turns = x * y * (x - 1 + y - 1);
+        assert_eq!(messages(&format!("all-reduce-torus2d:{grid}")), 2 * turns, "{grid}");
+        assert_eq!(messages(&format!("all-gather-torus2d:{grid}")), turns, "{grid}");
+        assert_eq!(messages(&format!("reduce-scatter-torus2d:{grid}")), turns, "{grid}");
     }
     for (x, y, z) in [(1, 1, 1), (2, 1, 3), (2, 2, 2), (3, 4, 5), (4, 4, 4)] {
         let grid = format!("grid={x}x{y}x{z}");
@@ -133,6 +162,10 @@ fn every_grid_kernel_matches_and_ends_for_every_grid() {
         assert_eq!(messages(&format!("waterfall:{grid}")), open, "{grid}");
         let ring = |size: u64| if size == 1 { 0 } else { 2 };
         assert_eq!(messages(&format!("torus3d:{grid}")), x * y * z * (ring(x) + ring(y) + ring(z)), "{grid}");
+        let turns = x * y * z * (x - 1 + y - 1 + z - 1);
+        assert_eq!(messages(&format!("all-reduce-torus3d:{grid}")), 2 * turns, "{grid}");
+        assert_eq!(messages(&format!("all-gather-torus3d:{grid}")), turns, "{grid}");
+        assert_eq!(messages(&format!("reduce-scatter-torus3d:{grid}")), turns, "{grid}");
     }
 }
 
@@ -176,6 +209,138 @@ fn orders_are_those_of_the_definitions() {
     assert_eq!(at("sweep2d:grid=3x3", 4), "<3.0 <1.0 >5.0 >7.0");
     assert_eq!(at("sweep3d:grid=2x2x2", 7), "<6.0 <5.0 <3.0");
     assert_eq!(at("waterfall:grid=2x1,iterations=3", 1), "<0.0 <0.1 <0.2");
+}
+
+/// Runs a program and follows what travels. `send` says what a message from one task to another holds, given what the
+/// sender holds, and `bytes` how long it then is; returns what each task holds in the end.
+fn follow<T: Clone>(
+    program: &Program,
+    begin: impl Fn(u32) -> Vec<T>,
+    send: impl Fn(u32, u32, u64, &mut Vec<T>) -> Vec<T>,
+    bytes: impl Fn(usize) -> u64,
+) -> Vec<Vec<T>> {
+    let tasks = program.tasks.len();
+    let mut held: Vec<Vec<T>> = (0..tasks as u32).map(begin).collect();
+    let mut next = vec![0; tasks];
+    let mut letters: HashMap<(u32, u32), std::collections::VecDeque<Vec<T>>> = HashMap::new();
+    // Sends to each partner so far, which are its rounds.
+    let mut rounds: HashMap<(u32, u32), u64> = HashMap::new();
+    while (0..tasks).any(|task| next[task] < program.tasks[task].len()) {
+        let before: usize = next.iter().sum();
+        for task in 0..tasks {
+            while let Some(event) = program.tasks[task].get(next[task]) {
+                let own = task as u32;
+                match event {
+                    Event::Send(message) => {
+                        let round = rounds.entry((own, message.to.0)).or_default();
+                        let content = send(own, message.to.0, *round, &mut held[task]);
+                        *round += 1;
+                        assert_eq!(message.bytes, bytes(content.len()), "{own} to {}", message.to);
+                        letters.entry((own, message.to.0)).or_default().push_back(content);
+                    }
+                    Event::Recv(receive) => {
+                        let from = receive.from.expect("no wildcards").0;
+                        let Some(content) = letters.get_mut(&(from, own)).and_then(|letters| letters.pop_front())
+                        else {
+                            break;
+                        };
+                        held[task].extend(content);
+                    }
+                    other => panic!("{other:?}"),
+                }
+                next[task] += 1;
+            }
+        }
+        assert!(next.iter().sum::<usize>() > before, "all wait");
+    }
+    held
+}
+
+/// From and to.
+type Block = (u32, u32);
+/// What a message from one task to another takes of what the sender holds.
+type Rule<'a> = &'a dyn Fn(u32, u32, u64, &mut Vec<Block>) -> Vec<Block>;
+
+#[test]
+fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
+    for tasks in 2..=33u32 {
+        let all = |program: &str, rule: Rule| {
+            let program = kernels::parse(&format!("{program}:tasks={tasks},bytes=10"), 64, None).unwrap();
+            let begin = |task| (0..tasks).map(|to| (task, to)).collect();
+            let held = follow(&program, begin, rule, |blocks| 10 * blocks as u64);
+            for (task, mut blocks) in (0..).zip(held) {
+                blocks.retain(|&(_, to)| to == task);
+                blocks.sort_unstable();
+                assert!(blocks.into_iter().eq((0..tasks).map(|from| (from, task))), "task {task} of {tasks}");
+            }
+        };
+        let direct = |_: u32, to: u32, _: u64, held: &mut Vec<Block>| {
+            held.extract_if(.., |block| block.1 == to).collect::<Vec<_>>()
+        };
+        for kernel in ["all-to-all", "all-to-all-plain", "all-to-all-pairwise", "all-to-all-linear"] {
+            all(kernel, &direct);
+        }
+        if tasks.is_power_of_two() {
+            // What belongs to the other half of the cube in the dimension of the exchange.
+            all("butterfly-all-to-all", &|from, to, _, held| {
+                let bit = from ^ to;
+                held.extract_if(.., |block| (block.1 ^ from) & bit != 0).collect()
+            });
+        }
+        let program = kernels::parse(&format!("gather:tasks={tasks},bytes=10"), 64, None).unwrap();
+        let mut held =
+            follow(&program, |task| vec![task], |_, _, _, held| std::mem::take(held), |blocks| 10 * blocks as u64);
+        held[0].sort_unstable();
+        assert!(held[0].iter().copied().eq(0..tasks), "task 0 has the blocks of all {tasks}");
+
+        // One value of everybody, combined: bintree at task 0, butterfly everywhere.
+        let program = kernels::parse(&format!("bintree:tasks={tasks},bytes=10"), 64, None).unwrap();
+        let mut held = follow(&program, |task| vec![task], |_, _, _, held| held.clone(), |_| 10);
+        held[0].sort_unstable();
+        assert!(held[0].iter().copied().eq(0..tasks), "each contribution once");
+        if tasks.is_power_of_two() {
+            let program = kernels::parse(&format!("butterfly:tasks={tasks},bytes=10"), 64, None).unwrap();
+            for mut values in follow(&program, |task| vec![task], |_, _, _, held| held.clone(), |_| 10) {
+                values.sort_unstable();
+                assert!(values.into_iter().eq(0..tasks), "each contribution once, everywhere");
+            }
+        }
+    }
+}
+
+#[test]
+fn random_kernels_draw_evenly_and_by_seed() {
+    let program = |seed| kernels::parse_seeded("gups:tasks=20,messages=5000", 20, None, seed).unwrap();
+    let receivers = |program: &Program| -> Vec<u32> {
+        let sends = program.tasks[7].iter().filter_map(|event| match event {
+            Event::Send(send) => Some(send.to.0),
+            _ => None,
+        });
+        sends.collect()
+    };
+    let drawn = receivers(&program(1));
+    // 19 classes of 263 in the mean: chi-square below its 0.999 quantile for 18 degrees, 42.3.
+    let statistic: f64 = (0..20u32)
+        .filter(|&to| to != 7)
+        .map(|to| (drawn.iter().filter(|&&other| other == to).count() as f64 - 5000.0 / 19.0).powi(2) / (5000.0 / 19.0))
+        .sum();
+    assert!(statistic < 42.3 && !drawn.contains(&7), "{statistic}");
+    assert_eq!(program(1), program(1));
+    assert_ne!(drawn, receivers(&program(2)));
+    assert_eq!(program(1).totals().point_to_point_bytes, 20 * 5000 * 8);
+    // Waves differ from each other.
+    let waves = kernels::parse("random-waves:tasks=64,iterations=2,messages=1", 64, None).unwrap();
+    let to = |label: i64| -> Vec<Option<u32>> {
+        let of = |events: &Vec<Event>| {
+            events.iter().find_map(|event| match event {
+                Event::Send(send) if send.tag.label == label => Some(send.to.0),
+                _ => None,
+            })
+        };
+        waves.tasks.iter().map(of).collect()
+    };
+    assert_ne!(to(0), to(1));
+    assert!(kernels::parse("gups:messages=0", 64, None).is_err());
 }
 
 #[test]

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
-use trgen::catalog::{Component, Parameter};
+use trgen::catalog::{Component, Parameter, Refusal};
 use trgen::synthetic::expr::{Argument, Call, Expr};
+use trgen::synthetic::{Config, Traffic};
 
 fn what(text: &str) -> String {
     Expr::parse(text).unwrap_err().to_string()
@@ -49,6 +50,21 @@ fn numbers_are_words_that_read_as_one() {
 }
 
 #[test]
+fn semicolons_quotations_and_signs() {
+    let expr = Expr::parse("polynomial(1, 0.5; 4, max=64)").unwrap();
+    let after: Vec<bool> = expr.arguments.iter().map(|argument| argument.after_semicolon).collect();
+    assert_eq!(after, [false, false, true, false]);
+    let expr = Expr::parse("matrix(\"my (old) file.txt\")").unwrap();
+    assert_eq!(expr.arguments[0].value.word(), Some("my (old) file.txt"));
+    assert_eq!(expr.to_string(), "matrix(\"my (old) file.txt\")");
+    assert_eq!(what("f(\"a)"), "the quotation never ends\n  f(\"a)\n    ^");
+    // A plus belongs to a number only at its beginning or in its exponent.
+    assert_eq!(Expr::parse("f(+1.5e+3)").unwrap().arguments[0].value.number(), Some(1500.0));
+    assert_eq!(what("one+two"), "expected the end, found `+`\n  one+two\n     ^");
+    assert_eq!(what("a@10"), "expected the end, found `@`\n  a@10\n   ^");
+}
+
+#[test]
 fn errors_point_at_the_place() {
     assert_eq!(what("uniform(0.1,"), "expected a name or a number, found the end\n  uniform(0.1,\n              ^");
     assert_eq!(what("a b"), "expected the end, found `b`\n  a b\n    ^");
@@ -57,6 +73,37 @@ fn errors_point_at_the_place() {
     assert_eq!(what("é(,"), "expected a name or a number, found `,`\n  é(,\n    ^");
     assert!(what("f(a").contains("expected `,` or `)`"));
     assert!(what(&"f(".repeat(100_000)).contains("nested too deeply"));
+}
+
+static LIST: Component = Component {
+    name: "list",
+    about: "for this test",
+    parameters: &[
+        Parameter { name: "a...", about: "numbers", range: "any", default: "" },
+        Parameter { name: "min", about: "least", range: "0..", default: "3" },
+        Parameter { name: "max", about: "largest", range: "0..", default: "" },
+    ],
+    source: "",
+};
+
+#[test]
+fn a_semicolon_ends_a_list() {
+    fn read(text: &str) -> Result<(Vec<i64>, i64, i64), Refusal> {
+        let expr = Expr::parse(text).unwrap();
+        let call = Call::bind(text, &expr, &LIST)?;
+        let list: Vec<_> = call.rest().iter().map(|one| one.integer().unwrap()).collect();
+        Ok((list, call.integer("min", 0..=99)?, call.integer("max", 0..=99)?))
+    }
+    assert_eq!(read("list(1, 2, 5; 7, 8)"), Ok((vec![1, 2, 5], 7, 8)));
+    assert_eq!(read("list(1, min=7, 2, max=8)"), Ok((vec![1, 2], 7, 8)));
+    assert_eq!(read("list(1; max=8)"), Ok((vec![1], 3, 8)));
+    assert_eq!(read("list:4,5;6,9"), Ok((vec![4, 5], 6, 9)));
+    let refused = |text| read(text).unwrap_err();
+    assert!(refused("list(1; 2, 3, 4)").to_string().starts_with("`list` takes at most 3"));
+    assert!(refused("list(1, 2)").to_string().starts_with("`list` needs its parameter max"));
+    assert!(refused("list(1; 2, min=3)").to_string().starts_with("`min` is given twice"));
+    let expr = Expr::parse("demo(1;2)").unwrap();
+    assert!(Call::bind("demo(1;2)", &expr, &COMPONENT).unwrap_err().to_string().starts_with("`demo` takes no `;`"));
 }
 
 static COMPONENT: Component = Component {
@@ -115,14 +162,16 @@ fn arguments_without_a_parameter_are_refused() {
 }
 
 fn trees() -> impl Strategy<Value = Expr> {
-    let leaf = "[a-z0-9.+-]{1,6}".prop_map(|name| Expr { name, arguments: Vec::new(), position: 0 });
+    // Words that need quotation marks among them.
+    let leaf =
+        "[a-z0-9.-]{1,6}|[a-z0-9 .+@;:(),=-]{1,6}".prop_map(|name| Expr { name, arguments: Vec::new(), position: 0 });
     leaf.prop_recursive(4, 24, 4, |inner| {
-        let argument = (proptest::option::of("[a-z]{1,4}"), inner)
-            .prop_map(|(key, value)| Argument { key: key.map(|key| (key, 0)), value });
-        ("[a-z]{1,6}", proptest::collection::vec(argument, 1..4)).prop_map(|(name, arguments)| Expr {
-            name,
-            arguments,
-            position: 0,
+        let argument = (proptest::option::of("[a-z]{1,4}"), inner, proptest::bool::weighted(0.2)).prop_map(
+            |(key, value, after_semicolon)| Argument { key: key.map(|key| (key, 0)), value, after_semicolon },
+        );
+        ("[a-z]{1,6}", proptest::collection::vec(argument, 1..4)).prop_map(|(name, mut arguments)| {
+            arguments[0].after_semicolon = false;
+            Expr { name, arguments, position: 0 }
         })
     })
 }
@@ -145,11 +194,14 @@ proptest! {
 
     /// Any text is read or refused, and so is whatever a family makes of it.
     #[test]
-    fn no_text_panics(text in "[a-z0-9.(),:= é\u{2003}-]{0,40}|\\PC{0,40}") {
+    fn no_text_panics(text in "[a-z0-9.(),:;=@+\" é\u{2003}-]{0,40}|\\PC{0,40}|(uniform|then|@|[+]|source|[(]|[)]|[:]|[;]|[,]|[0-9]| ){0,20}") {
         let grid = trgen::Geometry::new(&[4, 4]).unwrap();
         let _ = Expr::parse(&text);
         let _ = trgen::synthetic::spatial::parse(&text, &grid, 1);
         let _ = trgen::synthetic::size::parse(&text, 16);
+        let site = trgen::synthetic::temporal::Site { nodes: 16, load: 0.3, mean_phits: 16.0, seed: 1 };
+        let _ = trgen::synthetic::temporal::read(&text, site);
+        let _ = Traffic::new(&Config { pattern: text.clone(), ..Config::new(grid.clone()) });
         let _ = trgen::trace::kernels::parse(&text, 16, Some(&grid));
     }
 

@@ -12,6 +12,8 @@ const EXAMPLES: &str = "Examples:
   fsin run                                               an 8x8 torus at load 0.3
   fsin run --topology torus:16x16 --load 0.1 --format json
   fsin run --topology mesh:8x8 --routing bubble:oblivious --vcs 1 --traffic transpose
+  fsin run --traffic 'uniform@5000 then 3:uniform + 1:hotspot(0.5,0)' --size 'bimodal(4,64,0.2)'
+  fsin run --shot 10 --traffic transpose --samples 20
   fsin run --kernel bintree --topology torus:4x4x4
   fsin run --trace lu.S.16.ti.tar.xz --topology torus:4x4 --compute 0
 
@@ -40,6 +42,27 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(run())
         .subcommand(
+            experiment(Command::new("traffic"))
+                .about(
+                    "Lists the messages that a source would send, without a network: cycle, source, destination, phits",
+                )
+                .long_about(
+                    "Lists the messages that a source would send over a network that takes every message at once and \
+                     delivers it in the same cycle: cycle, source, destination, phits, one line each. 1000 cycles \
+                     unless --cycles says otherwise; shots, traces and kernels to their end.",
+                )
+                .arg(
+                    Arg::new("format")
+                        .long("format")
+                        .value_name("FORMAT")
+                        .default_value("csv")
+                        .hide_default_value(true)
+                        .value_parser(PossibleValuesParser::new(super::traffic::FORMATS))
+                        .help("How messages are written to stdout [csv]")
+                        .help_heading("Output"),
+                ),
+        )
+        .subcommand(
             experiment(Command::new("config"))
                 .about("Prints the effective experiment, complete, as a file that `fsin run` takes")
                 .arg(
@@ -60,8 +83,12 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(
             Command::new("explain")
-                .about("Explains a component: definition, parameters, source")
-                .arg(Arg::new("name").required(true).help("Its name, as in `uniform` or `bubble:smart`")),
+                .about("Explains a component: definition, parameters, source; for patterns, where node 0 sends")
+                .arg(
+                    Arg::new("name")
+                        .required(true)
+                        .help("Its name, as in `uniform` or `bubble:smart`; patterns also with arguments: `zipf(2)`"),
+                ),
         )
 }
 

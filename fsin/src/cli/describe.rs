@@ -6,8 +6,11 @@ use clap::ArgMatches;
 use fsin::routing::ROUTINGS;
 use fsin::topology::TOPOLOGIES;
 use trgen::catalog::{Component, suggestion};
-use trgen::synthetic::{size, spatial, temporal};
+use trgen::rng::{Purpose, stream};
+use trgen::synthetic::expr::Expr;
+use trgen::synthetic::{size, spatial, temporal, traffic};
 use trgen::trace::{collectives, formats, kernels, placement};
+use trgen::{Geometry, NodeId};
 
 use super::{Complaint, Exit, output};
 
@@ -19,6 +22,7 @@ fn catalogue() -> Vec<Family> {
         ("topologies", TOPOLOGIES.iter().collect()),
         ("routings", ROUTINGS.iter().collect()),
         ("traffic", spatial::components().collect()),
+        ("sums", traffic::components().collect()),
         ("temporal", temporal::components().collect()),
         ("sizes", size::components().collect()),
         ("kernels", kernels::components().collect()),
@@ -50,20 +54,74 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
     let catalogue = catalogue();
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
+    // A pattern may come with arguments: `zipf(2)`, `map(block:4, uniform)`.
+    let known = |name: &str| all().any(|(_, component)| component.name == name);
+    let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
+    let name = match &expr {
+        Some(expr) if spatial::components().any(|component| component.name == expr.name) => &expr.name,
+        _ => wanted,
+    };
     let mut text = String::new();
-    for (family, component) in all().filter(|(_, component)| component.name == wanted) {
+    for (family, component) in all().filter(|(_, component)| component.name == name) {
         let _ = writeln!(text, "{}  ({family})\n  {}", component.name, component.about);
         for parameter in component.parameters {
             let default = if parameter.default.is_empty() { "required" } else { parameter.default };
             let _ = writeln!(text, "  {}: {} ({}) [{default}]", parameter.name, parameter.about, parameter.range);
         }
         let _ = writeln!(text, "  source: {}", component.source);
+        if family == "traffic" {
+            let example = spatial::example(name).filter(|_| expr.is_none());
+            destinations(example.unwrap_or(wanted), &mut text);
+        }
     }
     if text.is_empty() {
         let names: Vec<&str> = all().map(|(_, component)| component.name).collect();
         let what = format!("no component is called `{wanted}`");
-        return Err(Complaint::new(Exit::Usage, what, suggestion(wanted, &names)));
+        let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
+        return Err(Complaint::new(Exit::Usage, what, suggestion(near, &names)));
     }
     output::print_text(&text)?;
     Ok(Exit::Done)
+}
+
+/// A table of where node 0 of a small grid sends: 4x4, or 16x16 for patterns that need more.
+fn destinations(pattern: &str, text: &mut String) {
+    const DRAWS: u32 = 1_000_000;
+    let tried = [[4, 4], [16, 16]].into_iter().find_map(|sizes| {
+        let grid = Geometry::new(&sizes)?;
+        let pattern = spatial::parse(pattern, &grid, 1).ok()?;
+        Some((grid, pattern))
+    });
+    let Some((grid, mut built)) = tried else {
+        // With the reason: a file to be given, a number of nodes.
+        if let Some(Err(refusal)) = Geometry::new(&[4, 4]).map(|grid| spatial::parse(pattern, &grid, 1)) {
+            let reason = refusal.to_string();
+            let _ = writeln!(text, "\n  no table of destinations: {}", reason.lines().next().unwrap_or_default());
+        }
+        return;
+    };
+    let sizes = grid.sizes();
+    let (width, shape) = (sizes[0] as usize, format!("{}x{}", sizes[0], sizes[1]));
+    let source = NodeId(0);
+    let _ = writeln!(text, "\n  `{pattern}` on a {shape} grid, seed 1: share of node 0's messages to each node [%]");
+    if built.is_silent(source) {
+        let _ = writeln!(text, "  node 0 is silent");
+        return;
+    }
+    let mut counts = vec![0u32; grid.nodes()];
+    let mut rng = stream(1, 0, Purpose::Spatial);
+    for _ in 0..DRAWS {
+        if let Some(to) = built.destination(source, &mut rng) {
+            counts[to.index()] += 1;
+        }
+    }
+    for (row, shares) in counts.chunks(width).enumerate() {
+        let _ = write!(text, "  y={row:<3}");
+        for &count in shares {
+            let share = 100.0 * f64::from(count) / f64::from(DRAWS);
+            let cell = if count == 0 { ".".to_owned() } else { format!("{share:.1}") };
+            let _ = write!(text, " {cell:>5}");
+        }
+        text.push('\n');
+    }
 }

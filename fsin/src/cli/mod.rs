@@ -11,6 +11,7 @@ mod memory;
 mod output;
 mod progress;
 mod run;
+mod traffic;
 
 pub(crate) use diagnostic::Complaint;
 
@@ -33,6 +34,7 @@ pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
+        Some(("traffic", matches)) => traffic::traffic(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
         Some(("explain", matches)) => describe::explain(matches),

@@ -37,7 +37,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), Complaint> {
     ignore_broken_pipe(io::stdout().lock().write_all(text.as_bytes()))
 }
 
-fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complaint> {
+pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complaint> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let what = format!("cannot write the results to stdout: {error}");

@@ -4,10 +4,11 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use fsin::run::Progress;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use trgen::Cycle;
 
-const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {per_sec}  {eta} left";
-const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {per_sec}  {elapsed}";
+const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
+const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {rate}  {elapsed}";
 
 /// Shows how far a run is.
 pub(crate) struct Meter {
@@ -31,12 +32,12 @@ impl Meter {
         if self.bar.is_none() {
             return;
         }
-        let end = progress.end.map(|end| end.0);
+        let end = progress.end.map(|end| end.since(Cycle::FIRST));
         if end != self.end {
             self.restyle(end);
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(progress.clock.0);
+            bar.set_position(progress.clock.since(Cycle::FIRST));
             bar.set_message(match progress.end {
                 Some(_) => progress.phase.to_owned(),
                 None => format!("{}, {} packets in flight", progress.phase, progress.in_flight),
@@ -59,7 +60,10 @@ impl Meter {
         let Some(bar) = &self.bar else { return };
         let template = if end.is_some() { KNOWN } else { UNKNOWN };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // Nobody but a terminal reads it.
+                let _ = write!(out, "{} cycles/s", HumanCount(state.per_sec() as u64));
+            }));
         }
         if let Some(end) = end {
             bar.set_length(end);

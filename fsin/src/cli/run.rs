@@ -1,6 +1,7 @@
 //! `fsin run` and `fsin config`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
@@ -22,23 +23,28 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return ideal(matches, &experiment);
     }
     memory::check(&experiment)?;
+    if !quiet {
+        for warning in args::misspelt_variables() {
+            output::tell(&format!("warning: {warning}"));
+        }
+    }
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(&experiment);
-    let processor = ProcessTime::now();
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
 
     let mut meter = Meter::new(quiet);
     let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
 
-    let costs =
-        Costs { cpu_seconds: processor.elapsed().as_secs_f64(), peak_memory_bytes: manifest::peak_memory_bytes() };
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {
-        for warning in args::misspelt_variables() {
-            output::tell(&format!("warning: {warning}"));
-        }
         for note in &finished.notes {
             output::tell(&format!("note: {note}"));
         }
@@ -46,10 +52,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
-    output::print(format(matches), &figures)?;
+    // A stdout that fails must not cost the results in the folder.
+    let printed = output::print(format(matches), &figures);
     if let Some(folder) = folder {
         output::keep(folder, &figures, &experiment.to_toml())?;
     }
+    printed?;
     match &finished.outcome.failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if finished.outcome.complete => Ok(Exit::Done),
@@ -65,13 +73,16 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     let quiet = matches.get_flag("quiet");
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(experiment);
-    let processor = ProcessTime::now();
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
     let meter = Meter::new(quiet);
     let run = execute_ideal(experiment, stop, &mut |events| meter.events(events))
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
-    let costs =
-        Costs { cpu_seconds: processor.elapsed().as_secs_f64(), peak_memory_bytes: manifest::peak_memory_bytes() };
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
     let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = ideal_figures(experiment, &run, costs, manifest);
     if !quiet {

@@ -15,6 +15,7 @@ use super::interface::Slot;
 use super::wait::{channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::arbitration::round_robin;
+use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw_direction, packet_key};
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
@@ -84,7 +85,7 @@ pub struct Reference {
     params: RouterParams,
     topology: Box<dyn Topology>,
     shape: Shape,
-    requests: Requests,
+    requests: Requests<AnySize>,
     clock: Cycle,
     nodes: Vec<Node>,
     packets: Vec<Packet>,
@@ -142,7 +143,7 @@ impl Reference {
             serial: (0, None),
         };
         Self {
-            requests: Requests::new(&params, shape),
+            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
@@ -417,7 +418,7 @@ impl Reference {
                 let (dimension, positive) = self.shape.direction(port);
                 packet.offsets[dimension] -= if positive { 1 } else { -1 };
                 packet.hops += 1;
-                self.recorder.hop();
+                self.recorder.hops(1);
             }
             if phit.index == self.params.packet_phits - 1 {
                 link.current = None;

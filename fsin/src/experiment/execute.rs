@@ -1,27 +1,21 @@
 //! Running an experiment.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use trgen::synthetic::source::{Config, Synthetic};
-use trgen::synthetic::{size, spatial, temporal};
-use trgen::trace::collectives::NAMES;
-use trgen::trace::container::{self, Content};
-use trgen::trace::formats::{self, Application, GraphTrace, ReadError, ReadOptions};
-use trgen::trace::goal::routed::Routed;
-use trgen::trace::kernels;
-use trgen::trace::placement::place;
-use trgen::trace::program::Program;
-use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::{Geometry, NodeId, SourceError, TrGen};
+use trgen::TrGen;
+use trgen::synthetic::traffic::Shot;
+use trgen::trace::formats::ReadError;
+use trgen::trace::replay::ReplayReport;
 
-use super::resolve::{EngineKind, Experiment, RunPlan, Traffic};
+use super::driver::{Driver, Kind};
+use super::resolve::{EngineKind, Experiment, RunPlan};
 use super::settings::SettingsError;
 use crate::couple::Coupled;
-use crate::engine::fast::{Fast, MAX_QUEUES};
+use crate::engine::fast::{self, MAX_QUEUES};
 use crate::engine::reference::Reference;
 use crate::network::Network;
+use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
 use crate::topology;
 
@@ -49,12 +43,6 @@ pub struct TraceFacts {
     pub blocking: bool,
 }
 
-impl TraceFacts {
-    fn new(collectives: BTreeMap<&'static str, u64>, report: ReplayReport, blocking: bool) -> Self {
-        Self { tasks: report.tasks.len(), collectives, report, blocking }
-    }
-}
-
 /// A run that has ended, one way or another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finished {
@@ -62,6 +50,10 @@ pub struct Finished {
     pub outcome: Outcome,
     /// What the tasks did, for traces and kernels.
     pub trace: Option<TraceFacts>,
+    /// Whether the network accepted clearly less than was asked for; `None` where no load is asked for.
+    pub saturated: Option<bool>,
+    /// How long each shot took, for traffic of shots.
+    pub shots: Option<Vec<Shot>>,
     /// What a reader of the figures may want to know, without being a warning.
     pub notes: Vec<String>,
 }
@@ -80,58 +72,32 @@ pub fn execute(
     let topology = topology::parse(&experiment.topology, experiment.ways)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let geometry = topology.geometry().clone();
-    let nodes = topology.nodes();
     let mut network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
-        EngineKind::Fast => Box::new(Fast::new(topology, experiment.router.clone()).ok_or_else(|| {
+        EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
             let what = format!("--engine fast simulates routers of at most {MAX_QUEUES} queues");
             settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
-        })?),
+        })?,
     };
-    let mut finished = match &experiment.traffic {
-        Traffic::Synthetic(config) => {
-            let mut source = synthetic(experiment, config)?;
-            let outcome = run(experiment, &mut source, &mut *network, stop, progress);
-            Finished { outcome, trace: None, notes: Vec::new() }
-        }
-        Traffic::Trace { path, options } => {
-            let mut run = |source: &mut dyn TrGen| run(experiment, source, &mut *network, stop, progress);
-            match load(path, options)? {
-                Loaded::Stored(container) => {
-                    let placement = placement(experiment, container.summaries().len(), nodes)?;
-                    let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
-                    let mut replay = started(experiment, replay, "trace")?.with_protocol(experiment.protocol);
-                    let outcome = run(&mut replay);
-                    let header = container.header();
-                    let facts = TraceFacts::new(container_collectives(header), replay.report(), true);
-                    Finished { outcome, trace: Some(facts), notes: header.notes.clone() }
-                }
-                Loaded::Application(Application::Programs(trace)) => {
-                    let mut replay = replay(experiment, trace.program, nodes, "trace")?;
-                    let mut outcome = run(&mut replay);
-                    outcome.warnings.splice(0..0, trace.warnings);
-                    let facts = TraceFacts::new(trace.collectives, replay.report(), true);
-                    Finished { outcome, trace: Some(facts), notes: trace.notes }
-                }
-                Loaded::Application(Application::Graphs(GraphTrace { mut graph, notes, .. })) => {
-                    graph.scale_work(experiment.pace.compute_scale);
-                    let placement = placement(experiment, graph.ranks().len(), nodes)?;
-                    let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
-                    let mut hosts = started(experiment, hosts, "trace")?;
-                    let outcome = run(&mut hosts);
-                    let facts = TraceFacts::new(BTreeMap::new(), hosts.report(), false);
-                    Finished { outcome, trace: Some(facts), notes }
-                }
-            }
-        }
-        Traffic::Kernel { spec } => {
-            let program = kernel(experiment, spec, &geometry)?;
-            let mut replay = replay(experiment, program, nodes, "kernel")?;
-            let outcome = run(experiment, &mut replay, &mut *network, stop, progress);
-            let facts = TraceFacts::new(BTreeMap::new(), replay.report(), true);
-            Finished { outcome, trace: Some(facts), notes: Vec::new() }
-        }
-    };
+    let mut driver = Driver::new(experiment, &geometry)?;
+    let mut outcome = run(experiment, driver.source(), &mut *network, stop, progress);
+    if let Kind::Beside(background) = &driver.kind
+        && outcome.completion.is_some()
+    {
+        // The network empties later, when the traffic beside has arrived too.
+        let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
+        outcome.completion = ends.max().flatten().map(trgen::Cycle::next);
+    }
+    let shots = driver.shots().map(<[Shot]>::to_vec);
+    outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
+    let trace = driver.report().map(|(report, blocking)| TraceFacts {
+        tasks: report.tasks.len(),
+        collectives: driver.collectives.clone(),
+        report,
+        blocking,
+    });
+    let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
+    let mut finished = Finished { outcome, trace, shots, saturated, notes: driver.notes };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -151,63 +117,15 @@ fn run(
     }
 }
 
-/// The synthetic source, part by part, so that a refusal names the setting that it is about.
-fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, SettingsError> {
-    let settings = experiment.settings();
-    let law = size::parse(&config.size, config.packet_phits).map_err(|refusal| settings.refused("size", &refusal))?;
-    let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed)
-        .map_err(|refusal| settings.refused("traffic", &refusal))?;
-    let site =
-        temporal::Site { nodes: config.geometry.nodes(), load: config.load, mean_phits: law.mean(), seed: config.seed };
-    let key = if settings.is_set("temporal") { "temporal" } else { "load" };
-    let process = temporal::parse(&config.process, site).map_err(|refusal| settings.refused(key, &refusal))?;
-    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
-}
+/// \[share\] Of the load that is asked for: a network that accepts less is saturated.
+const ACCEPTED: f64 = 0.97;
 
-fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Program, SettingsError> {
-    kernels::parse(spec, geometry.nodes(), Some(geometry))
-        .map_err(|refusal| experiment.settings().refused("kernel", &refusal))
-}
-
-fn replay(experiment: &Experiment, program: Program, nodes: usize, key: &'static str) -> Result<Replay, SettingsError> {
-    let placement = placement(experiment, program.tasks.len(), nodes)?;
-    let replay = Replay::new(program, &placement, nodes, experiment.pace);
-    Ok(started(experiment, replay, key)?.with_protocol(experiment.protocol))
-}
-
-/// The node of each task.
-fn placement(experiment: &Experiment, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SettingsError> {
-    let settings = experiment.settings();
-    let (seed, each) = (experiment.router.seed, experiment.tasks_per_node);
-    let used = tasks.div_ceil(each);
-    let placed = place(&experiment.placement, used, nodes, seed).map_err(|refusal| {
-        let key = if used > nodes { "topology" } else { "placement" };
-        settings.refused(key, &refusal)
-    })?;
-    Ok((0..tasks).map(|task| placed[task / each]).collect())
-}
-
-fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {
-    source.map_err(|error| experiment.settings().error(key, format!("--{key}: {error}"), "check the trace"))
-}
-
-/// A trace, as far as it must be in memory.
-enum Loaded {
-    /// Programs that are read block by block while they run.
-    Stored(container::Reader),
-    Application(Application),
-}
-
-fn load(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    match formats::open_container(path)? {
-        Some(container) if container.header().content == Content::Programs => Ok(Loaded::Stored(container)),
-        _ => formats::open(path, options).map(Loaded::Application),
-    }
-}
-
-fn container_collectives(header: &container::Header) -> BTreeMap<&'static str, u64> {
-    let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
-    header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect()
+/// True if a network accepted less than [`ACCEPTED`] of what is asked for, beyond what chance explains (three standard
+/// deviations of the number of packets). `None` if nothing was asked for or measured.
+fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
+    let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
+    let accepted = outcome.measured.counts.received as f64;
+    (asked > 0.0).then(|| accepted < ACCEPTED * asked - 3.0 * asked.sqrt())
 }
 
 /// Warnings that follow from the experiment and its outcome together.
@@ -218,17 +136,30 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     match &finished.trace {
         None if outcome.silent_nodes > 0 => {
             let share = 100.0 * outcome.silent_nodes as f64 / outcome.nodes as f64;
+            let effect = match finished.shots {
+                Some(_) => "they owe nothing in a shot",
+                None => "the offered load is lower than --load by that share",
+            };
             warnings.push(format!(
-                "{} of {} nodes ({share:.1} %) never send under this pattern: the offered load is lower than --load by \
-                 that share",
+                "{} of {} nodes ({share:.1} %) never send under this pattern: {effect}",
                 outcome.silent_nodes, outcome.nodes
             ));
         }
         Some(trace) if outcome.complete && trace.report.unreceived > 0 => warnings.push(format!(
-            "{} messages arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
-            trace.report.unreceived
+            "{} arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
+            match trace.report.unreceived {
+                1 => "1 message".to_owned(),
+                many => format!("{many} messages"),
+            }
         )),
         _ => {}
+    }
+    if finished.saturated == Some(true) && outcome.failure.is_none() {
+        let open = experiment.router.source_queue == SourceQueue::Open;
+        warnings.push(format!(
+            "saturated: the network accepts less than {ACCEPTED} of the load that is asked for{}",
+            if open { "; with an open source delays grow as long as the run lasts" } else { "" }
+        ));
     }
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete

@@ -31,7 +31,7 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
             what: format!("{} is not TOML: {}", path.display(), error.message()),
             remedy: match error.message() {
                 // The parser's words for it speak of types.
-                message if message.contains("i128") || message.contains("overflow") => {
+                message if ["i128", "overflow", "too large"].iter().any(|word| message.contains(word)) => {
                     "use a smaller number".to_owned()
                 }
                 _ => "write one `key = value` a line, words in quotes".to_owned(),

@@ -35,7 +35,7 @@ pub fn execute_ideal(
     progress: &mut dyn FnMut(u64),
 ) -> Result<IdealRun, Trouble> {
     let settings = experiment.settings();
-    let (Traffic::Trace { path, options }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
+    let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
         return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
     };
     let (mut graph, notes) = match formats::open(path, options)? {

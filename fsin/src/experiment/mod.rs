@@ -3,6 +3,7 @@
 //! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
+mod driver;
 mod execute;
 mod file;
 mod hosts;
@@ -12,6 +13,7 @@ mod quantity;
 mod resolve;
 mod settings;
 
+pub use driver::Driver;
 pub use execute::{Finished, TraceFacts, Trouble, execute};
 pub use file::read_file;
 pub use ideal::{IdealRun, execute_ideal};

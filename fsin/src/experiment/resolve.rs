@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use trgen::catalog::Refusal;
+use trgen::synthetic::expr::Expr;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
 use trgen::trace::goal::hosts::HostParams;
@@ -13,6 +14,7 @@ use super::hosts::{eager, hosts, network, tasks_per_node};
 use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
+use crate::engine::fast::MAX_THREADS;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::routing::{Order, Routing};
 use crate::run::BatchPlan;
@@ -21,7 +23,7 @@ use crate::topology;
 /// What drives the network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Traffic {
-    /// A synthetic source.
+    /// Synthetic sources.
     Synthetic(Config),
     /// Tasks of a trace.
     Trace {
@@ -29,11 +31,15 @@ pub enum Traffic {
         path: PathBuf,
         /// How to read it.
         options: ReadOptions,
+        /// What nodes without a task send; `None` for nothing.
+        beside: Option<Config>,
     },
     /// Tasks of an application kernel.
     Kernel {
         /// Its name and parameters.
         spec: String,
+        /// What nodes without a task send; `None` for nothing.
+        beside: Option<Config>,
     },
 }
 
@@ -88,15 +94,47 @@ pub struct Experiment {
     pub strict: bool,
     /// What simulates.
     pub engine: EngineKind,
+    /// \[threads\] That simulate; results do not depend on it.
+    pub threads: usize,
+    times: Times,
     settings: Settings,
+}
+
+/// What kind of times the traffic has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Times {
+    /// Those of a process that goes on for ever.
+    Steady,
+    /// Those of shots, which end.
+    Shots,
+    /// Those of an application alone.
+    Application,
+    /// Those of an application, with traffic beside it.
+    Beside,
+}
+
+impl Times {
+    fn of(settings: &Settings, tasks: bool) -> Self {
+        // A word that cannot be read is refused where it is built.
+        let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
+        match (tasks, process.as_str()) {
+            (false, _) if settings.is_set("shot") => Self::Shots,
+            (false, "shot") => Self::Shots,
+            (false, _) => Self::Steady,
+            (true, "background") => Self::Beside,
+            (true, _) => Self::Application,
+        }
+    }
 }
 
 /// Keys that hold for some traffic or run control only.
 const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
-const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "compute", "max-cycles", "strict"];
-const TRACE: &[&str] = &["flop-rate", "trace-unit", "recv-order", "network", "hosts"];
+const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
+/// Keys of runs that end by themselves.
+const ENDING: &[&str] = &["max-cycles", "strict"];
+const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "network", "hosts"];
 /// Keys that act where an ideal network takes the place of the router.
 const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
@@ -113,7 +151,8 @@ impl Experiment {
     /// The first setting that cannot be used, with its place and the remedy.
     pub fn resolve(settings: Settings) -> Result<Self, SettingsError> {
         let tasks = task_key(&settings)?;
-        conflicts(&settings, tasks)?;
+        let times = Times::of(&settings, tasks.is_some());
+        conflicts(&settings, tasks, times)?;
         let ways = settings.integer("ways")?;
         if !(1..=2).contains(&ways) {
             return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
@@ -139,14 +178,18 @@ impl Experiment {
         })?;
         let cycle_seconds = f64::from(router.phit_bytes) * 8.0 / bits_per_second;
         let pace = pace(&settings, cycle_seconds)?;
+        let synthetic = || synthetic(&settings, topology.geometry().clone(), &router);
+        let beside = || if times == Times::Beside { synthetic().map(Some) } else { Ok(None) };
         let traffic = match tasks {
-            None => Traffic::Synthetic(synthetic(&settings, topology.geometry().clone(), &router)?),
-            Some("trace") => {
-                Traffic::Trace { path: settings.word("trace").into(), options: read_options(&settings, pace)? }
-            }
-            Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned() },
+            None => Traffic::Synthetic(synthetic()?),
+            Some("trace") => Traffic::Trace {
+                path: settings.word("trace").into(),
+                options: read_options(&settings, pace)?,
+                beside: beside()?,
+            },
+            Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned(), beside: beside()? },
         };
-        let plan = plan(&settings, tasks.is_some())?;
+        let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
         let (mut hosts, tasks_per_node) = (hosts(&settings)?, tasks_per_node(&settings)?);
         let ideal = network(&settings)?;
         if let Some((_, gap_per_byte)) = ideal {
@@ -158,18 +201,21 @@ impl Experiment {
             }
         }
         let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
-        match settings.integer("threads")? {
-            1u32 => {}
-            threads => {
-                let what = format!("--threads {threads}: engine `{}` runs on one thread", settings.word("engine"));
-                return Err(settings.error("threads", what, "use --threads 1"));
-            }
+        let threads: usize = settings.integer("threads")?;
+        if !(1..=MAX_THREADS).contains(&threads) {
+            let what = format!("--threads {threads} is out of range");
+            return Err(settings.error("threads", what, &format!("use 1 to {MAX_THREADS}")));
+        }
+        if threads > 1 && engine == EngineKind::Reference {
+            let what = format!("--threads {threads}: the reference engine runs on one thread");
+            return Err(settings.error("threads", what, "use --threads 1, or --engine fast"));
         }
         Ok(Self {
             topology: topology.spec(),
             ways,
             router,
             traffic,
+            threads,
             placement: settings.word("placement").to_owned(),
             pace,
             cycle_seconds,
@@ -180,6 +226,7 @@ impl Experiment {
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             engine,
+            times,
             settings,
         })
     }
@@ -194,9 +241,14 @@ impl Experiment {
             "trace" => trace,
             "kernel" => tasks && !trace,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
-            name if SYNTHETIC.contains(&name) => !tasks,
+            "shot" => self.times == Times::Shots,
+            "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
+            "load" => self.times == Times::Steady,
+            "samples" => batch || self.times == Times::Shots,
+            name if SYNTHETIC.contains(&name) => self.times != Times::Application,
             name if BATCH.contains(&name) => batch,
             name if TASKS.contains(&name) => tasks,
+            name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
             name if TRACE.contains(&name) => trace,
             _ => true,
         })
@@ -217,6 +269,10 @@ impl Experiment {
             // A path is written as seen from anywhere.
             let value = match key.kind {
                 Kind::Path => std::path::absolute(&value).map_or(value, |path| path.display().to_string()),
+                _ if key.name == "traffic" => {
+                    let folder = pattern_folder(&self.settings);
+                    trgen::synthetic::traffic::with_absolute_files(&value, &folder).unwrap_or(value)
+                }
                 _ => value,
             };
             text.push_str(&format!("{} = {}\n", key.name, toml_value(key, &value)));
@@ -245,14 +301,19 @@ fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> 
 }
 
 /// Refuses flags that would have no effect.
-fn conflicts(settings: &Settings, tasks: Option<&'static str>) -> Result<(), SettingsError> {
+fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> Result<(), SettingsError> {
     let given = |keys: &[&'static str]| {
         keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
     };
     let useless =
         |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
     if let Some(tasks) = tasks {
-        if let Some(key) = given(SYNTHETIC).or_else(|| given(BATCH)) {
+        let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
+        if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
+            if matches!(key, "traffic" | "size") {
+                let why = format!("with --{tasks}, whose tasks say what is sent");
+                return useless(key, &why, "leave it out, or add --temporal background(LOAD) for nodes without a task");
+            }
             return useless(
                 key,
                 &format!("with --{tasks}"),
@@ -271,6 +332,25 @@ fn conflicts(settings: &Settings, tasks: Option<&'static str>) -> Result<(), Set
     }
     if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
         return useless(key, "with synthetic traffic", "leave it out, or give --trace or --kernel");
+    }
+    if times == Times::Shots {
+        if settings.is_set("shot") && given(&["temporal"]).is_some() {
+            return useless("temporal", "with --shot, which is a temporal process", "leave out one of them");
+        }
+        if let Some(key) = given(&["load"]) {
+            return useless(key, "with shots, which go at full speed", "leave it out");
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(key, "with shots, which run to their end", "use --samples for their number");
+        }
+        let batch: Vec<&'static str> = BATCH.iter().copied().filter(|&key| key != "samples").collect();
+        if let Some(key) = given(&batch) {
+            return useless(key, "with shots, all of which are measured", "leave it out");
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(ENDING) {
+        return useless(key, "with traffic that goes on for ever", "use --cycles for a fixed run");
     }
     if settings.is_set("cycles")
         && let Some(key) = given(BATCH)
@@ -312,10 +392,22 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
         let what = format!("--load {} is out of range", settings.word("load"));
         return Err(settings.error("load", what, format!("use 0 to {MAX_LOAD} phits/node/cycle")));
     }
+    let shots: u64 = settings.integer("samples")?;
+    if shots == 0 {
+        return Err(settings.error("samples", "--samples 0 is out of range", "use 1 to 2^60"));
+    }
+    let process = if settings.is_set("shot") {
+        format!("shot({})", settings.integer::<u64>("shot")?)
+    } else {
+        settings.word("temporal").to_owned()
+    };
+    let folder = pattern_folder(settings);
     Ok(Config {
         geometry,
         pattern: settings.word("traffic").to_owned(),
-        process: settings.word("temporal").to_owned(),
+        process,
+        shots,
+        folder,
         size: settings.word("size").to_owned(),
         load,
         packet_phits: router.packet_phits,
@@ -326,6 +418,14 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
         },
         seed: router.seed,
     })
+}
+
+/// The folder that paths in a pattern start from: that of the experiment file if the pattern stands in one.
+fn pattern_folder(settings: &Settings) -> PathBuf {
+    match settings.origin("traffic") {
+        Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
+        Origin::Default | Origin::Environment | Origin::Flag => PathBuf::new(),
+    }
 }
 
 fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
@@ -362,7 +462,7 @@ fn read_options(settings: &Settings, pace: Pace) -> Result<ReadOptions, Settings
     })
 }
 
-fn plan(settings: &Settings, tasks: bool) -> Result<RunPlan, SettingsError> {
+fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsError> {
     let cycles = |name: &'static str, least: u64| {
         let value: u64 = settings.integer(name)?;
         if (least..=MAX_CYCLES).contains(&value) {
@@ -370,7 +470,7 @@ fn plan(settings: &Settings, tasks: bool) -> Result<RunPlan, SettingsError> {
         }
         Err(settings.error(name, format!("--{name} {value} is out of range"), format!("use {least} to 2^60")))
     };
-    if tasks {
+    if ends {
         let limit = if settings.is_set("max-cycles") { Cycle::FIRST + cycles("max-cycles", 1)? } else { Cycle::NEVER };
         return Ok(RunPlan::ToEnd(limit));
     }

@@ -115,8 +115,11 @@ impl Settings {
         self.value(name).unwrap_or("")
     }
 
-    /// The value of a key as a whole number.
+    /// The value of a key as a whole number below 2^63, which is what an experiment file can hold.
     pub(super) fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SettingsError> {
+        if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
+            return Err(self.too_large(name));
+        }
         self.parse(name, "a whole number that is not negative")
     }
 
@@ -139,10 +142,14 @@ impl Settings {
         let word = self.word(name);
         word.parse().map_err(|_| {
             if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
-                return self.error(name, format!("--{name} {word} is too large"), self.example(name));
+                return self.too_large(name);
             }
             self.not(name, what)
         })
+    }
+
+    fn too_large(&self, name: &'static str) -> SettingsError {
+        self.error(name, format!("--{name} {} is too large", self.word(name)), self.example(name))
     }
 
     fn not(&self, name: &'static str, what: &str) -> SettingsError {

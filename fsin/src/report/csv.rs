@@ -1,9 +1,12 @@
-//! CSV: a header and one line of the scalar figures; what cannot be computed is empty. The settings of the experiment
-//! follow as columns of their own, so that lines of several runs can be told apart.
+//! CSV: a header and one line of the scalar figures; what cannot be computed is empty. Of a failure stands its kind. The
+//! settings of the experiment follow as columns of their own, so that lines of several runs can be told apart.
 
 use std::io::{self, Write};
 
 use serde_json::{Map, Value};
+
+/// Figures that are tables where they can be computed: they have no column where they cannot, either.
+const TABLES: &[&str] = &["samples", "collective_calls", "per_task"];
 
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     let mut header = Vec::new();
@@ -25,6 +28,8 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
                     add(format!("experiment.{key}"), value);
                 }
             }
+            ("failure", Value::Object(failure)) => add(name.clone(), &failure["kind"]),
+            (table, _) if TABLES.contains(&table) => {}
             _ => add(name.clone(), value),
         }
     }
@@ -45,5 +50,18 @@ mod tests {
         let mut out = Vec::new();
         write(figures.as_object().unwrap(), &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "a,b,d,experiment.vcs\n1,,\"x,y\",3\n");
+    }
+
+    #[test]
+    fn columns_do_not_depend_on_how_the_run_ended() {
+        let header = |figures: Value| {
+            let mut out = Vec::new();
+            write(figures.as_object().unwrap(), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let table = json!([{ "messages_sent": 1 }]);
+        assert_eq!(header(json!({"failure": null, "per_task": null, "z": 1})), "failure,z\n,1\n");
+        let failed = json!({"failure": {"kind": "source", "what": "w"}, "per_task": table, "z": 1});
+        assert_eq!(header(failed), "failure,z\nsource,1\n");
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+use trgen::synthetic::traffic::Shot;
 
 use crate::couple::Failure;
 use crate::experiment::{Experiment, Finished, Kind, TraceFacts};
@@ -14,8 +15,10 @@ pub const SCHEMA: u64 = 1;
 /// What a run cost. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
-    /// \[s\] Of processor time.
+    /// \[s\] Of processor time, of all threads.
     pub cpu_seconds: f64,
+    /// \[s\] By the clock on the wall.
+    pub wall_seconds: f64,
     /// \[bytes\] Most memory that the process held; `None` where the system does not tell.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -42,6 +45,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("schema", json!(SCHEMA));
     put("complete", json!(outcome.complete));
     put("converged", json!(outcome.converged));
+    put("saturated", json!(finished.saturated));
     put("failure", failure(outcome.failure.as_ref()));
     put("warnings", json!(outcome.warnings));
     put("notes", json!(finished.notes));
@@ -68,12 +72,16 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("fairness_min", json!(outcome.fairness.map(|fairness| fairness.min)));
     put("fairness_jain", json!(outcome.fairness.map(|fairness| fairness.jain)));
     put("samples", samples(&outcome.samples, outcome.nodes, phits));
+    shots(finished.shots.as_deref(), &mut put);
     let completion = outcome.completion.map(|cycle| cycle.0);
     put("completion_cycles", json!(completion));
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
     tasks(finished.trace.as_ref(), &mut put);
     put("cpu_seconds", json!(costs.cpu_seconds));
-    put("cycles_per_second", json!((costs.cpu_seconds > 0.0).then(|| outcome.cycles as f64 / costs.cpu_seconds)));
+    put("wall_seconds", json!(costs.wall_seconds));
+    // One thread's processor time is disturbed least by others; of several, the sum says nothing.
+    let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { costs.wall_seconds };
+    put("cycles_per_second", json!((seconds > 0.0).then(|| outcome.cycles as f64 / seconds)));
     put("peak_memory_bytes", json!(costs.peak_memory_bytes));
     put("digest", json!(format!("{:016x}", outcome.digest)));
     put("experiment", settings(experiment));
@@ -118,6 +126,16 @@ fn samples(samples: &[Sample], nodes: usize, phits: f64) -> Value {
         })
     };
     samples.iter().map(row).collect()
+}
+
+/// How long each shot took, with mean and confidence; null for traffic that is not of shots.
+fn shots(shots: Option<&[Shot]>, put: &mut impl FnMut(&str, Value)) {
+    let row = |shot: &Shot| json!({"start_cycle": shot.start.0, "cycles": shot.cycles, "messages": shot.messages});
+    let cycles: Vec<f64> = shots.unwrap_or_default().iter().map(|shot| shot.cycles as f64).collect();
+    let mean = cycles.iter().sum::<f64>() / cycles.len() as f64;
+    put("shots", shots.map_or(Value::Null, |shots| shots.iter().map(row).collect()));
+    put("shot_cycles_mean", json!((!cycles.is_empty()).then_some(mean)));
+    put("shot_cycles_ci95", json!(half_width_95(&cycles)));
 }
 
 fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {

@@ -26,6 +26,7 @@ const LINES: &[Line] = &[
     Line("packets received", &["packets_received"], 0, "packets"),
     Line("packets in flight", &["packets_in_flight"], 0, "packets"),
     Line("fairness min / Jain", &["fairness_min", "fairness_jain"], 3, ""),
+    Line("cycles per shot", &["shot_cycles_mean", "shot_cycles_ci95"], 2, "cycles, mean"),
     Line("tasks", &["tasks"], 0, "tasks"),
     Line("messages", &["messages"], 0, "messages"),
     Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
@@ -44,9 +45,10 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
         if values.iter().all(|value| value.is_null()) {
             continue;
         }
-        let separator = if names.contains(&"accepted_load_ci95") { " ± " } else { " / " };
+        let separator = if names.iter().any(|name| name.ends_with("_ci95")) { " ± " } else { " / " };
         let cells: Vec<String> =
             values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
+        let unit = if cells == ["1"] && !unit.contains('/') { unit.trim_end_matches('s') } else { unit };
         writeln!(out, "{}", format!("{label:<30} {} {unit}", cells.join(separator)).trim_end())?;
     }
     Ok(())
@@ -63,6 +65,10 @@ fn headline(figures: &Map<String, Value>) -> String {
         format!("trace {}", word("trace"))
     } else if !experiment["kernel"].is_null() {
         format!("kernel {}", word("kernel"))
+    } else if !experiment["shot"].is_null() {
+        format!("{} shot({})", word("traffic"), word("shot"))
+    } else if experiment["load"].is_null() {
+        format!("{} {}", word("traffic"), word("temporal"))
     } else {
         format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
     };

@@ -126,13 +126,17 @@ impl RouterParams {
             let what = format!("--routing {} needs {} virtual channels", self.routing.name(), self.routing.min_vcs());
             return Err(Refusal::value(
                 format!("{what}, --vcs is {}", self.vcs),
-                format!("use --vcs {} or more", self.routing.min_vcs()),
+                format!("use --vcs {} or more, or --routing bubble:oblivious", self.routing.min_vcs()),
             ));
         }
+        let queues = match self.queue_packets {
+            1 => "1 packet".to_owned(),
+            more => format!("{more} packets"),
+        };
         for (flag, packets) in [("bubble", self.bubble), ("lbr", self.lbr)] {
             if packets > self.queue_packets {
                 return Err(Refusal::value(
-                    format!("--{flag} {packets} can never be met by queues of {} packets", self.queue_packets),
+                    format!("--{flag} {packets} can never be met by queues of {queues}"),
                     format!("use --{flag} {} or less, or --queue {packets} or more", self.queue_packets),
                 ));
             }

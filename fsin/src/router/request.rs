@@ -4,8 +4,9 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::RouterParams;
+use super::layout::Layout;
 use crate::routing::{Order, Routing};
-use crate::topology::{Port, Shape};
+use crate::topology::Port;
 
 /// One virtual channel of one output link of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,11 +85,10 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
 
 /// The request rules of a router.
 #[derive(Clone, Debug)]
-pub struct Requests {
-    shape: Shape,
+pub struct Requests<L> {
+    layout: L,
     routing: Routing,
     order: Order,
-    vcs: u8,
     bubble: u32,
     lbr: u32,
 }
@@ -102,21 +102,26 @@ pub struct Interest {
     pub deterministic: u64,
 }
 
-impl Requests {
-    /// The rules for these settings; `shape` is the topology's.
+impl<L: Layout> Requests<L> {
+    /// The rules for these settings; `layout` is that of the topology and the settings.
     #[must_use]
-    pub fn new(params: &RouterParams, shape: Shape) -> Self {
-        Self {
-            shape,
-            routing: params.routing,
-            order: params.order,
-            vcs: params.vcs as u8,
-            bubble: params.bubble,
-            lbr: params.lbr,
-        }
+    pub fn new(params: &RouterParams, layout: L) -> Self {
+        Self { layout, routing: params.routing, order: params.order, bubble: params.bubble, lbr: params.lbr }
+    }
+
+    #[inline(always)]
+    fn vcs(&self) -> u8 {
+        self.layout.vcs() as u8
+    }
+
+    /// The output that the deterministic route takes next.
+    #[inline(always)]
+    fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
+        self.order.next(self.layout.shape(), head.offsets)
     }
 
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
+    #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
@@ -129,7 +134,7 @@ impl Requests {
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
     #[must_use]
     pub fn interest(&self, head: &Head<'_>) -> Interest {
-        let deterministic = self.order.next(self.shape, head.offsets).map_or(0, |port| 1 << port.index());
+        let deterministic = self.deterministic(head).map_or(0, |port| 1 << port.index());
         let adaptive = match self.routing {
             Routing::BubbleOblivious => 0,
             _ => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
@@ -142,7 +147,7 @@ impl Requests {
     #[must_use]
     pub fn first_adaptive(&self) -> u8 {
         match self.routing {
-            Routing::BubbleOblivious => self.vcs,
+            Routing::BubbleOblivious => self.vcs(),
             _ => 1,
         }
     }
@@ -160,11 +165,17 @@ impl Requests {
         }
     }
 
+    /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
+    #[must_use]
+    pub fn compare_space(&self) -> bool {
+        self.routing == Routing::BubbleShortest
+    }
+
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
     /// of such waits is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
-        let port = self.order.next(self.shape, head.offsets)?;
+        let port = self.deterministic(head)?;
         let vc = match (self.routing, head.input) {
             (Routing::BubbleOblivious, Input::Transit(input)) if input.port == port => input.vc,
             _ => 0,
@@ -173,12 +184,14 @@ impl Requests {
     }
 
     /// The bubble: who enters a ring must leave room in it. Who goes on in the same queue of the ring need not.
+    #[inline]
     pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
         self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
     }
 
     /// The channels of `vcs` (a mask) that a packet may take where no bubble is asked for: those that are open, and for a
     /// packet that leaves an injection queue those that obey the local bubble restriction.
+    #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let open = near.open(port) & vcs;
         if self.lbr == 0 || head.input != Input::Injection {
@@ -188,29 +201,33 @@ impl Requests {
     }
 
     /// The same where the bubble is asked for.
+    #[inline]
     fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         self.keep(self.passing(head, port, vcs, near), |vc| self.bubble_open(head, OutputVc { port, vc }, near))
     }
 
+    #[inline]
     fn keep(&self, vcs: u32, passes: impl Fn(u8) -> bool) -> u32 {
         if vcs == 0 {
             return 0;
         }
-        (0..self.vcs).filter(|&vc| vcs & 1 << vc != 0 && passes(vc)).fold(0, |kept, vc| kept | 1 << vc)
+        (0..self.vcs()).filter(|&vc| vcs & 1 << vc != 0 && passes(vc)).fold(0, |kept, vc| kept | 1 << vc)
     }
 
     /// All channels from `first` on, as a mask.
+    #[inline]
     fn channels_from(&self, first: u8) -> u32 {
-        (((1u64 << self.vcs) - 1) as u32) & !((1 << first) - 1)
+        (((1u64 << self.vcs()) - 1) as u32) & !((1 << first) - 1)
     }
 
+    #[inline]
     fn escape(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let port = self.order.next(self.shape, head.offsets)?;
+        let port = self.deterministic(head)?;
         (self.passing_bubble(head, port, 1, near) != 0).then_some(OutputVc { port, vc: 0 })
     }
 
     fn oblivious(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let port = self.order.next(self.shape, head.offsets)?;
+        let port = self.deterministic(head)?;
         if let Input::Transit(input) = head.input
             && input.port == port
         {
@@ -239,7 +256,7 @@ impl Requests {
     /// packet that owns it has not started keeps its place, as in the original. (Choosing among those that pass is a
     /// better router, 9 % less delay at half load, and not the published one.)
     fn shortest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let adaptive = || self.profitable(head).flat_map(|port| (1..self.vcs).map(move |vc| OutputVc { port, vc }));
+        let adaptive = || self.profitable(head).flat_map(|port| (1..self.vcs()).map(move |vc| OutputVc { port, vc }));
         let most = adaptive().filter_map(|output| near.space_ahead(output)).max()?;
         let best = || adaptive().filter(|&output| near.space_ahead(output) == Some(most));
         let count = best().count() as u32;
@@ -252,11 +269,12 @@ impl Requests {
     ///
     /// The draw is anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it wait
     /// for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
+    #[inline(always)]
     fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let dimensions = self.shape.dimensions;
+        let dimensions = self.layout.shape().dimensions;
         let mut dimension = 0;
         if let Input::Transit(input) = head.input {
-            let (own, positive) = self.shape.direction(input.port);
+            let (own, positive) = self.layout.shape().direction(input.port);
             let offset = head.offsets[own];
             let straight = offset != 0 && (offset > 0) == positive;
             if straight && near.open(input.port) & 1 << input.vc != 0 {
@@ -268,11 +286,14 @@ impl Requests {
         for _ in 0..dimensions {
             let offset = head.offsets[dimension];
             if offset != 0 {
-                let port = self.shape.port(dimension, offset > 0);
-                let adaptive = u32::from(self.vcs) - 1;
-                let vc = 1 + if adaptive == 1 { 0 } else { pick(mix2(now, dimension as u64), adaptive) as u8 };
-                if self.passing(head, port, 1 << vc, near) != 0 {
-                    return Some(OutputVc { port, vc });
+                let port = self.layout.shape().port(dimension, offset > 0);
+                // Drawn before it is looked at: but where none is open, the draw does not matter.
+                if near.open(port) & self.channels_from(1) != 0 {
+                    let adaptive = u32::from(self.vcs()) - 1;
+                    let vc = 1 + if adaptive == 1 { 0 } else { pick(mix2(now, dimension as u64), adaptive) as u8 };
+                    if self.passing(head, port, 1 << vc, near) != 0 {
+                        return Some(OutputVc { port, vc });
+                    }
                 }
             }
             dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };
@@ -281,8 +302,8 @@ impl Requests {
     }
 
     /// Ports that bring the packet nearer, in the order of dimensions.
-    fn profitable<'h>(&self, head: &Head<'h>) -> impl Iterator<Item = Port> + use<'h> {
-        let shape = self.shape;
+    fn profitable<'h>(&self, head: &Head<'h>) -> impl Iterator<Item = Port> + use<'h, L> {
+        let shape = self.layout.shape();
         let offsets = head.offsets;
         (0..shape.dimensions)
             .filter(move |&dimension| offsets[dimension] != 0)

@@ -14,6 +14,7 @@ pub enum Order {
 impl Order {
     /// The output that comes next; `None` once the packet has arrived.
     #[must_use]
+    #[inline]
     pub fn next(self, shape: Shape, offsets: &[i16]) -> Option<Port> {
         debug_assert_eq!(offsets.len(), shape.dimensions);
         let dimension = match self {

@@ -52,6 +52,9 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
     let mut conductor = Conductor::new(coupled, progress);
     let mut converged = None;
     let end = measure(&mut conductor, plan, &mut converged);
+    if end.is_err() && conductor.samples.is_empty() {
+        conductor.warnings.push("the run failed before measuring began: there are no loads and no delays".to_owned());
+    }
     if converged == Some(false) {
         conductor.warnings.push(format!(
             "not converged: no steady state within {} cycles after the warm-up; the figures are of a state that may \
@@ -97,17 +100,18 @@ fn measure(
     let end = conductor.clock() + measuring;
     for _ in 0..plan.samples {
         let start = conductor.clock();
-        let mut reached = run_through(conductor, "measuring", start + plan.sample_size, end)?;
-        while reached != Reached::Interrupted
+        let mut reached = run_through(conductor, "measuring", start + plan.sample_size, end);
+        while reached.as_ref().is_ok_and(|&reached| reached != Reached::Interrupted)
             && conductor.coupled.network().recorder().window().counts.received < plan.min_batch_packets
             && conductor.clock().since(start) < STRETCH * plan.sample_size
         {
             let target = conductor.clock() + plan.sample_size;
-            reached = run_through(conductor, "measuring", target, end)?;
+            reached = run_through(conductor, "measuring", target, end);
         }
+        // What was measured until a deadlock counts.
         conductor.close_sample(start);
-        if reached == Reached::Interrupted {
-            return Ok(reached);
+        if reached? == Reached::Interrupted {
+            return Ok(Reached::Interrupted);
         }
     }
     Ok(Reached::Target)

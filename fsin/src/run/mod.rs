@@ -67,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// What a run is doing: reported at most every [`SLICE`] cycles.
+/// What a run is doing: reported about every [`SLICE`] cycles, less often while nothing moves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
@@ -80,8 +80,11 @@ pub struct Progress {
     pub in_flight: u64,
 }
 
-/// \[cycles\] Between two reports of progress.
+/// \[cycles\] Between two reports of progress, while anything moves.
 pub const SLICE: u64 = 10_000;
+
+/// \[cycles\] The same after a long time in which nothing moved: slices of idle time cost as much as others.
+const LONGEST_SLICE: u64 = 1 << 30;
 
 /// A run under way: the coupled pair, who is told of progress, and what has been gathered.
 struct Conductor<'a, 'b> {
@@ -102,12 +105,15 @@ impl<'a, 'b> Conductor<'a, 'b> {
 
     /// Runs to `target`, reporting on the way.
     fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
+        let mut slice = SLICE;
         loop {
             let clock = self.clock();
-            let stop = (clock + SLICE).min(target);
+            let stop = (clock + slice).min(target);
             let reached = self.coupled.run(stop)?;
             let network = self.coupled.network();
-            (self.progress)(Progress { phase, clock: network.clock(), end, in_flight: network.in_flight() });
+            let in_flight = network.in_flight();
+            (self.progress)(Progress { phase, clock: network.clock(), end, in_flight });
+            slice = if in_flight == 0 { (2 * slice).min(LONGEST_SLICE) } else { SLICE };
             if reached != Reached::Target || stop == target {
                 return Ok(reached);
             }

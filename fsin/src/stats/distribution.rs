@@ -76,7 +76,8 @@ impl Distribution {
     /// Adds a value.
     pub fn record(&mut self, value: u64) {
         self.moments.record(value);
-        self.histogram.saturating_record(value);
+        // Not `saturating_record`: that one clamps to the range at hand, which here is that of an empty histogram.
+        self.histogram.record(value).expect("an auto-resizing histogram takes every value");
     }
 
     /// Adds everything that `other` holds.
@@ -119,6 +120,26 @@ mod tests {
         assert_eq!(all.moments().max(), Some(1000));
         assert_eq!(all.quantile(0.5), Some(500));
         assert_eq!(all.quantile(0.999), Some(999));
+    }
+
+    #[test]
+    fn quantiles_of_large_values_are_theirs() {
+        let mut all = Distribution::default();
+        let mut large = Distribution::default();
+        for value in [1, 2047, 2048, 100_000, 1 << 40] {
+            if value < 2048 { &mut all } else { &mut large }.record(value);
+        }
+        all.merge(&large);
+        let precise = |share: f64, expected: u64| {
+            let found = all.quantile(share).unwrap();
+            assert!(found.abs_diff(expected) <= expected / 1000, "{share}: {found}, not {expected}");
+        };
+        precise(0.2, 1);
+        precise(0.4, 2047);
+        precise(0.6, 2048);
+        precise(0.8, 100_000);
+        precise(1.0, 1 << 40);
+        Distribution::default().record(u64::MAX);
     }
 
     #[test]

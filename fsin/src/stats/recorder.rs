@@ -100,9 +100,9 @@ impl Recorder {
         self.window.injection_latency.record(latency);
     }
 
-    /// A header crossed a link.
-    pub fn hop(&mut self) {
-        self.window.counts.hops += 1;
+    /// So many headers crossed a link.
+    pub fn hops(&mut self, headers: u64) {
+        self.window.counts.hops += headers;
     }
 
     /// A packet was consumed in full in cycle `now`.

@@ -76,6 +76,7 @@ impl Shape {
 
     /// The port of a dimension and direction.
     #[must_use]
+    #[inline]
     pub fn port(self, dimension: usize, positive: bool) -> Port {
         let way = usize::from(!positive);
         debug_assert!(way < self.ways);
@@ -84,8 +85,10 @@ impl Shape {
 
     /// The dimension of a port, and whether it leads in + direction.
     #[must_use]
+    #[inline]
     pub const fn direction(self, port: Port) -> (usize, bool) {
-        (port.index() / self.ways, port.index().is_multiple_of(self.ways))
+        // One way or two: no division is needed.
+        (port.index() >> (self.ways - 1), port.index() & (self.ways - 1) == 0)
     }
 }
 

@@ -62,10 +62,70 @@ pub(super) fn ln_one_minus(p: f64) -> f64 {
     if p < 0.25 { twice_artanh(-p / (2.0 - p)) } else { ln(1.0 - p) }
 }
 
+/// e^x for |x| <= 700, to a few units in the last place, the same on every host.
+///
+/// x = k ln 2 + r with |r| <= ln 2 / 2; the series of e^r is short, and 2^k is exact.
+pub(super) fn exp(x: f64) -> f64 {
+    // The high part of ln 2 ends with zeros, so that its product with k is exact.
+    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+    const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+    let k = (x * std::f64::consts::LOG2_E).round_ties_even();
+    let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
+    // 0.347^18 / 18! is below 2^-70.
+    let series = (1..=18).rev().fold(1.0, |sum, n| 1.0 + sum * r / f64::from(n));
+    series * f64::from_bits(((k as i64 + 1023) as u64) << 52)
+}
+
+/// rank^-exponent, the same on every host.
+pub(super) fn inverse_power(rank: f64, exponent: f64) -> f64 {
+    exp((-exponent * ln(rank)).max(-700.0))
+}
+
+/// A draw from the standard normal distribution, by the polar method: logarithm and square root only.
+pub(super) fn normal(rng: &mut Stream) -> f64 {
+    loop {
+        let (u, v) = (2.0 * positive_unit(rng) - 1.0, 2.0 * positive_unit(rng) - 1.0);
+        let square = u * u + v * v;
+        if square > 0.0 && square < 1.0 {
+            return u * (-2.0 * ln(square) / square).sqrt();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::rng::{Purpose, stream};
+
+    #[test]
+    fn exponentials_agree_with_the_host_to_the_last_places() {
+        let mut rng = stream(4, 0, Purpose::Setup);
+        for _ in 0..100_000 {
+            let x = 1400.0 * positive_unit(&mut rng) - 700.0;
+            assert!((exp(x) / x.exp() - 1.0).abs() < 2e-15, "exp({x})");
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert!((inverse_power(3.0, 2.0) * 9.0 - 1.0).abs() < 1e-15);
+        assert_eq!(inverse_power(1.0, 64.0), 1.0);
+    }
+
+    #[test]
+    fn normal_draws_have_the_moments_of_the_normal_distribution() {
+        let mut rng = stream(5, 0, Purpose::Setup);
+        const DRAWS: u32 = 1_000_000;
+        let mut sums = [0.0f64; 4];
+        for _ in 0..DRAWS {
+            let g = normal(&mut rng);
+            for (power, sum) in (1..).zip(&mut sums) {
+                *sum += g.powi(power);
+            }
+        }
+        // Four standard deviations of the means of g, g^2, g^3, g^4: variances 1, 2, 15, 96.
+        for (sum, (mean, variance)) in sums.iter().zip([(0.0, 1.0), (1.0, 2.0), (0.0, 15.0), (3.0, 96.0f64)]) {
+            let found = sum / f64::from(DRAWS);
+            assert!((found - mean).abs() < 4.0 * (variance / f64::from(DRAWS)).sqrt(), "{found} instead of {mean}");
+        }
+    }
 
     #[test]
     fn logarithms_agree_with_the_host_to_the_last_places() {

@@ -2,14 +2,18 @@
 //!
 //! # Grammar
 //! ```text
-//! expression = word [ '(' [ argument { ',' argument } ] ')' ]
-//!            | word ':' argument { ',' argument }       on the outside
-//!            | word ':' argument                        within parentheses, where a comma ends it
+//! expression = word [ '(' [ arguments ] ')' ]
+//!            | word ':' arguments       on the outside
+//!            | word ':' argument        within parentheses, where a comma ends it
+//! arguments  = argument { ',' argument } [ ';' argument { ',' argument } ]
 //! argument   = [ word '=' ] expression
-//! word       = any characters but blanks and ( ) , : =
+//! word       = any characters but blanks and ( ) , : ; = @, and + only at its beginning or in the exponent of a number
+//!            | '"' any characters but '"' '"'
 //! ```
 //! A number is a word that reads as one ([`Expr::number`]). Blanks separate and mean nothing. So
-//! `mix(0.9:uniform, 0.1:hotspot(0.02, 0))` has two arguments `0.9` and `0.1`, each with one argument of its own.
+//! `mix(0.9:uniform, 0.1:hotspot(0.02, 0))` has two arguments `0.9` and `0.1`, each with one argument of its own. A
+//! semicolon ends a list of any length: `polynomial(1, 0.5; 4, 64)`. Signs between expressions, `+`, `@` and `then`,
+//! are those of [`traffic`](super::traffic).
 //!
 //! Every node of the tree knows its byte position, and every [`Refusal`] shows it with a caret under the text.
 
@@ -36,6 +40,8 @@ pub struct Argument {
     pub key: Option<(String, usize)>,
     /// The argument itself.
     pub value: Expr,
+    /// True for the first argument after a semicolon.
+    pub after_semicolon: bool,
 }
 
 /// Nesting that nobody needs; deeper texts are refused before they exhaust the stack.
@@ -47,12 +53,10 @@ impl Expr {
     /// # Errors
     /// When the text does not follow the [grammar](self) or nests more than 32 deep.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let mut parser = Parser { text, at: 0 };
+        let mut parser = Parser::new(text);
         let expression = parser.expression(0)?;
-        match parser.peek() {
-            None => Ok(expression),
-            Some(found) => Err(parser.expected(found, "the end")),
-        }
+        parser.end()?;
+        Ok(expression)
     }
 
     /// The value of a number that stands alone; `None` for anything else, infinities included.
@@ -87,11 +91,16 @@ impl Expr {
 /// Writes the expression in its normal form, with parentheses; reading that gives the same tree.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
+        write_word(&self.name, f)?;
         for (position, argument) in self.arguments.iter().enumerate() {
-            f.write_str(if position == 0 { "(" } else { "," })?;
+            f.write_str(match position {
+                0 => "(",
+                _ if argument.after_semicolon => ";",
+                _ => ",",
+            })?;
             if let Some((key, _)) = &argument.key {
-                write!(f, "{key}=")?;
+                write_word(key, f)?;
+                f.write_str("=")?;
             }
             argument.value.fmt(f)?;
         }
@@ -108,24 +117,50 @@ pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<Stri
     Refusal::value(format!("{problem}\n  {line}\n  {:column$}^", ""), remedy)
 }
 
-struct Parser<'a> {
+fn write_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if word_length(word) == word.len() && !word.is_empty() && !word.starts_with('"') {
+        f.write_str(word)
+    } else {
+        write!(f, "\"{word}\"")
+    }
+}
+
+/// Reads expressions one after another.
+pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
 }
 
-fn is_word(c: char) -> bool {
-    !c.is_whitespace() && !"(),:=".contains(c)
+/// \[bytes\] Of the word that `text` begins with.
+fn word_length(text: &str) -> usize {
+    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    let mut before = None;
+    let end = text.char_indices().find(|&(at, c)| {
+        let plus_ends = c == '+' && at > 0 && !(numeric && matches!(before, Some('e' | 'E')));
+        before = Some(c);
+        c.is_whitespace() || "(),:;=@".contains(c) || plus_ends
+    });
+    end.map_or(text.len(), |(at, _)| at)
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    pub(super) const fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// \[byte\] Where it stands.
+    pub(super) const fn position(&self) -> usize {
+        self.at
+    }
+
     /// The next character that is not blank; the position moves up to it.
-    fn peek(&mut self) -> Option<char> {
+    pub(super) fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
         self.text[self.at..].chars().next()
     }
 
-    fn take(&mut self, wanted: char) -> bool {
+    pub(super) fn take(&mut self, wanted: char) -> bool {
         let found = self.peek() == Some(wanted);
         if found {
             self.at += wanted.len_utf8();
@@ -133,23 +168,55 @@ impl Parser<'_> {
         found
     }
 
-    fn expected(&self, found: impl Into<Option<char>>, what: &str) -> Refusal {
+    /// Takes a word if it is the next one.
+    pub(super) fn take_word(&mut self, wanted: &str) -> bool {
+        self.peek();
+        let rest = &self.text[self.at..];
+        let found = &rest[..word_length(rest)] == wanted;
+        if found {
+            self.at += wanted.len();
+        }
+        found
+    }
+
+    /// That nothing is left.
+    pub(super) fn end(&mut self) -> Result<(), Refusal> {
+        match self.peek() {
+            None => Ok(()),
+            found => Err(self.expected(found, "the end")),
+        }
+    }
+
+    pub(super) fn expected(&self, found: impl Into<Option<char>>, what: &str) -> Refusal {
         let found = found.into().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
         refuse(self.text, self.at, &format!("expected {what}, found {found}"), "write `name` or `name(argument, ...)`")
     }
 
-    fn expression(&mut self, depth: usize) -> Result<Expr, Refusal> {
+    fn word(&mut self) -> Result<String, Refusal> {
         let found = self.peek();
-        let position = self.at;
-        if depth > DEEPEST {
-            return Err(refuse(self.text, position, "nested too deeply", format!("nest at most {DEEPEST} deep")));
+        let rest = &self.text[self.at..];
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let Some(length) = quoted.find('"') else {
+                return Err(refuse(self.text, self.at, "the quotation never ends", "close it with `\"`"));
+            };
+            self.at += length + 2;
+            return Ok(quoted[..length].to_owned());
         }
-        let rest = &self.text[position..];
-        let name = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+        let name = &rest[..word_length(rest)];
         if name.is_empty() {
             return Err(self.expected(found, "a name or a number"));
         }
         self.at += name.len();
+        Ok(name.to_owned())
+    }
+
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Expr, Refusal> {
+        self.peek();
+        let position = self.at;
+        if depth > DEEPEST {
+            return Err(refuse(self.text, position, "nested too deeply", format!("nest at most {DEEPEST} deep")));
+        }
+        let name = self.word()?;
         let mut arguments = Vec::new();
         if self.take('(') {
             if !self.take(')') {
@@ -166,24 +233,27 @@ impl Parser<'_> {
                 arguments.push(self.argument(depth)?);
             }
         }
-        Ok(Expr { name: name.to_owned(), arguments, position })
+        Ok(Expr { name, arguments, position })
     }
 
     fn list(&mut self, depth: usize, arguments: &mut Vec<Argument>) -> Result<(), Refusal> {
         arguments.push(self.argument(depth)?);
-        while self.take(',') {
-            arguments.push(self.argument(depth)?);
+        loop {
+            let after_semicolon = self.take(';');
+            if !after_semicolon && !self.take(',') {
+                return Ok(());
+            }
+            arguments.push(Argument { after_semicolon, ..self.argument(depth)? });
         }
-        Ok(())
     }
 
     fn argument(&mut self, depth: usize) -> Result<Argument, Refusal> {
         let first = self.expression(depth + 1)?;
         if first.arguments.is_empty() && self.take('=') {
             let value = self.expression(depth + 1)?;
-            return Ok(Argument { key: Some((first.name, first.position)), value });
+            return Ok(Argument { key: Some((first.name, first.position)), value, after_semicolon: false });
         }
-        Ok(Argument { key: None, value: first })
+        Ok(Argument { key: None, value: first, after_semicolon: false })
     }
 }
 
@@ -198,23 +268,29 @@ pub struct Entry<F: 'static> {
     pub build: F,
 }
 
-/// The member of a family that `expr` names.
+/// The member of a family that `expr`, read from `text`, names.
 ///
 /// # Errors
-/// When there is none; the remedy lists the nearest names.
-pub fn find<F>(family: &'static str, table: &[&'static Entry<F>], expr: &Expr) -> Result<&'static Entry<F>, Refusal> {
+/// When there is none; a caret shows the name, and the remedy lists the nearest ones.
+pub fn find<F>(
+    family: &'static str,
+    table: &[&'static Entry<F>],
+    text: &str,
+    expr: &Expr,
+) -> Result<&'static Entry<F>, Refusal> {
     let found = table.iter().find(|entry| entry.component.name == expr.name || entry.aliases.contains(&&*expr.name));
     found.copied().ok_or_else(|| {
         let known: Vec<&str> =
             table.iter().flat_map(|e| [e.component.name].into_iter().chain(e.aliases.iter().copied())).collect();
-        Refusal::unknown(family, &expr.name, &known)
+        let problem = format!("unknown {family} `{}`", expr.name);
+        refuse(text, expr.position, &problem, suggestion(&expr.name, &known))
     })
 }
 
 /// An expression whose arguments have been assigned to the parameters of its component.
 ///
-/// Arguments without a key take the parameters in order; those with one take theirs. A last parameter whose name ends
-/// with `...` takes every argument that is left.
+/// Arguments without a key take the parameters in order; those with one take theirs. A parameter whose name ends with
+/// `...` takes every argument without a key up to a semicolon, which leads to the parameter behind it.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     text: &'a str,
@@ -233,7 +309,14 @@ impl<'a> Call<'a> {
         let parameters = component.parameters;
         let mut call = Self { text, expr, component, bound: vec![None; parameters.len()], rest: Vec::new() };
         let mut next = 0;
-        for Argument { key, value } in &expr.arguments {
+        let list = parameters.iter().position(|parameter| parameter.name.ends_with("..."));
+        for Argument { key, value, after_semicolon } in &expr.arguments {
+            if *after_semicolon {
+                next = list.map_or(parameters.len(), |list| list + 1);
+                if next >= parameters.len() {
+                    return Err(call.refuse(value, &format!("`{}` takes no `;`", component.name), call.usage()));
+                }
+            }
             let index = if let Some((key, position)) = key {
                 let known: Vec<&str> = parameters.iter().map(|p| p.name.trim_end_matches("...")).collect();
                 known.iter().position(|name| name == key).ok_or_else(|| {
@@ -244,23 +327,23 @@ impl<'a> Call<'a> {
             } else {
                 next
             };
-            next = index + 1;
-            match parameters.get(index.min(parameters.len().saturating_sub(1))) {
-                Some(last) if last.name.ends_with("...") && index + 1 >= parameters.len() => call.rest.push(value),
-                Some(parameter) if index < parameters.len() => {
-                    if call.bound[index].replace(value).is_some() {
-                        return Err(call.refuse(
-                            value,
-                            &format!("`{}` is given twice", parameter.name),
-                            "give it once",
-                        ));
-                    }
-                }
-                _ => {
-                    let most = parameters.len();
-                    let problem = format!("`{}` takes at most {most} argument(s)", component.name);
-                    return Err(call.refuse(value, &problem, call.usage()));
-                }
+            if Some(index) == list {
+                next = index;
+                call.rest.push(value);
+                continue;
+            }
+            // A list goes on after an argument that names its parameter.
+            if key.is_none() || list.is_none_or(|list| next != list) {
+                next = index + 1;
+            }
+            if index >= parameters.len() {
+                let most = parameters.len();
+                let problem = format!("`{}` takes at most {most} argument(s)", component.name);
+                return Err(call.refuse(value, &problem, call.usage()));
+            }
+            if call.bound[index].replace(value).is_some() {
+                let problem = format!("`{}` is given twice", parameters[index].name);
+                return Err(call.refuse(value, &problem, "give it once"));
             }
         }
         Ok(call)
@@ -298,7 +381,7 @@ impl<'a> Call<'a> {
         self.bound[self.index(parameter)]
     }
 
-    /// The arguments taken by the last parameter, `name...`.
+    /// The arguments taken by the list, `name...`.
     #[must_use]
     pub fn rest(&self) -> &[&'a Expr] {
         &self.rest
@@ -330,6 +413,27 @@ impl<'a> Call<'a> {
     /// When it is absent without a default, is no whole number, or lies outside `range`.
     pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, Refusal> {
         self.value(parameter, Expr::integer, |value| range.contains(value), "a whole number")
+    }
+
+    /// The word of a parameter, or its default.
+    ///
+    /// # Errors
+    /// When it is absent without a default, or something other than a word.
+    pub fn word(&self, parameter: &str) -> Result<String, Refusal> {
+        self.value(parameter, |expr| expr.word().filter(|word| !word.is_empty()).map(str::to_owned), |_| true, "a word")
+    }
+
+    /// The meaning of a parameter that is one of a few words.
+    ///
+    /// # Errors
+    /// When it is none of them; the remedy names the nearest.
+    pub fn choice<T: Copy>(&self, parameter: &str, choices: &[(&str, T)]) -> Result<T, Refusal> {
+        let word = self.word(parameter)?;
+        choices.iter().find(|(known, _)| *known == word).map(|&(_, choice)| choice).ok_or_else(|| {
+            let known: Vec<&str> = choices.iter().map(|&(known, _)| known).collect();
+            let position = self.given(parameter).map_or(self.expr.position, |given| given.position);
+            refuse(self.text, position, &format!("{parameter} does not know `{word}`"), suggestion(&word, &known))
+        })
     }
 
     fn index(&self, parameter: &str) -> usize {

@@ -6,9 +6,13 @@
 //! each family has one table of [`Component`](crate::catalog::Component)s, and a new member is one file and one line
 //! there.
 //!
+//! [`Traffic`] is all that can be written: such a source, sums and phases of several, shots (bursts that the whole
+//! machine shares) and reactions to what is received; [`traffic`] explains the words. [`Background`] adds traffic to an
+//! application.
+//!
 //! # How the model departs from reality, and who could notice
-//! Nodes know nothing of each other and of what they receive: no message is the answer to another. A user who wants
-//! round trips, barriers or bursts that many nodes share should take an application kernel or a trace instead
+//! Nodes know nothing of each other, and of what they receive no more than that something was: no message is the answer
+//! to another. A user who wants round trips or real barriers should take an application kernel or a trace instead
 //! ([`crate::trace`]).
 //!
 //! # Example
@@ -22,12 +26,22 @@
 //! # Ok::<(), trgen::catalog::Refusal>(())
 //! ```
 
+mod alias;
+mod background;
+mod bundle;
 mod calendar;
+mod debt;
 mod draw;
 pub mod expr;
+mod phases;
+mod reactive;
+mod shots;
 pub mod size;
 pub mod source;
 pub mod spatial;
 pub mod temporal;
+pub mod traffic;
 
+pub use background::Background;
 pub use source::{Config, Mode, Synthetic};
+pub use traffic::Traffic;

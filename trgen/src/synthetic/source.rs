@@ -1,5 +1,8 @@
 //! The synthetic source: process x pattern x law behind [`TrGen`].
 
+use std::path::PathBuf;
+
+use super::bundle::Part;
 use super::calendar::Calendar;
 use super::size::{self, Law};
 use super::spatial::{self, Pattern};
@@ -22,18 +25,19 @@ pub enum Mode {
     Open,
 }
 
-/// A synthetic source in the words of the user. [`Synthetic::new`] reads them.
+/// A synthetic source in the words of the user. [`Traffic::new`](super::Traffic::new) reads them all,
+/// [`Synthetic::new`] those of a single source.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The grid of nodes; a network without one has a single dimension.
     pub geometry: Geometry,
-    /// Spatial pattern, [`spatial::parse`].
+    /// Spatial pattern, [`spatial::parse`], or several, [`traffic`](super::traffic).
     pub pattern: String,
-    /// Temporal process, [`temporal::parse`].
+    /// Temporal process, [`temporal::read`].
     pub process: String,
     /// Size law, [`size::parse`].
     pub size: String,
-    /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
+    /// \[phit/node/cycle\] Offered load of every node that is not silent, in full packets of `packet_phits`; 0 for none.
     pub load: f64,
     /// \[phit\] Packet length, 1 or more; the default of the size law.
     pub packet_phits: u32,
@@ -43,6 +47,10 @@ pub struct Config {
     pub mode: Mode,
     /// Run seed.
     pub seed: u64,
+    /// Number of shots, for a process `shot(messages)`.
+    pub shots: u64,
+    /// Folder that relative paths of files in the pattern start from; empty for the working directory.
+    pub folder: PathBuf,
 }
 
 impl Config {
@@ -59,6 +67,8 @@ impl Config {
             phit_bytes: 4,
             mode: Mode::Throttled,
             seed: 1,
+            shots: 10,
+            folder: PathBuf::new(),
         }
     }
 }
@@ -121,7 +131,7 @@ impl Synthetic {
         let site = temporal::Site {
             nodes: config.geometry.nodes(),
             load: config.load,
-            mean_phits: law.mean(),
+            mean_phits: law.carried(),
             seed: config.seed,
         };
         let process = temporal::parse(&config.process, site)?;
@@ -197,6 +207,12 @@ impl Synthetic {
             }
             Mode::Open => self.schedule(id, cycle),
         }
+    }
+}
+
+impl Part for Synthetic {
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.pattern.is_silent(node)
     }
 }
 

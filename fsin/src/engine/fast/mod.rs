@@ -7,30 +7,38 @@
 //!
 //! # A cycle
 //! 1. Interfaces that may have something to send put a packet into a source buffer.
-//! 2. Source buffers that may have something to move fill their injection queues.
+//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may have something to
+//!    move fill their injection queues.
 //! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
 //!    model); then links that are free take the header of a packet that waits for them (its phase B).
-//! 4. Tails that leave in this cycle, from the timing wheel: space, channels and links become free, packets arrive.
+//! 4. Tails that leave in this cycle, from a ring of lists: space, channels and links become free, packets arrive.
 //!
 //! Each step visits a list. A cycle in which all lists are empty is skipped.
 //!
-//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because
-//! what a starting header changes elsewhere cannot be seen in the same cycle: it enters the neighbour's queue, whose head
-//! is looked at in the next cycle (each node has two sets of awake inputs, filled and looked at by turns), and
-//! `Queue::has_room` does not count a packet that arrives in the very cycle.
+//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because a
+//! node looks at nothing but its own queues, channels and links, and what it changes elsewhere waits until the next
+//! cycle: a header stands in the neighbour's queue from then on. What step 4 returns to a neighbour, space, is not looked
+//! at before the next step 3.
+//!
+//! # Parts and threads
+//! Since nodes meet only between cycles, the network can be cut into parts of consecutive nodes that go through steps 2
+//! to 4 on threads of their own. What crosses a border is put into a mail box and opened at the beginning of the next
+//! cycle. Step 1, and what the whole network has once (interfaces, the record), stay with the caller's thread. The order
+//! of entries cannot be seen in any list, so the cut cannot be seen in the results.
 //!
 //! # What a node knows of its neighbour
 //! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
 //! starts, one comes back when a tail leaves the neighbour's queue. An output channel is **open** if nobody owns it and it
 //! has a credit. Whole packets suffice: a channel that nobody owns has no packet arriving behind it, so L phits fit
 //! exactly if fewer packets than the queue's capacity are there (one that is departing still counts: its last phit has
-//! not left).
+//! not left). Where a routing compares free space phit by phit, the sender is also told when a header begins to leave
+//! that queue.
 //!
 //! # Who sleeps, and why waking is complete
 //! A head that asked for nothing sleeps. What it could ask for depends on three things only, and each wakes it:
 //! - an output channel of a port that it would take opens (somebody's tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
-//!   leaves that queue (`Queue::has_room` shows that the beginning of a departure never makes room by itself);
+//!   leaves that queue (`Lane::has_room` shows that the beginning of a departure never makes room by itself);
 //! - its own draws, which are functions of the packet and the node.
 //!
 //! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
@@ -46,193 +54,290 @@ use trgen::{Cycle, Message, NodeId};
 use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
-use crate::router::RouterParams;
-use crate::router::request::{OutputVc, Requests};
-use crate::stats::Recorder;
-use crate::topology::{Port, Shape, Topology};
+use crate::router::layout::{AnySize, Layout, TwoWay};
+use crate::router::request::{draw_direction, packet_key};
+use crate::router::{RouterParams, SourceQueue};
+use crate::stats::{Receipt, Recorder};
+use crate::topology::Topology;
 
-mod cycle;
+mod cut;
+mod part;
+mod pool;
+mod ring;
+mod rules;
 mod state;
-mod wheel;
 
-use state::{Buffer, Chain, Channel, Endpoint, Link, NONE, Node, Packet, Queue};
-use wheel::Wheel;
+use cut::cut;
+use part::Part;
+use pool::Pool;
+use rules::Rules;
+use state::{NONE, Packet};
 
 /// Most queues of a router: they are bits of a word, and one bit is for other use.
 pub const MAX_QUEUES: usize = 63;
 
-/// What happens at the end of a cycle, when a tail has moved: the kind in the lowest two bits, above them the global
-/// number of an output channel, a queue or a node.
-mod event {
-    /// The tail of the packet that owns this output channel has left.
-    pub(super) const LEFT: u64 = 0;
-    /// The tail of the packet that was leaving this queue has been consumed.
-    pub(super) const CONSUMED: u64 = 1;
-    /// Serial injection has moved a tail at this node.
-    pub(super) const INJECTED: u64 = 2;
+/// Most threads.
+pub const MAX_THREADS: usize = 256;
+
+/// Places to look at in a cycle from which on it pays to wake the threads.
+const WORTH_THREADS: usize = 96;
+
+/// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate. `params` must have passed
+/// [`RouterParams::check`] for this topology. The results do not depend on `threads`; there are never more than nodes.
+///
+/// Usual sizes of routers have code of their own.
+///
+/// `None` if a router has more than [`MAX_QUEUES`] queues, or there are 2^31 nodes or more.
+#[must_use]
+pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
+    let (shape, vcs) = (topology.shape(), params.vcs);
+    let lanes = shape.ports() * vcs + params.injectors;
+    /// The engine of a layout, for at most so many dimensions, lanes and ports.
+    macro_rules! fast {
+        ($layout:expr, $dimensions:literal, $lanes:literal, $ports:literal) => {
+            Some(Box::new(Fast::<_, $dimensions, $lanes, $ports>::new($layout, topology, params, threads)?))
+        };
+    }
+    let any = AnySize { shape, vcs };
+    match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
+        (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
+        (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
+        (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, 2, 13, 4),
+        (2, 2, 4, 17, _) => fast!(TwoWay::<2, 4>, 2, 17, 4),
+        (3, 2, 1, 7, _) => fast!(TwoWay::<3, 1>, 3, 7, 6),
+        (3, 2, 2, 13, _) => fast!(TwoWay::<3, 2>, 3, 13, 6),
+        (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
+        (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
+        (..=4, _, _, ..=32, ..=8) => fast!(any, 4, 32, 8),
+        (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
+        (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
+        _ => None,
+    }
 }
 
-/// The packet-by-packet engine of the functional router.
+/// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
+/// `Q` lanes and `P` ports.
 ///
-/// Queues and output channels are numbered globally by node and local number, and links by node and port; the local part
-/// takes a power of two, so that taking a number apart needs no division.
+/// The parts simulate routers and links. The whole holds what is there once: the clock, the interfaces, the record.
 #[derive(Debug)]
-pub struct Fast {
-    params: RouterParams,
+struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
+    rules: Rules<L>,
     topology: Box<dyn Topology>,
-    shape: Shape,
-    requests: Requests,
-    /// Outputs (and transit queues) of each node.
-    outputs: usize,
-    /// log2 of the span of local queue numbers, and of local link numbers.
-    queue_bits: u32,
-    link_bits: u32,
-    /// By local output: its channel, and its place in a mask of the node's outputs when moved to its port's first.
-    channel_of: [OutputVc; 64],
-    /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
-    tail: u64,
     clock: u64,
-    /// Which of each node's two sets of awake inputs is filled now.
-    turn: usize,
-    nodes: Vec<Node>,
-    endpoints: Vec<Endpoint>,
-    queues: Vec<Queue>,
-    channels: Vec<Channel>,
-    links: Vec<Link>,
-    /// By node and injector.
-    buffers: Vec<Buffer>,
-    packets: Vec<Packet>,
-    vacant: Vec<u32>,
-    /// By packet and dimension: hops to go.
-    offsets: Vec<i16>,
+    /// In the order of their nodes.
+    parts: Vec<Box<Part<L, D, Q, P>>>,
+    /// \[nodes\] Of each part but the last.
+    span: usize,
+    pool: Option<Pool<Part<L, D, Q, P>>>,
     interface: Interface,
-    wheel: Wheel<u64>,
-    /// Nodes with heads to look at, interfaces, and buffers.
-    looking: Vec<u32>,
+    /// By node: packets sent so far.
+    sequences: Vec<u64>,
+    /// Nodes whose interface may have something to send, and whether a node is among them.
     sending: Vec<u32>,
-    injecting: Vec<u32>,
-    /// By output: the inputs that ask for it, while a node decides.
-    asking: [u64; 64],
+    is_sending: Vec<bool>,
     recorder: Recorder,
     in_flight: u64,
     /// \[cycle\] The last in which a phit moves, as known so far.
     moves_until: u64,
 }
 
-impl Fast {
-    /// An empty network. `params` must have passed [`RouterParams::check`] for this topology.
-    ///
-    /// `None` if a router has more than [`MAX_QUEUES`] queues.
-    #[must_use]
-    pub fn new(topology: Box<dyn Topology>, params: RouterParams) -> Option<Self> {
-        let shape = topology.shape();
-        let outputs = shape.ports() * params.vcs;
-        let inputs = outputs + params.injectors;
-        if inputs > MAX_QUEUES {
-            return None;
-        }
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
+    fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
-        let queue_bits = inputs.next_power_of_two().trailing_zeros();
-        let link_bits = shape.ports().next_power_of_two().trailing_zeros();
-        let link = Link { sleepers: [0; 2], downstream: NONE, upstream: NONE, last_vc: params.vcs as u8 - 1 };
-        let mut links = vec![link; count << link_bits];
-        let mut nodes = Vec::with_capacity(count);
-        for node in 0..count {
-            let mut open = 0;
-            for port in 0..shape.ports() {
-                if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
-                    links[node << link_bits | port].downstream = next.0;
-                    links[next.index() << link_bits | port].upstream = node as u32;
-                    open |= ((1u64 << params.vcs) - 1) << (port * params.vcs);
-                }
-            }
-            nodes.push(Node { unrouted: 0, awake: [0; 2], open, owned: 0, granted: 0, busy: 0, freed: 0 });
-        }
-        let endpoint = Endpoint {
-            sequence: 0,
-            arrived: 0,
-            last_consumed: inputs as u8 - 1,
-            consuming: false,
-            sending: false,
-            injecting: false,
-            serial: 0,
-            serial_busy: false,
-        };
-        let channel = Channel { owner: 0, last_winner: inputs as u8 - 1, credits: params.queue_packets as u16 };
+        let interface = Interface::new(count, params.source_queue);
+        let rules = Rules::new(params, layout);
+        // Nodes, and those beyond a border, have numbers of 32 bits.
+        u32::try_from(count.checked_mul(2)?).ok()?;
+        let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
+        let parts = cut(&*topology, &rules, span);
+        let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, Part::cycle));
         Some(Self {
-            requests: Requests::new(&params, shape),
-            outputs,
-            queue_bits,
-            link_bits,
-            channel_of: std::array::from_fn(|output| OutputVc::at(output, params.vcs)),
-            tail: u64::from(params.packet_phits) - 1,
+            rules,
+            topology,
             clock: Cycle::FIRST.0,
-            turn: 0,
-            nodes,
-            endpoints: vec![endpoint; count],
-            queues: vec![Queue::EMPTY; count << queue_bits],
-            channels: vec![channel; count << queue_bits],
-            links,
-            buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * params.injectors],
-            packets: Vec::new(),
-            vacant: Vec::new(),
-            offsets: Vec::new(),
-            interface: Interface::new(count, params.source_queue),
-            wheel: Wheel::new(u64::from(params.packet_phits)),
-            looking: Vec::new(),
+            parts,
+            span,
+            pool,
+            interface,
+            sequences: vec![0; count],
             sending: Vec::new(),
-            injecting: Vec::new(),
-            asking: [0; 64],
+            is_sending: vec![false; count],
             recorder: Recorder::new(count),
             in_flight: 0,
             moves_until: Cycle::FIRST.0,
-            shape,
-            topology,
-            params,
         })
+    }
+
+    /// Simulates the cycle at which the clock stands.
+    fn step(&mut self, notices: &mut Notices) {
+        for part in &mut self.parts {
+            part.clock = self.clock;
+        }
+        if !self.sending.is_empty() {
+            let mut sending = std::mem::take(&mut self.sending);
+            for node in sending.drain(..) {
+                self.is_sending[node as usize] = false;
+                self.generate(node as usize, notices);
+            }
+            // Those that go on sending have been entered meanwhile.
+            sending.append(&mut self.sending);
+            self.sending = sending;
+        }
+        match &self.pool {
+            Some(pool) if self.parts.iter().map(|part| part.work()).sum::<usize>() >= WORTH_THREADS => {
+                // The caller's thread does what there are no workers for: the first part, as a rule.
+                let workers = pool.len();
+                for (worker, part) in self.parts.drain(self.parts.len() - workers..).enumerate() {
+                    pool.give(worker, part);
+                }
+                self.parts.iter_mut().for_each(|part| part.cycle());
+                self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
+            }
+            _ => self.parts.iter_mut().for_each(|part| part.cycle()),
+        }
+        self.exchange_mail();
+        for part in 0..self.parts.len() {
+            self.read_report(part, notices);
+        }
+        if notices.sent.len() > 1 {
+            notices.sent.sort_unstable_by_key(|message| message.source);
+        }
+        if notices.delivered.len() > 1 {
+            notices.delivered.sort_unstable_by_key(|delivery| {
+                (delivery.message.destination, delivery.message.source, delivery.message.id)
+            });
+        }
+    }
+
+    fn exchange_mail(&mut self) {
+        for to in 1..self.parts.len() {
+            let (before, after) = self.parts.split_at_mut(to);
+            let here = &mut *after[0];
+            for (from, there) in before.iter_mut().enumerate() {
+                std::mem::swap(&mut there.outbox[to], &mut here.inbox[from]);
+                std::mem::swap(&mut here.outbox[from], &mut there.inbox[to]);
+            }
+        }
+    }
+
+    /// Writes down what a part did in this cycle.
+    fn read_report(&mut self, part: usize, notices: &mut Notices) {
+        let now = Cycle(self.clock);
+        let part = &mut *self.parts[part];
+        let report = &mut part.report;
+        if std::mem::take(&mut report.moved) {
+            self.moves_until = self.clock + self.rules.tail;
+        }
+        self.recorder.hops(std::mem::take(&mut report.hops));
+        for latency in report.waited.drain(..) {
+            self.recorder.departed(latency);
+        }
+        for handle in report.consumed.drain(..) {
+            let packet = &part.packets[handle as usize];
+            self.recorder.received(
+                now,
+                &Receipt {
+                    source: NodeId(packet.source),
+                    destination: NodeId(packet.destination),
+                    sequence: packet.sequence,
+                    latency: self.clock - packet.start,
+                    hops: packet.hops.into(),
+                },
+            );
+            self.interface.packet_received(packet.message, now, notices);
+            self.in_flight -= 1;
+            part.vacant.push(handle);
+        }
+        for node in report.relieved.drain(..) {
+            let node = part.first + node;
+            if !std::mem::replace(&mut self.is_sending[node as usize], true) {
+                self.sending.push(node);
+            }
+        }
+    }
+
+    /// Step 1: one packet of the message in front enters the least occupied injector's source buffer, if it fits.
+    fn generate(&mut self, node: usize, notices: &mut Notices) {
+        let Some(slot) = self.interface.front(node) else { return };
+        let rules = &self.rules;
+        let part = &mut *self.parts[node / self.span];
+        let local = node - part.first as usize;
+        let injector = if rules.injectors == 1 { 0 } else { part.least_occupied(local) };
+        if u32::from(part.buffers[local * rules.injectors + injector].count) >= rules.injection_queue_packets {
+            // The buffer relieves the interface when it gives up a packet.
+            part.endpoints[local].held_up = true;
+            return;
+        }
+        let (message, offered) = self.interface.message(slot);
+        let (source, destination) = (message.source, message.destination);
+        let sequence = self.sequences[node];
+        self.sequences[node] += 1;
+        let key = packet_key(rules.seed, source, sequence);
+        let offsets = self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
+        let packet = Packet {
+            next: NONE,
+            destination: destination.0,
+            offsets: std::array::from_fn(|dimension| offsets[dimension]),
+            key,
+            start: match rules.source_queue {
+                SourceQueue::Throttled => self.clock,
+                SourceQueue::Open => offered.0,
+            },
+            sequence,
+            source: source.0,
+            message: slot,
+            hops: 0,
+        };
+        part.buffer(local, injector, packet);
+        self.interface.packet_sent(node, notices);
+        self.recorder.injected();
+        if self.interface.front(node).is_some() {
+            self.wake_interface(node);
+        }
+    }
+
+    fn wake_interface(&mut self, node: usize) {
+        if !std::mem::replace(&mut self.is_sending[node], true) {
+            self.sending.push(node as u32);
+        }
     }
 
     /// True if some list has somebody to look at in this cycle.
     fn has_work(&self) -> bool {
-        !(self.looking.is_empty() && self.sending.is_empty() && self.injecting.is_empty())
+        !self.sending.is_empty() || self.parts.iter().any(|part| part.has_work())
     }
 
     fn deadlock(&self) -> Deadlock {
-        let blocked = self
-            .nodes
-            .iter()
-            .enumerate()
-            .find(|(_, node)| node.unrouted != 0)
-            .map(|(place, node)| (place, node.unrouted.trailing_zeros() as usize));
+        let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
+        let blocked = self.parts.iter().find_map(|part| {
+            let node = part.routers.iter().position(|router| router.unrouted != 0)?;
+            Some((part.first as usize + node, part.routers[node].unrouted.trailing_zeros() as usize))
+        });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
             since: Cycle(self.moves_until),
             in_flight: self.in_flight,
-            cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
+            cycle: cycle.into_iter().map(|place| channel(place, shape, vcs)).collect(),
         }
     }
 
     /// The queue whose lack of room keeps this queue's head where it is.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
-        if self.nodes[node].unrouted & 1 << input == 0 {
-            return None;
+        let part = &*self.parts[node / self.span];
+        let local = node - part.first as usize;
+        let (output, full) = part.waits_for(local, input)?;
+        let index = output.index(self.rules.vcs);
+        if !full {
+            return Some((node, index));
         }
-        let packet = self.queues[node << self.queue_bits | input].waiting.first()?;
-        let near = self.near(node);
-        let head = self.head(node, input, packet);
-        let output = self.requests.last_resort(&head)?;
-        let index = output.index(self.params.vcs);
-        if self.channels[node << self.queue_bits | index].credits == 0 {
-            let next = self.links[node << self.link_bits | output.port.index()].downstream;
-            return (next != NONE).then_some((next as usize, index));
-        }
-        (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
+        let next = self.topology.neighbour(NodeId::at(node), output.port)?;
+        Some((next.index(), index))
     }
 }
 
-impl Network for Fast {
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast<L, D, Q, P> {
     fn nodes(&self) -> usize {
-        self.nodes.len()
+        self.sequences.len()
     }
 
     fn clock(&self) -> Cycle {
@@ -240,7 +345,7 @@ impl Network for Fast {
     }
 
     fn inject(&mut self, message: Message) -> Injected {
-        let packets = self.params.packets_of(message.bytes);
+        let packets = self.rules.packets_of(message.bytes);
         let injected = self.interface.accept(message, packets, Cycle(self.clock));
         if injected == Injected::Accepted {
             if self.in_flight == 0 {
@@ -262,8 +367,9 @@ impl Network for Fast {
             }
             if !self.has_work() {
                 // Nothing changes until the next tail leaves; if none will, nothing ever does.
-                let next = self.wheel.next(self.clock).unwrap_or(u64::MAX);
-                let fires = self.moves_until + self.params.watchdog_cycles;
+                let events = self.parts.iter().filter_map(|part| part.next_event(self.clock));
+                let next = events.min().unwrap_or(u64::MAX);
+                let fires = self.moves_until + self.rules.watchdog_cycles;
                 if next > fires && fires < until.0 {
                     self.clock = self.clock.max(fires);
                     return Err(self.deadlock());
@@ -275,7 +381,7 @@ impl Network for Fast {
                 self.clock = next;
             }
             self.step(notices);
-            if self.clock.saturating_sub(self.moves_until) >= self.params.watchdog_cycles {
+            if self.clock.saturating_sub(self.moves_until) >= self.rules.watchdog_cycles {
                 return Err(self.deadlock());
             }
             self.clock += 1;

@@ -1,14 +1,18 @@
 //! What the fast engine keeps of a network.
 
-/// "None" among handles.
+/// "None" among handles, nodes and inputs.
 pub(super) const NONE: u32 = u32::MAX;
+/// "None" among the inputs of a node.
+pub(super) const NOBODY: u8 = u8::MAX;
 
-/// A packet under way.
-#[derive(Clone, Debug)]
-pub(super) struct Packet {
-    /// The packet behind it in its queue or buffer.
+/// A packet under way, in a network of at most `D` dimensions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet<const D: usize> {
+    /// The packet behind it in its queue or buffer; meaningless for the last one.
     pub(super) next: u32,
     pub(super) destination: u32,
+    /// Hops to go in each dimension.
+    pub(super) offsets: [i16; D],
     /// Names (run seed, packet) in draws.
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
@@ -29,12 +33,19 @@ pub(super) struct Chain {
 impl Chain {
     pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
 
-    pub(super) const fn first(&self) -> Option<u32> {
-        if self.first == NONE { None } else { Some(self.first) }
+    #[inline(always)]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first == NONE
     }
 
-    pub(super) fn push(&mut self, packets: &mut [Packet], packet: u32) {
-        packets[packet as usize].next = NONE;
+    /// The packet in front; [`NONE`] if there is none.
+    #[inline]
+    pub(super) const fn first(&self) -> u32 {
+        self.first
+    }
+
+    #[inline]
+    pub(super) fn push<const D: usize>(&mut self, packets: &mut [Packet<D>], packet: u32) {
         if self.first == NONE {
             self.first = packet;
         } else {
@@ -43,114 +54,173 @@ impl Chain {
         self.last = packet;
     }
 
-    pub(super) fn pop(&mut self, packets: &[Packet]) -> Option<u32> {
-        let packet = self.first()?;
-        self.first = packets[packet as usize].next;
-        Some(packet)
+    /// Takes the packet in front, which is `first`.
+    #[inline]
+    pub(super) fn pop<const D: usize>(&mut self, first: &Packet<D>) {
+        self.first = if self.first == self.last { NONE } else { first.next };
     }
 }
 
-/// A transit or injection queue. A packet counts from the cycle in which its header arrives to the one in which its tail
-/// leaves; while it leaves it is no longer in the chain.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    pub(super) waiting: Chain,
-    /// The packet that is departing; [`NONE`] if none is.
-    pub(super) leaving: u32,
-    /// \[packets\] Arrived, arriving or departing.
-    pub(super) count: u32,
-    /// \[cycle\] In which the header of the departing packet left.
-    pub(super) departed: u64,
-    /// \[cycle\] In which the header of the latest packet arrived.
-    pub(super) arrived: u64,
+/// A cycle in the past, in 32 bits: exact while it is less than 2^32 cycles ago, which [`cap`](Self::cap) sees to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp(u32);
+
+impl Stamp {
+    /// \[cycles\] Ages that matter are those of packets that are moving: at most the longest packet.
+    pub(super) const OLD: u64 = 1 << 30;
+
+    #[inline(always)]
+    pub(super) const fn new(cycle: u64) -> Self {
+        Self(cycle as u32)
+    }
+
+    /// \[cycles\] Since then.
+    #[inline(always)]
+    pub(super) const fn age(self, now: u64) -> u32 {
+        (now as u32).wrapping_sub(self.0)
+    }
+
+    /// Makes a stamp that is older than [`OLD`](Self::OLD) in cycle `now` that old. It was last looked at in cycle
+    /// `previous`, when it was younger than 2^32.
+    pub(super) const fn cap(&mut self, previous: u64, now: u64) {
+        if self.age(previous) as u64 + (now - previous) > Self::OLD {
+            *self = Self::new(now.wrapping_sub(Self::OLD));
+        }
+    }
 }
 
-impl Queue {
-    pub(super) const EMPTY: Self = Self { waiting: Chain::EMPTY, leaving: NONE, count: 0, departed: 0, arrived: 0 };
+/// A queue of a node, and for a transit queue the output channel of the same number.
+///
+/// In the queue a packet counts from the cycle after that in which its header was sent, to the one in which its tail
+/// leaves; while it leaves it is no longer in the chain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lane {
+    pub(super) waiting: Chain,
+    /// In which the header of the departing packet left.
+    pub(super) departed: Stamp,
+    /// In which the header of the latest packet arrived.
+    pub(super) arrived: Stamp,
+    /// \[packets\] Arrived, arriving or departing.
+    pub(super) count: u16,
+    /// \[packets\] Room in the queue behind the output channel.
+    pub(super) credits: u16,
+    /// The input that owns the output channel; [`NOBODY`] if none does.
+    pub(super) owner: u8,
+    /// The input that the output channel was given to last.
+    pub(super) last_winner: u8,
+}
 
+impl Lane {
     /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
-    /// before `now`.
+    /// before `now`; `leaving` if a packet is departing.
     ///
     /// With k packets, a phits of the latest arrived and d phits of the first departed, the queue holds
     /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
     /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet is still arriving and
-    /// another began to depart no later. A packet whose header arrives in cycle `now` itself is not there yet.
-    pub(super) fn has_room(&self, packets: u32, capacity: u32, length: u64, now: u64) -> bool {
+    /// another began to depart no later.
+    #[inline]
+    pub(super) fn has_room(&self, leaving: bool, packets: u32, capacity: u32, length: u32, now: u64) -> bool {
         let room = capacity - packets;
-        let present = self.count - u32::from(self.count > 0 && self.arrived == now);
-        present <= room
-            || (present == room + 1
-                && self.leaving != NONE
-                && self.departed <= self.arrived
-                && self.arrived < now
-                && now - self.arrived < length)
+        let count = u32::from(self.count);
+        let arrived = self.arrived.age(now);
+        count <= room || (count == room + 1 && leaving && self.departed.age(now) >= arrived && arrived < length)
     }
 
-    /// \[phits\] In the queue at the end of the cycle before `now`.
-    pub(super) fn phits(&self, length: u64, now: u64) -> u32 {
-        let left = if self.leaving == NONE { 0 } else { now - self.departed };
-        let missing = if self.count == 0 { 0 } else { length.saturating_sub(now - self.arrived) };
-        (u64::from(self.count) * length - left - missing) as u32
+    /// \[phits\] In the queue at the end of the cycle before `now`; `leaving` if a packet is departing.
+    pub(super) fn phits(&self, leaving: bool, length: u32, now: u64) -> u32 {
+        let left = if leaving { self.departed.age(now) } else { 0 };
+        let missing = if self.count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
+        u32::from(self.count) * length - left - missing
     }
 }
 
-/// What a node keeps beside its queues. Masks of inputs and outputs have one bit for each queue and output channel.
-#[derive(Clone, Debug)]
-pub(super) struct Node {
+/// What a sender knows of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings that
+/// compare free space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// \[cycle\] In which the latest header was sent there.
+    pub(super) sent: u64,
+    /// \[cycle\] In which the header of the packet that is departing there left; [`Ahead::NEVER`] if none is departing.
+    pub(super) departed: u64,
+}
+
+impl Ahead {
+    pub(super) const NEVER: u64 = u64::MAX;
+    pub(super) const EMPTY: Self = Self { sent: 0, departed: Self::NEVER };
+
+    /// \[phits\] In that queue, of `count` packets, at the end of the cycle before `now`.
+    pub(super) fn phits(&self, count: u32, length: u64, now: u64) -> u32 {
+        let left = if self.departed == Self::NEVER { 0 } else { now - self.departed };
+        let missing = if count == 0 { 0 } else { length.saturating_sub(now - self.sent) };
+        (u64::from(count) * length - left - missing) as u32
+    }
+}
+
+/// A router: masks of its lanes and ports, its `P` links and its `Q` lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Router<const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
     pub(super) unrouted: u64,
-    /// Inputs to look at in this phase A and in the next one, by [`Fast::turn`](super::Fast). The highest bit stands for
-    /// no input: it only asks for the node to be looked at.
-    pub(super) awake: [u64; 2],
+    /// Inputs to look at in the next step 3. The highest bit stands for no input: it only asks for the node to be looked
+    /// at.
+    pub(super) awake: u64,
+    /// Inputs that a packet is leaving.
+    pub(super) leaving: u64,
     /// Output channels that nobody owns and behind which a packet fits.
     pub(super) open: u64,
-    /// Output channels that are owned.
-    pub(super) owned: u64,
     /// Output channels whose packet waits for the link.
     pub(super) granted: u64,
     /// Ports whose link is carrying a packet.
-    pub(super) busy: u32,
+    pub(super) busy: u64,
     /// Ports whose link has become free while packets wait for it.
-    pub(super) freed: u32,
+    pub(super) freed: u64,
+    pub(super) links: [Link; P],
+    pub(super) lanes: [Lane; Q],
 }
 
+impl<const Q: usize, const P: usize> Router<Q, P> {
+    /// These inputs (at least one bit) are looked at in the next step 3. Returns whether the router was asleep.
+    #[inline(always)]
+    #[must_use]
+    pub(super) const fn wake(&mut self, inputs: u64) -> bool {
+        let asleep = self.awake == 0;
+        self.awake |= inputs;
+        asleep
+    }
+
+    /// True if some head sleeps.
+    #[inline(always)]
+    pub(super) const fn has_sleepers(&self) -> bool {
+        self.unrouted & !self.awake != 0
+    }
+}
+
+/// Inputs that sleep until an adaptive (0) or a deterministic (1) channel of a link opens. Some of the heads may have gone
+/// on meanwhile.
+pub(super) type Sleepers = [u64; 2];
+
 /// What a node keeps for its own traffic.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
-    /// Packets sent so far.
-    pub(super) sequence: u64,
     /// Inputs that wait for the single consumption port.
     pub(super) arrived: u64,
     pub(super) last_consumed: u8,
     pub(super) consuming: bool,
-    /// Stands in the list of interfaces to look at.
-    pub(super) sending: bool,
     /// Stands in the list of source buffers to look at.
     pub(super) injecting: bool,
+    /// The interface has a packet that found no room in the source buffers.
+    pub(super) held_up: bool,
     /// Serial injection: the injector that was last served, and whether it still is.
     pub(super) serial: u8,
     pub(super) serial_busy: bool,
 }
 
-/// An output channel.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Channel {
-    /// The input that owns it, if it is owned.
-    pub(super) owner: u8,
-    /// The input that it was given to last.
-    pub(super) last_winner: u8,
-    /// \[packets\] Room in the queue behind it.
-    pub(super) credits: u16,
-}
-
-/// An output link.
+/// An output link, and the input of the same port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
-    /// Inputs that sleep until an adaptive (0) or a deterministic (1) channel opens.
-    pub(super) sleepers: [u64; 2],
-    /// The node at the other end; [`NONE`] where there is no link.
+    /// The node at the other end, and the one whose link of the same port leads here. From the number of this part's
+    /// nodes on: a number among those beyond its border; [`NONE`] where there is no link.
     pub(super) downstream: u32,
-    /// The node whose link of the same port leads here.
     pub(super) upstream: u32,
     /// The channel that crossed last.
     pub(super) last_vc: u8,
@@ -169,6 +239,8 @@ pub(super) struct Bits(pub(super) u64);
 
 impl Iterator for Bits {
     type Item = usize;
+
+    #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.0 == 0 {
             return None;
@@ -179,10 +251,11 @@ impl Iterator for Bits {
     }
 }
 
-/// The first bit of `mask` after position `last`, cyclically: round robin. `mask` must not be 0.
-pub(super) const fn after(mask: u64, last: u32) -> u32 {
-    let above = if last >= 63 { 0 } else { mask & (u64::MAX << (last + 1)) };
-    if above != 0 { above.trailing_zeros() } else { mask.trailing_zeros() }
+/// The first bit of `mask` after position `last`, cyclically: round robin. `mask` must not be 0, `last` at most 63.
+#[inline]
+pub(super) const fn after(mask: u64, last: u8) -> u8 {
+    let above = mask & ((u64::MAX << last) << 1);
+    (if above != 0 { above.trailing_zeros() } else { mask.trailing_zeros() }) as u8
 }
 
 #[cfg(test)]
@@ -195,32 +268,56 @@ mod tests {
         for mask in 1..256u64 {
             for last in 0..8 {
                 let expected = round_robin(8, last, |input| mask & 1 << input != 0);
-                assert_eq!(Some(after(mask, last as u32) as usize), expected, "{mask:b} after {last}");
+                assert_eq!(Some(after(mask, last as u8).into()), expected, "{mask:b} after {last}");
             }
         }
         assert_eq!(after(1 << 63, 63), 63);
     }
 
     #[test]
+    fn stamps_are_exact_however_long_nothing_happens() {
+        let mut stamp = Stamp::new(1_000);
+        assert_eq!(stamp.age(1_003), 3);
+        // Without a cap this would be 3 cycles again.
+        stamp.cap(1_003, (1 << 32) + 1_003);
+        assert_eq!(u64::from(stamp.age((1 << 32) + 1_003)), Stamp::OLD);
+        let mut young = Stamp::new((1 << 32) - 1);
+        young.cap(1 << 32, (1 << 32) + 1);
+        assert_eq!(young.age((1 << 32) + 1), 2);
+    }
+
+    #[test]
     fn room_is_what_counting_phits_says() {
-        const L: u64 = 4;
+        const L: u32 = 4;
         const CAPACITY: u32 = 4;
         // Every history of one packet arriving at `arrived` and one departing from `departed`, around cycle 100.
-        for count in 0..=4u32 {
+        for count in 0..=4u16 {
             for packets in 0..=4u32 {
                 for arrived in 90..100u64 {
                     for departed in [None, Some(97), Some(98), Some(99)] {
                         let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
-                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < L)) {
+                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
                             continue;
                         }
-                        let leaving = if departed.is_some() { 0 } else { NONE };
-                        let queue =
-                            Queue { waiting: Chain::EMPTY, leaving, count, departed: departed.unwrap_or(0), arrived };
-                        let held = queue.phits(L, 100);
-                        let expected = u64::from(CAPACITY) * L - u64::from(held) >= u64::from(packets) * L;
-                        let room = queue.has_room(packets, CAPACITY, L, 100);
-                        assert_eq!(room, expected, "{queue:?} for {packets}");
+                        let lane = Lane {
+                            waiting: Chain::EMPTY,
+                            departed: Stamp::new(departed.unwrap_or(0)),
+                            arrived: Stamp::new(arrived),
+                            count,
+                            credits: 0,
+                            owner: NOBODY,
+                            last_winner: 0,
+                        };
+                        let leaving = departed.is_some();
+                        let held = lane.phits(leaving, L, 100);
+                        let expected = CAPACITY * L - held >= packets * L;
+                        assert_eq!(
+                            lane.has_room(leaving, packets, CAPACITY, L, 100),
+                            expected,
+                            "{lane:?} for {packets}"
+                        );
+                        let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
+                        assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
                     }
                 }
             }

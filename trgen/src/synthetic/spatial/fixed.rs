@@ -30,4 +30,8 @@ impl Pattern for Fixed {
     fn is_silent(&self, source: NodeId) -> bool {
         self.destinations[source.index()] == source
     }
+
+    fn map(&self) -> Option<Vec<NodeId>> {
+        Some(self.destinations.clone())
+    }
 }

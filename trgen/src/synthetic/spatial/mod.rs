@@ -4,16 +4,26 @@
 //! [`expr`] says, `uniform` or `hotspot(0.02, 0)`. Patterns that send every node to one fixed
 //! other node share the file `fixed`; its fixed points stay silent.
 
+mod distance;
+mod file;
 mod fixed;
 mod group;
+mod half;
 mod hot;
+mod local;
+mod map;
+mod matrix;
+mod mix;
 mod offset;
 mod permutation;
 mod random;
+mod ring;
 mod robin;
 mod uniform;
+mod zipf;
 
 use std::fmt::Debug;
+use std::path::Path;
 
 use crate::Geometry;
 use crate::catalog::{Component, Refusal};
@@ -33,6 +43,12 @@ pub trait Pattern: Debug + Send {
     /// True if this node never sends.
     fn is_silent(&self, source: NodeId) -> bool;
 
+    /// The destination of every node, if it is the same one for the whole run; a silent node stands for itself. `None`
+    /// if destinations are drawn or take turns.
+    fn map(&self) -> Option<Vec<NodeId>> {
+        None
+    }
+
     /// Number of nodes that never send.
     fn silent(&self) -> usize {
         (0..self.nodes()).filter(|&node| self.is_silent(NodeId::at(node))).count()
@@ -46,6 +62,8 @@ pub struct Site<'a> {
     pub geometry: &'a Geometry,
     /// Run seed, for patterns that are drawn before the run.
     pub seed: u64,
+    /// Folder that relative paths of files start from; empty for the working directory.
+    pub folder: &'a Path,
 }
 
 impl Site<'_> {
@@ -61,7 +79,7 @@ type Built = Result<Box<dyn Pattern>, Refusal>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
 /// Every pattern. One line per member.
-static TABLE: [&Entry; 18] = [
+static TABLE: [&Entry; 28] = [
     &uniform::UNIFORM,
     &permutation::TRANSPOSE,
     &permutation::COMPLEMENT,
@@ -80,6 +98,16 @@ static TABLE: [&Entry; 18] = [
     &robin::RSDIST,
     &hot::HOTREGION,
     &hot::HOTSPOT,
+    &half::SEMI,
+    &local::LOCAL,
+    &local::LOCAL_GAUSS,
+    &distance::POPULATION,
+    &distance::HISTOGRAM,
+    &zipf::ZIPF,
+    &matrix::MATRIX,
+    &mix::MIX,
+    &mix::COMPOSE,
+    &map::MAP,
 ];
 
 /// What every pattern says of itself.
@@ -87,18 +115,32 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
-/// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run's.
+/// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run's. Relative paths in it start from the
+/// working directory.
 ///
 /// # Errors
 /// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number
 /// of nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, Refusal> {
     let expr = Expr::parse(text)?;
-    build(text, &expr, Site { geometry, seed })
+    build(text, &expr, Site { geometry, seed, folder: Path::new("") })
 }
 
 /// Builds the pattern that `expr`, read from `text`, describes.
-fn build(text: &str, expr: &Expr, site: Site) -> Built {
-    let entry = expr::find("traffic pattern", &TABLE, expr)?;
+pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
+    let entry = expr::find("traffic pattern", &TABLE, text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
+}
+
+/// A usable example of a pattern that must be given arguments; `None` if it runs without.
+#[must_use]
+pub fn example(name: &str) -> Option<&'static str> {
+    const EXAMPLES: &[(&str, &str)] = &[
+        ("groupshift", "groupshift(4, 1)"),
+        ("hotspot", "hotspot(0.1, 0)"),
+        ("mix", "mix(0.9:uniform, 0.1:hotspot(0.5, 3))"),
+        ("compose", "compose(shuffle, transpose)"),
+        ("map", "map(block:8, uniform)"),
+    ];
+    EXAMPLES.iter().find(|(known, _)| *known == name).map(|&(_, example)| example)
 }

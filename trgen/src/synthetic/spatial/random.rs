@@ -42,13 +42,13 @@ pub(super) static BISECT: Entry = Entry {
 
 /// The stream of a whole-network choice. It hangs on the pattern's name, so that two patterns that are drawn for the
 /// same run have nothing in common.
-fn setup(seed: u64, name: &str) -> Stream {
+pub(super) fn setup(seed: u64, name: &str) -> Stream {
     let key = name.bytes().fold(0, |key, byte| mix2(key, u64::from(byte)));
     stream(seed, key, Purpose::Setup)
 }
 
 /// 0 to `nodes`-1 in random order, every order equally likely.
-fn shuffled(nodes: u32, rng: &mut Stream) -> Vec<u32> {
+pub(super) fn shuffled(nodes: u32, rng: &mut Stream) -> Vec<u32> {
     let mut order: Vec<u32> = (0..nodes).collect();
     for last in (1..nodes).rev() {
         order.swap(last as usize, below(last + 1, rng) as usize);

@@ -80,6 +80,9 @@ pub enum Fault {
     /// There is no such file or folder.
     #[error("no such file or folder")]
     NotFound,
+    /// A pipe or a device: what is read from it is gone.
+    #[error("neither a file nor a folder: a trace is read more than once")]
+    NotAFile,
     /// The operating system refused.
     #[error("cannot be read: {0}")]
     Io(io::Error),
@@ -279,6 +282,7 @@ impl Fault {
             Self::NotFound => {
                 Some("check the path; `archive.tar.xz#name` chooses a trace inside an archive".to_owned())
             }
+            Self::NotAFile => Some("write it to a file first, and give that".to_owned()),
             Self::Option(refusal) => Some(refusal.remedy().to_owned()),
             Self::Damaged { .. } => Some("the file may be an incomplete copy: fetch it again".to_owned()),
             Self::Packed { command, .. } => Some(format!("unpack it first: {command}")),
@@ -296,7 +300,9 @@ impl Fault {
                 Some("if every rank has a file of its own, give the index or the folder".to_owned())
             }
             Self::RankTwice { .. } => Some("write an index that names one file per rank, and give that".to_owned()),
-            Self::TooManyEvents { .. } => Some("raise the limit of events if the memory permits".to_owned()),
+            Self::TooManyEvents { .. } => {
+                Some("record fewer iterations or ranks: the whole program is held in memory".to_owned())
+            }
             Self::CollectiveMismatch { .. } => Some(
                 "collectives of communicators smaller than the whole cannot be told apart in this format: record \
                  another one, or remove those lines"
@@ -324,7 +330,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+pub(super) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 

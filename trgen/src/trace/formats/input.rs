@@ -91,6 +91,9 @@ impl<'a> Source<'a> {
         let (path, selection) = split_selection(path);
         let place = Place::of(&path);
         let metadata = std::fs::metadata(&path).map_err(|error| failed(&place, error))?;
+        if !metadata.is_dir() && !metadata.is_file() {
+            return Err(place.error(Fault::NotAFile));
+        }
         if metadata.is_dir() {
             let mut source = Self::new(&path, selection, Store::Disk { root: path.clone(), single: false });
             let mut names = Vec::new();

@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 
-use super::error::{Fault, Place, ReadError};
+use super::error::{Fault, Place, ReadError, plural};
 use super::input::Source;
 use super::options::{ReadOptions, RecvOrder};
 use super::text::{self, Lines, MAX_MESSAGE, MAX_TASKS};
@@ -220,7 +220,8 @@ fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
     let (src_dst, dst_src) = survey.unmatched();
     if survey.receives == 0 {
         if src_dst > 0 {
-            warnings.push(format!("{src_dst} messages are sent and none is received"));
+            let sent = plural(src_dst as usize, "message is", "messages are");
+            warnings.push(format!("{src_dst} {sent} sent and none is received"));
         }
         return RecvOrder::SrcDst;
     }
@@ -240,7 +241,8 @@ fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
         );
     }
     if best > 0 {
-        warnings.push(format!("{best} sends or receives have no counterpart"));
+        let alone = plural(best as usize, "send or receive has", "sends or receives have");
+        warnings.push(format!("{best} {alone} no counterpart"));
     }
     order
 }

@@ -170,7 +170,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// ```
 pub fn parse(text: &str) -> Result<Graph, Refusal> {
     let expr = Expr::parse(text)?;
-    let entry = expr::find("graph pattern", &TABLE, &expr)?;
+    let entry = expr::find("graph pattern", &TABLE, text, &expr)?;
     let call = Call::bind(text, &expr, &entry.component)?;
     let optional = |parameter: &Parameter, range| {
         if entry.component.parameters.iter().any(|known| known.name == parameter.name) {

@@ -35,6 +35,67 @@ pub(super) static BINTREE: Entry = Entry {
     },
 };
 
+pub(super) static GATHER: Entry = Entry {
+    component: Component {
+        name: "gather",
+        about: "the tree of bintree with blocks that add up: a task passes on its own block of `bytes` and those that it \
+                received; any number of tasks",
+        parameters: PLAIN,
+        source: "FSIN application kernels; Thakur, Rabenseifner, Gropp, Optimization of Collective Communication \
+                 Operations in MPICH (2005)",
+    },
+    aliases: &[],
+    build: Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: |shape| u64::from(shape.tasks) - 1,
+        labels: one,
+        task: |shape, task, steps| {
+            // The blocks of a task's subtree: up to its lowest 1 bit, as far as there are tasks.
+            let blocks = |task: u32, p: u32| u64::from(p.min(shape.tasks - task));
+            let mut p = 1;
+            while p < shape.tasks {
+                if task & p != 0 {
+                    steps.bytes = shape.bytes.saturating_mul(blocks(task, p));
+                    steps.send(task - p, 0);
+                    break;
+                }
+                if task + p < shape.tasks {
+                    steps.bytes = shape.bytes.saturating_mul(blocks(task + p, p));
+                    steps.receive(task + p, 0);
+                }
+                p *= 2;
+            }
+        },
+    },
+};
+
+pub(super) static BUTTERFLY_ALL_TO_ALL: Entry = Entry {
+    component: Component {
+        name: "butterfly-all-to-all",
+        about: "all-to-all in log2 N rounds: in round k task i sends to i xor 2^k the N/2 blocks of `bytes` that it holds \
+                for tasks whose bit k is the other, then receives as many; tasks a power of two",
+        parameters: PLAIN,
+        source: "FSIN application kernels; Johnsson and Ho, Optimum Broadcasting and Personalized Communication in \
+                 Hypercubes (1989)",
+    },
+    aliases: &[],
+    build: Kernel {
+        dimensions: &[],
+        refuses: |tasks| (!tasks.is_power_of_two()).then_some("a power of two"),
+        messages: |shape| u64::from(shape.tasks) * u64::from(shape.tasks.ilog2()),
+        labels: one,
+        task: |shape, task, steps| {
+            steps.bytes = shape.bytes.saturating_mul(u64::from(shape.tasks / 2));
+            for k in 0..shape.tasks.ilog2() {
+                let partner = task ^ (1 << k);
+                steps.send(partner, 0);
+                steps.receive(partner, 0);
+            }
+        },
+    },
+};
+
 pub(super) static BUTTERFLY: Entry = Entry {
     component: Component {
         name: "butterfly",

@@ -12,8 +12,11 @@
 
 mod collective;
 mod grid;
+mod machine_learning;
 mod pairwise;
+mod random;
 mod ring;
+mod schedule;
 mod shape;
 
 use crate::Geometry;
@@ -42,7 +45,7 @@ struct Kernel {
 type Entry = expr::Entry<Kernel>;
 
 /// Every kernel. One line per member.
-static TABLE: [&Entry; 14] = [
+static TABLE: [&Entry; 32] = [
     &pairwise::ONE_TO_ALL,
     &pairwise::ALL_TO_ONE,
     &pairwise::ALL_TO_ALL,
@@ -57,6 +60,24 @@ static TABLE: [&Entry; 14] = [
     &grid::SWEEP2D,
     &grid::SWEEP3D,
     &grid::WATERFALL,
+    &collective::GATHER,
+    &collective::BUTTERFLY_ALL_TO_ALL,
+    &pairwise::ALL_TO_ALL_PAIRWISE,
+    &random::GUPS,
+    &random::RANDOM_WAVES,
+    &machine_learning::ALL_REDUCE_RING,
+    &machine_learning::ALL_REDUCE_DOUBLING,
+    &machine_learning::ALL_REDUCE_HALVING,
+    &machine_learning::ALL_REDUCE_TORUS2D,
+    &machine_learning::ALL_REDUCE_TORUS3D,
+    &machine_learning::ALL_GATHER_RING,
+    &machine_learning::ALL_GATHER_DOUBLING,
+    &machine_learning::ALL_GATHER_TORUS2D,
+    &machine_learning::ALL_GATHER_TORUS3D,
+    &machine_learning::REDUCE_SCATTER_RING,
+    &machine_learning::REDUCE_SCATTER_HALVING,
+    &machine_learning::REDUCE_SCATTER_TORUS2D,
+    &machine_learning::REDUCE_SCATTER_TORUS3D,
 ];
 
 /// What every kernel says of itself.
@@ -105,15 +126,36 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// # Ok::<(), trgen::catalog::Refusal>(())
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, Refusal> {
+    parse_seeded(text, default_tasks, default_geometry, 1)
+}
+
+/// The same with a run seed, for kernels that draw.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_seeded(
+    text: &str,
+    default_tasks: usize,
+    default_geometry: Option<&Geometry>,
+    seed: u64,
+) -> Result<Program, Refusal> {
     let expr = Expr::parse(text)?;
-    let entry = expr::find("kernel", &TABLE, &expr)?;
+    let entry = expr::find("kernel", &TABLE, text, &expr)?;
     let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);
-    let shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
+    let mut shape = Shape::read(&call, kernel.dimensions, default_tasks, default_geometry)?;
+    shape.seed = seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
-        return Err(call.refuse_all(&format!("`{name}` needs {needs} of tasks, not {}", shape.tasks), "another tasks="));
+        // One task always will do, so that the search ends.
+        let nearest = (1..=shape.tasks).rev().find(|&tasks| (kernel.refuses)(tasks).is_none()).unwrap_or(1);
+        let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
+        return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
     }
     let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
+    shape.bytes = bytes;
+    if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
+        shape.each = call.integer("messages", 1..=1 << 20)? as u32;
+    }
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
     let each = (kernel.messages)(&shape);
@@ -129,11 +171,14 @@ pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometr
     if total == 0 {
         return Ok(program);
     }
+    if shape.each > 0 {
+        shape.draws = Some(random::Draws::new(&shape, iterations));
+    }
     let labels = (kernel.labels)(&shape);
     for (task, events) in program.tasks.iter_mut().enumerate() {
-        let mut steps = Steps { events, bytes, first_label: 0 };
+        let mut steps = Steps { events, bytes, first_label: 0, iteration: 0 };
         for iteration in 0..iterations {
-            steps.first_label = iteration * labels;
+            (steps.first_label, steps.iteration) = (iteration * labels, iteration);
             (kernel.task)(&shape, task as u32, &mut steps);
             if iteration == 0 {
                 // All iterations are alike. Their product is bounded by the total.
@@ -153,11 +198,12 @@ struct Steps<'a> {
     bytes: u64,
     /// First tag of the iteration.
     first_label: u64,
+    iteration: u64,
 }
 
 impl Steps<'_> {
     fn tag(&self, label: u64) -> Tag {
-        // At most 10^9 iterations of 2^20 labels.
+        // At most 10^9 iterations of 2^22 labels.
         Tag::user((self.first_label + label) as i64)
     }
 

@@ -6,7 +6,11 @@ use crate::catalog::Component;
 const SOURCE: &str = "FSIN application kernels";
 
 const fn entry(name: &'static str, about: &'static str, kernel: Kernel) -> Entry {
-    Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases: &[], build: kernel }
+    aliased(name, &[], about, kernel)
+}
+
+const fn aliased(name: &'static str, aliases: &'static [&'static str], about: &'static str, kernel: Kernel) -> Entry {
+    Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases, build: kernel }
 }
 
 pub(super) static ONE_TO_ALL: Entry = entry(
@@ -39,8 +43,32 @@ pub(super) static ALL_TO_ONE: Entry = entry(
     },
 );
 
-pub(super) static ALL_TO_ALL: Entry = entry(
+pub(super) static ALL_TO_ALL_PAIRWISE: Entry = Entry {
+    component: Component {
+        name: "all-to-all-pairwise",
+        about: "in step k = 1, 2, ... task i sends to i+k and waits for the message of i-k (mod N)",
+        parameters: PLAIN,
+        source: "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH (2005)",
+    },
+    aliases: &[],
+    build: Kernel {
+        dimensions: &[],
+        refuses: any,
+        messages: each_to_each,
+        labels: one,
+        task: |shape, task, steps| {
+            let tasks = shape.tasks;
+            for k in 1..tasks {
+                steps.send((task + k) % tasks, 0);
+                steps.receive((task + tasks - k) % tasks, 0);
+            }
+        },
+    },
+};
+
+pub(super) static ALL_TO_ALL: Entry = aliased(
     "all-to-all",
+    &["all-to-all-linear"],
     "task i sends to i+1, i+2, ... (mod N), then receives from i-1, i-2, ...: everyone's k-th message travels k further",
     Kernel {
         dimensions: &[],

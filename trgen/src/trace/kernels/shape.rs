@@ -1,6 +1,7 @@
 //! How many tasks there are, and how they are laid out.
 
 use super::MOST_TASKS;
+use super::random::Draws;
 use crate::Geometry;
 use crate::catalog::Refusal;
 use crate::synthetic::expr::{Call, Expr};
@@ -12,6 +13,14 @@ pub(super) struct Shape {
     pub(super) tasks: u32,
     /// Sizes of their grid, whose product is `tasks`; empty for kernels without one.
     pub(super) grid: Vec<u32>,
+    /// \[bytes\] The parameter `bytes`.
+    pub(super) bytes: u64,
+    /// Messages of each task in an iteration, for kernels that draw.
+    pub(super) each: u32,
+    /// Run seed, for kernels that draw.
+    pub(super) seed: u64,
+    /// What such kernels have drawn.
+    pub(super) draws: Option<Draws>,
 }
 
 impl Shape {
@@ -27,7 +36,7 @@ impl Shape {
             None => None,
         };
         let Some(&usual) = dimensions.first() else {
-            return Ok(Self { tasks: tasks(call, asked, default_tasks)?, grid: Vec::new() });
+            return Ok(Self::new(tasks(call, asked, default_tasks)?, Vec::new()));
         };
         if let Some(argument) = call.given("grid") {
             let grid = sizes(call, argument, dimensions)?;
@@ -41,13 +50,17 @@ impl Shape {
                 let problem = format!("a grid of {argument} is {product} tasks, not {asked}");
                 return Err(call.refuse(argument, &problem, "give either grid or tasks"));
             }
-            return Ok(Self { tasks: product as u32, grid });
+            return Ok(Self::new(product as u32, grid));
         }
         let tasks = tasks(call, asked, default_tasks)?;
         // A network of three dimensions does not make a kernel 3-D that is usually 2-D.
         let same = |geometry: &&Geometry| geometry.sizes().len() == usual && geometry.nodes() == tasks as usize;
         let grid = default_geometry.filter(same).map_or_else(|| squarest(tasks, usual), |g| g.sizes().to_vec());
-        Ok(Self { tasks, grid })
+        Ok(Self::new(tasks, grid))
+    }
+
+    pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
+        Self { tasks, grid, bytes: 0, each: 0, seed: 0, draws: None }
     }
 }
 

@@ -1,0 +1,70 @@
+//! `fsin traffic`: what a source would send, without a network.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::atomic::Ordering;
+
+use clap::ArgMatches;
+use fsin::couple::Coupled;
+use fsin::experiment::{Driver, Experiment, RunPlan};
+use fsin::ideal::Ideal;
+use fsin::topology;
+use trgen::{Cycle, Message};
+
+use super::{Complaint, Exit, args, interrupt, output};
+
+/// \[cycles\] Of traffic that goes on for ever, unless --cycles says otherwise.
+const CYCLES: u64 = 1000;
+
+/// How the list of messages is written.
+pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
+
+/// Lists every message.
+pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let settings = experiment.settings();
+    let topology = topology::parse(&experiment.topology, experiment.ways)
+        .map_err(|refusal| settings.refused("topology", &refusal))?;
+    let mut driver =
+        Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
+    for line in driver.notes.iter().map(|note| format!("note: {note}")) {
+        output::tell(&line);
+    }
+    for line in driver.warnings.iter().map(|warning| format!("warning: {warning}")) {
+        output::tell(&line);
+    }
+    let limit = match experiment.plan {
+        RunPlan::Fixed(cycles) => Cycle::FIRST + cycles,
+        RunPlan::Batch(_) => Cycle::FIRST + CYCLES,
+        RunPlan::ToEnd(limit) => limit,
+    };
+    let stop = interrupt::listen()?;
+    let csv = matches.get_one::<String>("format").is_none_or(|format| format == "csv");
+    let phit_bytes = u64::from(experiment.router.phit_bytes);
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut written = if csv { writeln!(out, "cycle,source,destination,phits") } else { Ok(()) };
+    let mut see = |cycle: Cycle, message: &Message| {
+        if written.is_err() {
+            return;
+        }
+        let Message { source, destination, bytes, .. } = message;
+        let phits = bytes.div_ceil(phit_bytes);
+        written = if csv {
+            writeln!(out, "{cycle},{source},{destination},{phits}")
+        } else {
+            writeln!(out, r#"{{"cycle":{cycle},"source":{source},"destination":{destination},"phits":{phits}}}"#)
+        };
+        if written.is_err() {
+            // Nobody reads on.
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let mut network = Ideal::new(topology.nodes(), &mut see);
+    let reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
+    let interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
+    output::ignore_broken_pipe(written.and_then(|()| out.flush()))?;
+    match reached {
+        Err(failure) => Err(Complaint::of_failure(&failure)),
+        Ok(_) if interrupted => Ok(Exit::Interrupted),
+        Ok(_) => Ok(Exit::Done),
+    }
+}

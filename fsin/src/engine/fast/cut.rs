@@ -1,0 +1,97 @@
+//! Cutting a network into parts of consecutive nodes.
+
+use std::collections::HashMap;
+
+use trgen::NodeId;
+
+use super::part::{Abroad, Part};
+use super::rules::Rules;
+use super::state::{Chain, Lane, Link, NOBODY, NONE, Router, Stamp};
+use crate::router::layout::Layout;
+use crate::topology::{Port, Topology};
+
+/// All nodes of a topology, in parts of `span` nodes; the last may have fewer.
+pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
+    topology: &dyn Topology,
+    rules: &Rules<L>,
+    span: usize,
+) -> Vec<Box<Part<L, D, Q, P>>> {
+    let count = topology.nodes();
+    let parts = count.div_ceil(span);
+    let own = |part: usize| span.min(count - part * span);
+
+    // Numbers are those of the whole network at first.
+    let empty = empty_router(rules);
+    let mut routers: Vec<Vec<Router<Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
+    for node in 0..count {
+        for port in 0..rules.layout.shape().ports() {
+            if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
+                let router = &mut routers[node / span][node % span];
+                router.links[port].downstream = next.0;
+                router.open |= rules.layout.channels(port);
+                routers[next.index() / span][next.index() % span].links[port].upstream = node as u32;
+            }
+        }
+    }
+
+    let translated = routers.into_iter().enumerate().map(|(part, mut routers)| {
+        let mut border = Border { first: part * span, own: own(part), span, known: HashMap::new(), list: Vec::new() };
+        for link in routers.iter_mut().flat_map(|router| &mut router.links) {
+            for node in [&mut link.downstream, &mut link.upstream] {
+                if *node != NONE {
+                    *node = border.number(*node as usize);
+                }
+            }
+        }
+        Box::new(Part::new(rules.clone(), (part * span) as u32, routers, border.list, parts))
+    });
+    translated.collect()
+}
+
+/// A router of an empty network, without links.
+fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> Router<Q, P> {
+    let lane = Lane {
+        waiting: Chain::EMPTY,
+        departed: Stamp::new(0),
+        arrived: Stamp::new(0),
+        count: 0,
+        credits: rules.queue_packets as u16,
+        owner: NOBODY,
+        last_winner: (rules.outputs() + rules.injectors) as u8 - 1,
+    };
+    let link = Link { downstream: NONE, upstream: NONE, last_vc: rules.layout.vcs() as u8 - 1 };
+    Router {
+        unrouted: 0,
+        awake: 0,
+        leaving: 0,
+        open: 0,
+        granted: 0,
+        busy: 0,
+        freed: 0,
+        links: [link; P],
+        lanes: [lane; Q],
+    }
+}
+
+/// The nodes beyond the border of a part.
+struct Border {
+    first: usize,
+    own: usize,
+    span: usize,
+    known: HashMap<usize, u32>,
+    list: Vec<Abroad>,
+}
+
+impl Border {
+    /// A node's number in the part: its own come first.
+    fn number(&mut self, node: usize) -> u32 {
+        if (self.first..self.first + self.own).contains(&node) {
+            return (node - self.first) as u32;
+        }
+        let (own, span, list) = (self.own, self.span, &mut self.list);
+        *self.known.entry(node).or_insert_with(|| {
+            list.push(Abroad { part: (node / span) as u32, node: (node % span) as u32 });
+            (own + list.len() - 1) as u32
+        })
+    }
+}

@@ -1,0 +1,72 @@
+//! What all parts of a network share: settings, and what follows from them.
+
+use std::ops::Deref;
+
+use crate::router::layout::Layout;
+use crate::router::request::{OutputVc, Requests};
+use crate::router::{Consumption, RouterParams};
+
+/// Settings of the router, prepared for use in every cycle.
+#[derive(Clone, Debug)]
+pub(super) struct Rules<L> {
+    params: RouterParams,
+    pub(super) layout: L,
+    pub(super) requests: Requests<L>,
+    /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
+    pub(super) tail: u64,
+    pub(super) single_consumption: bool,
+    /// Senders must know the free space behind their channels phit by phit.
+    pub(super) compares_space: bool,
+    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
+    pub(super) deterministic: u64,
+}
+
+impl<L> Deref for Rules<L> {
+    type Target = RouterParams;
+
+    fn deref(&self) -> &RouterParams {
+        &self.params
+    }
+}
+
+impl<L: Layout> Rules<L> {
+    pub(super) fn new(params: RouterParams, layout: L) -> Self {
+        let requests = Requests::new(&params, layout);
+        let outputs = layout.shape().ports() * layout.vcs();
+        let deterministic = (0..outputs)
+            .filter(|&output| OutputVc::at(output, layout.vcs()).vc < requests.first_adaptive())
+            .fold(0, |mask, output| mask | 1 << output);
+        Self {
+            compares_space: requests.compare_space(),
+            layout,
+            requests,
+            tail: u64::from(params.packet_phits) - 1,
+            single_consumption: params.consumption == Consumption::Single,
+            deterministic,
+            params,
+        }
+    }
+
+    /// Outputs (and transit queues) of each node.
+    #[inline(always)]
+    pub(super) fn outputs(&self) -> usize {
+        self.layout.shape().ports() * self.layout.vcs()
+    }
+
+    /// The port of an output channel, or of the transit queue of that number.
+    #[inline(always)]
+    pub(super) fn port_of(&self, output: usize) -> usize {
+        output / self.layout.vcs()
+    }
+
+    #[inline(always)]
+    pub(super) fn channel(&self, output: usize) -> OutputVc {
+        OutputVc::at(output, self.layout.vcs())
+    }
+
+    /// 0 if a channel is adaptive, 1 if it is deterministic.
+    #[inline(always)]
+    pub(super) const fn kind(&self, output: usize) -> usize {
+        (self.deterministic >> output & 1) as usize
+    }
+}

@@ -1,0 +1,244 @@
+//! What drives an experiment: its source of traffic, with what is known of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use trgen::catalog::Refusal;
+use trgen::synthetic::source::Config;
+use trgen::synthetic::traffic::{self, Misfit, Shot, Word};
+use trgen::synthetic::{Background, Traffic as Synthetic};
+use trgen::trace::collectives::NAMES;
+use trgen::trace::container::Content;
+use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
+use trgen::trace::goal::routed::Routed;
+use trgen::trace::kernels;
+use trgen::trace::placement::place;
+use trgen::trace::program::Program;
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Geometry, NodeId, SourceError, TrGen};
+
+use super::execute::Trouble;
+use super::resolve::{Experiment, Traffic};
+use super::settings::{Origin, SettingsError};
+
+/// The source of traffic of an experiment.
+#[derive(Debug)]
+pub struct Driver {
+    pub(super) kind: Kind,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+    /// What a reader of the figures may want to know.
+    pub notes: Vec<String>,
+    pub(super) collectives: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Synthetic(Box<Synthetic>),
+    Application(Box<Replay>),
+    /// Hosts that execute a graph.
+    Hosts(Box<Routed>),
+    /// An application, and traffic of the nodes without a task.
+    Beside(Box<Background<Replay>>),
+}
+
+impl Driver {
+    /// Builds the source for a network of this shape.
+    ///
+    /// # Errors
+    /// Settings that turn out to be unusable together, a trace that cannot be read.
+    pub fn new(experiment: &Experiment, geometry: &Geometry) -> Result<Self, Trouble> {
+        let mut driver = Self {
+            kind: match &experiment.traffic {
+                Traffic::Synthetic(config) => Kind::Synthetic(Box::new(synthetic(experiment, config)?)),
+                Traffic::Kernel { spec, beside } => {
+                    let program = kernel(experiment, spec, geometry)?;
+                    application(experiment, program, geometry, "kernel", beside.as_ref())?
+                }
+                Traffic::Trace { path, options, beside } => {
+                    let mut driver = trace(experiment, path, options, geometry, beside.as_ref())?;
+                    driver.note_beside();
+                    return Ok(driver);
+                }
+            },
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            collectives: BTreeMap::new(),
+        };
+        driver.note_beside();
+        Ok(driver)
+    }
+
+    fn note_beside(&mut self) {
+        if let Kind::Beside(_) = self.kind {
+            self.notes.push("packets of all figures include those of the traffic beside the application".to_owned());
+        }
+    }
+
+    /// The source itself.
+    pub fn source(&mut self) -> &mut dyn TrGen {
+        match &mut self.kind {
+            Kind::Synthetic(traffic) => &mut **traffic,
+            Kind::Application(replay) => &mut **replay,
+            Kind::Hosts(hosts) => &mut **hosts,
+            Kind::Beside(background) => &mut **background,
+        }
+    }
+
+    /// What the tasks of the application did, if there is one, and whether it is known how long they were blocked: hosts of
+    /// graphs wait for many things at once.
+    #[must_use]
+    pub fn report(&self) -> Option<(ReplayReport, bool)> {
+        match &self.kind {
+            Kind::Synthetic(_) => None,
+            Kind::Application(replay) => Some((replay.report(), true)),
+            Kind::Hosts(hosts) => Some((hosts.report(), false)),
+            Kind::Beside(background) => Some((background.main().report(), true)),
+        }
+    }
+
+    /// \[phit/cycle\] That all nodes together are to send; `None` where nothing steady is asked for.
+    #[must_use]
+    pub fn offered(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Synthetic(traffic) => traffic.offered(),
+            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
+        }
+    }
+
+    /// The shots that have ended, for traffic of shots.
+    #[must_use]
+    pub fn shots(&self) -> Option<&[Shot]> {
+        match &self.kind {
+            Kind::Synthetic(traffic) => traffic.shots(),
+            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
+        }
+    }
+}
+
+/// A refusal, said of the setting that it is about.
+fn misfit(experiment: &Experiment, misfit: &Misfit) -> SettingsError {
+    let settings = experiment.settings();
+    let key = match misfit.word {
+        Word::Lengths => "packet",
+        Word::Pattern => "traffic",
+        Word::Size => "size",
+        Word::Process if settings.is_set("shot") => "shot",
+        Word::Process if settings.is_set("temporal") => "temporal",
+        Word::Process => "load",
+    };
+    settings.refused(key, &misfit.refusal)
+}
+
+fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, SettingsError> {
+    let settings = experiment.settings();
+    let traffic = Synthetic::new(config).map_err(|error| misfit(experiment, &error))?;
+    if !traffic.uses_load() && settings.origin("load") == Origin::Flag {
+        let what = "--load has no meaning where every source has a load of its own";
+        return Err(settings.error("load", what, "leave it out, or leave out load= of one source"));
+    }
+    Ok(traffic)
+}
+
+fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Program, SettingsError> {
+    kernels::parse_seeded(spec, geometry.nodes(), Some(geometry), experiment.router.seed)
+        .map_err(|refusal| experiment.settings().refused("kernel", &refusal))
+}
+
+fn application(
+    experiment: &Experiment,
+    program: Program,
+    geometry: &Geometry,
+    key: &'static str,
+    beside: Option<&Config>,
+) -> Result<Kind, SettingsError> {
+    let placement = placement(experiment, program.tasks.len(), geometry.nodes())?;
+    let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
+    replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)
+}
+
+/// A trace, as far as it must be in memory: programs of a container are read block by block while they run.
+fn trace(
+    experiment: &Experiment,
+    path: &Path,
+    options: &ReadOptions,
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Driver, Trouble> {
+    let nodes = geometry.nodes();
+    let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
+        Some(container) if container.header().content == Content::Programs => {
+            let placement = placement(experiment, container.summaries().len(), nodes)?;
+            let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
+            let kind = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
+            let header = container.header();
+            let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
+            let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
+            (kind, Vec::new(), header.notes.clone(), collectives)
+        }
+        _ => match formats::open(path, options)? {
+            Application::Programs(trace) => {
+                let kind = application(experiment, trace.program, geometry, "trace", beside)?;
+                (kind, trace.warnings, trace.notes, trace.collectives)
+            }
+            Application::Graphs(GraphTrace { mut graph, notes, .. }) => {
+                if beside.is_some() {
+                    let what = "`background` is traffic beside programs, and this trace is a graph";
+                    return Err(experiment.settings().error("temporal", what, "leave it out").into());
+                }
+                graph.scale_work(experiment.pace.compute_scale);
+                let placement = placement(experiment, graph.ranks().len(), nodes)?;
+                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
+                (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
+            }
+        },
+    };
+    Ok(Driver { kind, warnings, notes, collectives })
+}
+
+/// The node of each task.
+fn placement(experiment: &Experiment, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SettingsError> {
+    let settings = experiment.settings();
+    let (seed, each) = (experiment.router.seed, experiment.tasks_per_node);
+    let used = tasks.div_ceil(each);
+    let placed = place(&experiment.placement, used, nodes, seed).map_err(|refusal| {
+        let key = if used > nodes { "topology" } else { "placement" };
+        settings.refused(key, &refusal)
+    })?;
+    Ok((0..tasks).map(|task| placed[task / each]).collect())
+}
+
+fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {
+    source.map_err(|error| experiment.settings().error(key, format!("--{key}: {error}"), "check the trace"))
+}
+
+/// A replay, by the protocol of the experiment, with traffic beside it if that is asked for.
+fn replaying(
+    experiment: &Experiment,
+    replay: Replay,
+    placement: &[NodeId],
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Kind, SettingsError> {
+    let (settings, nodes) = (experiment.settings(), geometry.nodes());
+    let replay = replay.with_protocol(experiment.protocol);
+    let Some(config) = beside else { return Ok(Kind::Application(Box::new(replay))) };
+
+    let mut busy = vec![false; nodes];
+    for node in placement {
+        busy[node.index()] = true;
+    }
+    let idle: Vec<NodeId> = (0..nodes).filter(|&node| !busy[node]).map(NodeId::at).collect();
+    let refused = |what: String, remedy: &str| settings.refused("temporal", &Refusal::value(what, remedy));
+    let line = u32::try_from(idle.len()).ok().and_then(|count| Geometry::new(&[count]));
+    let Some(line) = line else {
+        let what = format!("all {nodes} nodes have a task, and none is left for `background`");
+        return Err(refused(what, "use a larger network or fewer tasks, or leave it out"));
+    };
+    let config = Config { geometry: line, ..config.clone() };
+    let traffic = traffic::background(&config).map_err(|error| misfit(experiment, &error))?;
+    match Background::new(replay, traffic, idle) {
+        Some(background) => Ok(Kind::Beside(Box::new(background))),
+        None => Err(refused("`background` does not fit the network".to_owned(), "leave it out")),
+    }
+}

@@ -1,0 +1,122 @@
+//! Traffic beside a trace or kernel, from the nodes without a task.
+//!
+//! The nodes without a task, in order, are the nodes 0, 1, ... of the traffic beside: it stays among them and meets the
+//! application on the links only. It ends when the application has sent its last message.
+
+use super::bundle::earlier;
+use crate::message::{Delivery, Message};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+use super::Traffic;
+
+/// A main source and other traffic on the nodes that it leaves idle. Messages of the main source have even ids.
+#[derive(Debug)]
+pub struct Background<M> {
+    main: M,
+    beside: Traffic,
+    /// Per node of `beside`: its node in the network.
+    idle: Vec<NodeId>,
+    /// Per node of the network: its number in `idle`.
+    numbers: Vec<u32>,
+    /// \[messages\] Of the main source that are under way.
+    underway: u64,
+    scratch: [Outbox; 2],
+}
+
+impl<M: TrGen> Background<M> {
+    /// `beside` on the nodes `idle` of the network of `main`; `None` unless `beside` has as many nodes as `idle` lists,
+    /// each of them a node.
+    #[must_use]
+    pub fn new(main: M, beside: Traffic, idle: Vec<NodeId>) -> Option<Self> {
+        let nodes = main.nodes();
+        if beside.nodes() != idle.len() || idle.iter().any(|node| node.index() >= nodes) {
+            return None;
+        }
+        let mut numbers = vec![0; nodes];
+        for (number, node) in idle.iter().enumerate() {
+            numbers[node.index()] = number as u32;
+        }
+        let scratch = [Outbox::new(nodes), Outbox::new(idle.len())];
+        Some(Self { main, beside, idle, numbers, underway: 0, scratch })
+    }
+
+    /// The main source.
+    pub const fn main(&self) -> &M {
+        &self.main
+    }
+
+    /// A message as `beside` knows it.
+    fn inner(&self, message: &Message) -> Message {
+        let number = |node: NodeId| NodeId(self.numbers[node.index()]);
+        let (source, destination) = (number(message.source), number(message.destination));
+        Message { id: message.id / 2, source, destination, ..*message }
+    }
+}
+
+impl<M: TrGen> TrGen for Background<M> {
+    fn nodes(&self) -> usize {
+        self.main.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        let [main, beside] = &mut self.scratch;
+        self.main.generate(now, main)?;
+        let underway = &mut self.underway;
+        main.offer(|message| {
+            *underway += 1;
+            out.push(Message { id: 2 * message.id, ..message });
+            true
+        });
+        if matches!((self.main.next(), self.underway), (Next::Done, _) | (Next::Waiting, 0)) {
+            return Ok(());
+        }
+        self.beside.generate(now, beside)?;
+        let idle = &self.idle;
+        beside.offer(|message| {
+            let (source, destination) = (idle[message.source.index()], idle[message.destination.index()]);
+            out.push(Message { id: 2 * message.id + 1, source, destination, ..message });
+            true
+        });
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        if message.id.is_multiple_of(2) {
+            self.main.sent(now, &Message { id: message.id / 2, ..*message });
+        } else {
+            let inner = self.inner(message);
+            self.beside.sent(now, &inner);
+        }
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        if delivery.message.id.is_multiple_of(2) {
+            self.underway = self.underway.saturating_sub(1);
+            let message = Message { id: delivery.message.id / 2, ..delivery.message };
+            self.main.delivered(now, &Delivery { message, ..*delivery });
+        } else {
+            let message = self.inner(&delivery.message);
+            self.beside.delivered(now, &Delivery { message, ..*delivery });
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self.main.next() {
+            Next::Done => Next::Done,
+            // An application that waits for nothing is in deadlock, whatever goes on beside it.
+            Next::Waiting if self.underway == 0 => Next::Waiting,
+            main => earlier(main, self.beside.next()),
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        let beside = (0..self.idle.len()).filter(|&node| self.beside.is_silent(NodeId::at(node))).count();
+        // Idle nodes are silent in the main source.
+        self.main.silent_nodes().saturating_sub(self.idle.len()) + beside
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.main.waits()
+    }
+}

@@ -1,0 +1,139 @@
+//! Several sources behind one: whose a message is stands in its id.
+
+use crate::message::{Delivery, Message};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// A source that says who is silent.
+pub(crate) trait Part: TrGen + std::fmt::Debug + Send {
+    /// True if this node never sends.
+    fn is_silent(&self, node: NodeId) -> bool;
+}
+
+/// Sources over the same nodes. A message of part p of n with the part's id i has the id n i + p.
+#[derive(Debug)]
+pub(super) struct Bundle {
+    parts: Vec<Box<dyn Part>>,
+    /// What one part generates in one call.
+    scratch: Outbox,
+}
+
+impl Bundle {
+    /// At least one part; all have the same number of nodes.
+    pub(super) fn new(parts: Vec<Box<dyn Part>>) -> Self {
+        let scratch = Outbox::new(parts[0].nodes());
+        Self { parts, scratch }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.parts[0].nodes()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    pub(super) fn generate(&mut self, part: usize, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        let count = self.parts.len() as u64;
+        self.parts[part].generate(now, &mut self.scratch)?;
+        self.scratch.offer(|message| {
+            out.push(Message { id: message.id * count + part as u64, ..message });
+            true
+        });
+        Ok(())
+    }
+
+    /// Whose a message is.
+    pub(super) fn owner(&self, message: &Message) -> usize {
+        (message.id % self.parts.len() as u64) as usize
+    }
+
+    fn own(&self, message: &Message) -> Message {
+        Message { id: message.id / self.parts.len() as u64, ..*message }
+    }
+
+    pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
+        let (part, own) = (self.owner(message), self.own(message));
+        self.parts[part].sent(now, &own);
+    }
+
+    pub(super) fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let part = self.owner(&delivery.message);
+        let own = Delivery { message: self.own(&delivery.message), ..*delivery };
+        self.parts[part].delivered(now, &own);
+    }
+
+    pub(super) fn next(&self, part: usize) -> Next {
+        self.parts[part].next()
+    }
+
+    pub(super) fn waits(&self) -> Vec<String> {
+        self.parts.iter().flat_map(|part| part.waits()).collect()
+    }
+
+    pub(super) fn is_silent(&self, node: NodeId) -> bool {
+        self.parts.iter().all(|part| part.is_silent(node))
+    }
+
+    pub(super) fn silent_nodes(&self) -> usize {
+        (0..self.nodes()).filter(|&node| self.is_silent(NodeId::at(node))).count()
+    }
+}
+
+/// What two sources want together: the earlier cycle; else to wait if one does.
+pub(crate) fn earlier(a: Next, b: Next) -> Next {
+    match (a, b) {
+        (Next::At(a), Next::At(b)) => Next::At(a.min(b)),
+        (Next::At(cycle), _) | (_, Next::At(cycle)) => Next::At(cycle),
+        (Next::Waiting, _) | (_, Next::Waiting) => Next::Waiting,
+        (Next::Done, Next::Done) => Next::Done,
+    }
+}
+
+/// Sources at the same time.
+#[derive(Debug)]
+pub(super) struct Sum {
+    parts: Bundle,
+}
+
+impl Sum {
+    pub(super) fn new(parts: Vec<Box<dyn Part>>) -> Self {
+        Self { parts: Bundle::new(parts) }
+    }
+}
+
+impl Part for Sum {
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.parts.is_silent(node)
+    }
+}
+
+impl TrGen for Sum {
+    fn nodes(&self) -> usize {
+        self.parts.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        (0..self.parts.len()).try_for_each(|part| self.parts.generate(part, now, out))
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        self.parts.sent(now, message);
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        self.parts.delivered(now, delivery);
+    }
+
+    fn next(&self) -> Next {
+        (0..self.parts.len()).map(|part| self.parts.next(part)).fold(Next::Done, earlier)
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.parts.silent_nodes()
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.parts.waits()
+    }
+}

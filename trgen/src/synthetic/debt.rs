@@ -1,0 +1,154 @@
+//! Messages that nodes owe, and send at full speed.
+
+use super::calendar::Calendar;
+use super::size::Law;
+use super::source::Mode;
+use super::spatial::Pattern;
+use crate::message::Message;
+use crate::rng::{Purpose, Stream, stream};
+use crate::source::{Next, Outbox};
+use crate::units::{Cycle, NodeId};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Owes nothing.
+    Idle,
+    /// Stands in the calendar.
+    Due,
+    /// Throttled: waits for its message to be sent.
+    Blocked,
+}
+
+#[derive(Debug)]
+struct Node {
+    spatial: Stream,
+    size: Stream,
+    /// Number of the next message.
+    sequence: u64,
+    owed: u64,
+    state: State,
+}
+
+/// What every node owes. A node that owes sends a message per cycle, or whenever the last one has left its hands.
+#[derive(Debug)]
+pub(super) struct Debts {
+    pattern: Box<dyn Pattern>,
+    law: Box<dyn Law>,
+    mode: Mode,
+    phit_bytes: u64,
+    nodes: Vec<Node>,
+    calendar: Calendar,
+    blocked: usize,
+    /// Nodes due in one cycle; kept for its memory.
+    due: Vec<NodeId>,
+}
+
+impl Debts {
+    pub(super) fn new(pattern: Box<dyn Pattern>, law: Box<dyn Law>, phit_bytes: u32, mode: Mode, seed: u64) -> Self {
+        let count = pattern.nodes();
+        let node = |index: usize| Node {
+            spatial: stream(seed, index as u64, Purpose::Spatial),
+            size: stream(seed, index as u64, Purpose::Size),
+            sequence: 0,
+            owed: 0,
+            state: State::Idle,
+        };
+        Self {
+            pattern,
+            law,
+            mode,
+            phit_bytes: u64::from(phit_bytes),
+            nodes: (0..count).map(node).collect(),
+            calendar: Calendar::new(count),
+            blocked: 0,
+            due: Vec::new(),
+        }
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn is_silent(&self, node: NodeId) -> bool {
+        self.pattern.is_silent(node)
+    }
+
+    /// A node owes so many messages more, from the cycle after `now` on. Silent nodes owe nothing. Returns what was
+    /// added.
+    pub(super) fn owe(&mut self, id: NodeId, messages: u64, now: Cycle) -> u64 {
+        if messages == 0 || self.is_silent(id) {
+            return 0;
+        }
+        let node = &mut self.nodes[id.index()];
+        node.owed += messages;
+        if node.state == State::Idle {
+            node.state = State::Due;
+            self.calendar.insert(now.next(), id);
+        }
+        messages
+    }
+
+    pub(super) fn generate(&mut self, now: Cycle, out: &mut Outbox) {
+        let mut due = std::mem::take(&mut self.due);
+        while let Some(cycle) = self.calendar.take(now, &mut due) {
+            for &id in &due {
+                self.emit(id, cycle, out);
+            }
+        }
+        self.due = due;
+    }
+
+    fn emit(&mut self, id: NodeId, cycle: Cycle, out: &mut Outbox) {
+        let node = &mut self.nodes[id.index()];
+        let Some(destination) = self.pattern.destination(id, &mut node.spatial) else {
+            node.state = State::Idle;
+            return;
+        };
+        let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
+        out.push(Message { id: node.sequence, source: id, destination, bytes });
+        node.sequence += 1;
+        node.owed -= 1;
+        match self.mode {
+            Mode::Throttled => {
+                node.state = State::Blocked;
+                self.blocked += 1;
+            }
+            Mode::Open => self.go_on(id, cycle),
+        }
+    }
+
+    fn go_on(&mut self, id: NodeId, now: Cycle) {
+        let node = &mut self.nodes[id.index()];
+        if node.owed > 0 {
+            node.state = State::Due;
+            self.calendar.insert(now.next(), id);
+        } else {
+            node.state = State::Idle;
+        }
+    }
+
+    pub(super) fn sent(&mut self, now: Cycle, id: NodeId) {
+        if self.nodes[id.index()].state == State::Blocked {
+            self.blocked -= 1;
+            self.go_on(id, now);
+        }
+    }
+
+    /// [`Next::Done`] while nothing is owed and nothing waits.
+    pub(super) fn next(&self) -> Next {
+        match self.calendar.next() {
+            Some(cycle) => Next::At(cycle),
+            None if self.blocked > 0 => Next::Waiting,
+            None => Next::Done,
+        }
+    }
+
+    pub(super) fn waits(&self) -> Vec<String> {
+        let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);
+        blocked
+            .map(|(index, node)| {
+                format!("node {index} waits for the network to take a message and owes {} more", node.owed)
+            })
+            .collect()
+    }
+}

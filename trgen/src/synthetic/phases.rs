@@ -1,0 +1,104 @@
+//! Sources one after another.
+//!
+//! Each has a clock of its own, which runs only in its phases. What a source has generated before the end of its phase
+//! still travels in the next one, and a message that the network has not taken yet stays in the queue of its node.
+
+use super::bundle::{Bundle, Part};
+use crate::message::{Delivery, Message};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// Sources by turns. The last one goes on for ever if its phase has no length; otherwise all begin again.
+#[derive(Debug)]
+pub(super) struct Phases {
+    parts: Bundle,
+    /// \[cycles\] Of each part; only the last one may be without end.
+    lengths: Vec<Option<u64>>,
+    /// \[cycles\] That each part's clock has run in phases that are over.
+    elapsed: Vec<u64>,
+    /// Whose turn it is.
+    current: usize,
+    /// \[cycle\] The first of this phase.
+    begun: Cycle,
+}
+
+impl Phases {
+    /// As many lengths as parts, at least one; each 1 or more.
+    pub(super) fn new(parts: Vec<Box<dyn Part>>, lengths: Vec<Option<u64>>) -> Self {
+        let elapsed = vec![0; parts.len()];
+        Self { parts: Bundle::new(parts), lengths, elapsed, current: 0, begun: Cycle::FIRST }
+    }
+
+    /// The first cycle after this phase.
+    fn end(&self) -> Option<Cycle> {
+        self.lengths[self.current].map(|length| self.begun + length)
+    }
+
+    /// What the clock of a part shows in cycle `now`.
+    fn clock(&self, part: usize, now: Cycle) -> Cycle {
+        let running = if part == self.current { now.since(self.begun).saturating_add(1) } else { 0 };
+        Cycle(self.elapsed[part].saturating_add(running))
+    }
+}
+
+impl Part for Phases {
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.parts.is_silent(node)
+    }
+}
+
+impl TrGen for Phases {
+    fn nodes(&self) -> usize {
+        self.parts.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        while let (Some(end), Some(length)) = (self.end(), self.lengths[self.current])
+            && now >= end
+        {
+            // A late call brings what was due meanwhile.
+            let clock = self.clock(self.current, end - 1);
+            self.parts.generate(self.current, clock, out)?;
+            self.elapsed[self.current] += length;
+            self.current = (self.current + 1) % self.parts.len();
+            self.begun = end;
+        }
+        let clock = self.clock(self.current, now);
+        self.parts.generate(self.current, clock, out)
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        let clock = self.clock(self.parts.owner(message), now);
+        self.parts.sent(clock, message);
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let clock = self.clock(self.parts.owner(&delivery.message), now);
+        self.parts.delivered(clock, delivery);
+    }
+
+    fn next(&self) -> Next {
+        let own = self.parts.next(self.current);
+        let Some(end) = self.end() else {
+            return match own {
+                Next::At(clock) => Next::At(self.begun + clock.since(Cycle(self.elapsed[self.current] + 1))),
+                next => next,
+            };
+        };
+        if (0..self.parts.len()).all(|part| self.parts.next(part) == Next::Done) {
+            return Next::Done;
+        }
+        match own {
+            Next::At(clock) => Next::At((self.begun + clock.since(Cycle(self.elapsed[self.current] + 1))).min(end)),
+            Next::Waiting | Next::Done => Next::At(end),
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.parts.silent_nodes()
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.parts.waits()
+    }
+}

@@ -1,0 +1,103 @@
+//! Traffic in which receptions cause messages.
+//!
+//! Every reception makes its node owe some messages with some probability; they go where the pattern says, at full
+//! speed, and their receptions may cause more. What a reception causes is a hash of the message that was received: it
+//! does not hang on the order of deliveries.
+//!
+//! # How the model departs from reality, and who could notice
+//! A reaction goes where the pattern says, not back to whom it answers; a user of requests and replies should take a
+//! kernel. Reactions and the node's other messages wait for the network each on its own.
+
+use super::bundle::{Part, earlier};
+use super::debt::Debts;
+use super::source::Synthetic;
+use super::temporal::Reaction;
+use crate::message::{Delivery, Message};
+use crate::rng::{Purpose, mix, mix2, pick};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// A source and the reactions to it. Messages of the source have even ids, reactions odd ones.
+#[derive(Debug)]
+pub(super) struct Reactive {
+    base: Synthetic,
+    debts: Debts,
+    reaction: Reaction,
+    /// Of (run seed, purpose).
+    key: u64,
+    /// \[messages\] Generated and not delivered.
+    underway: u64,
+    scratch: Outbox,
+}
+
+impl Reactive {
+    pub(super) fn new(base: Synthetic, debts: Debts, reaction: Reaction, seed: u64) -> Self {
+        let scratch = Outbox::new(base.nodes());
+        Self { base, debts, reaction, key: mix2(seed, Purpose::Reaction as u64), underway: 0, scratch }
+    }
+
+    /// \[messages\] That the reception of a message causes.
+    fn caused(&self, message: &Message) -> u64 {
+        let Reaction { probability, min, max } = self.reaction;
+        let key = mix2(mix2(self.key, u64::from(message.source.0)), message.id);
+        let draw = (key >> 11) as f64 / (1u64 << 53) as f64;
+        if draw < probability { u64::from(min + pick(mix(!key), max - min + 1)) } else { 0 }
+    }
+}
+
+impl Part for Reactive {
+    fn is_silent(&self, node: NodeId) -> bool {
+        self.base.is_silent(node)
+    }
+}
+
+impl TrGen for Reactive {
+    fn nodes(&self) -> usize {
+        self.base.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.base.generate(now, &mut self.scratch)?;
+        for lane in 0..2 {
+            if lane == 1 {
+                self.debts.generate(now, &mut self.scratch);
+            }
+            let underway = &mut self.underway;
+            self.scratch.offer(|message| {
+                *underway += 1;
+                out.push(Message { id: 2 * message.id + lane, ..message });
+                true
+            });
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        if message.id.is_multiple_of(2) {
+            self.base.sent(now, &Message { id: message.id / 2, ..*message });
+        } else {
+            self.debts.sent(now, message.source);
+        }
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        self.underway = self.underway.saturating_sub(1);
+        let caused = self.caused(&delivery.message);
+        self.debts.owe(delivery.message.destination, caused, now);
+    }
+
+    fn next(&self) -> Next {
+        match earlier(self.base.next(), self.debts.next()) {
+            Next::Done if self.underway > 0 => Next::Waiting,
+            next => next,
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.base.silent_nodes()
+    }
+
+    fn waits(&self) -> Vec<String> {
+        [self.base.waits(), self.debts.waits()].concat()
+    }
+}

@@ -1,0 +1,109 @@
+//! Shots: bursts that the whole machine shares.
+//!
+//! In a shot every node owes the same number of messages, generated at full speed; the next one begins in the cycle
+//! after the one in which the last message of this one has arrived. A shot takes the cycles from its beginning to that
+//! arrival, both counted. Silent nodes owe nothing.
+
+use super::debt::Debts;
+use crate::message::{Delivery, Message};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// A shot that has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shot {
+    /// \[cycle\] The first in which messages were generated.
+    pub start: Cycle,
+    /// \[cycles\] From there to the last arrival, both counted.
+    pub cycles: u64,
+    /// \[messages\] Of all nodes.
+    pub messages: u64,
+}
+
+/// A number of shots, one after another.
+#[derive(Debug)]
+pub(super) struct Shots {
+    debts: Debts,
+    /// \[messages\] Of each node and shot.
+    each: u64,
+    /// Shots that are still to begin.
+    left: u64,
+    /// \[cycle\] When the present one began.
+    start: Cycle,
+    /// \[messages\] Of the present one.
+    messages: u64,
+    /// \[messages\] Of the present one that have not arrived.
+    missing: u64,
+    ended: Vec<Shot>,
+}
+
+impl Shots {
+    pub(super) fn new(debts: Debts, each: u64, shots: u64) -> Self {
+        let mut source =
+            Self { debts, each, left: shots, start: Cycle::FIRST, messages: 0, missing: 0, ended: Vec::new() };
+        source.begin(Cycle::FIRST);
+        source
+    }
+
+    fn begin(&mut self, start: Cycle) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        self.start = start;
+        self.messages =
+            (0..self.debts.nodes()).map(|node| self.debts.owe(NodeId::at(node), self.each, start - 1)).sum();
+        self.missing = self.messages;
+        if self.messages == 0 {
+            // All nodes are silent.
+            self.left = 0;
+        }
+    }
+
+    pub(super) fn is_silent(&self, node: NodeId) -> bool {
+        self.debts.is_silent(node)
+    }
+
+    pub(super) fn ended(&self) -> &[Shot] {
+        &self.ended
+    }
+}
+
+impl TrGen for Shots {
+    fn nodes(&self) -> usize {
+        self.debts.nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.debts.generate(now, out);
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        self.debts.sent(now, message.source);
+    }
+
+    fn delivered(&mut self, now: Cycle, _: &Delivery) {
+        self.missing = self.missing.saturating_sub(1);
+        if self.missing == 0 && self.messages > 0 {
+            self.ended.push(Shot { start: self.start, cycles: now.since(self.start) + 1, messages: self.messages });
+            self.messages = 0;
+            self.begin(now.next());
+        }
+    }
+
+    fn next(&self) -> Next {
+        match self.debts.next() {
+            Next::Done if self.missing > 0 => Next::Waiting,
+            next => next,
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        (0..self.debts.nodes()).filter(|&node| self.debts.is_silent(NodeId::at(node))).count()
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.debts.waits()
+    }
+}

@@ -1,0 +1,56 @@
+//! Size laws: how long a message is.
+
+mod constant;
+mod weighted;
+
+use std::fmt::Debug;
+
+use crate::catalog::{Component, Refusal};
+use crate::rng::Stream;
+use crate::synthetic::expr::{self, Call, Expr};
+
+/// How long the messages are. The same law holds for every node; each draws from its own stream.
+pub trait Law: Debug + Send {
+    /// \[phit\] Size of the next message of the node whose stream of size draws is `rng`; at least 1.
+    fn phits(&mut self, rng: &mut Stream) -> u64;
+
+    /// \[phit\] Exact mean of [`phits`](Self::phits).
+    fn mean(&self) -> f64;
+
+    /// \[phit\] Exact mean of what a network carries of a message: full packets. The message rate is the load over it.
+    fn carried(&self) -> f64;
+}
+
+type Built = Result<Box<dyn Law>, Refusal>;
+type Entry = expr::Entry<fn(&Call, u32) -> Built>;
+
+/// Every law. One line per member.
+static TABLE: [&Entry; 5] =
+    [&constant::CONSTANT, &weighted::UNIFORM, &weighted::BIMODAL, &weighted::DISCRETE, &weighted::POLYNOMIAL];
+
+/// What every law says of itself.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    TABLE.iter().map(|entry| &entry.component)
+}
+
+/// Builds the law that `text` describes, for packets of `packet_phits` phits.
+///
+/// # Errors
+/// When the text is malformed, the law unknown, or a parameter unusable.
+pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, Refusal> {
+    build(text, &Expr::parse(text)?, packet_phits)
+}
+
+/// Builds the law that `expr`, read from `text`, describes.
+pub(super) fn build(text: &str, expr: &Expr, packet_phits: u32) -> Built {
+    let entry = expr::find("size law", &TABLE, text, expr)?;
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, packet_phits)
+}
+
+/// \[phit\] A message of this size in full packets.
+const fn in_full_packets(phits: u64, packet_phits: u32) -> u64 {
+    phits.next_multiple_of(packet_phits as u64)
+}
+
+/// \[phit\] The longest message. A million packets of the usual size; longer ones are typing errors.
+const LONGEST: i64 = 1 << 24;

@@ -1,0 +1,72 @@
+//! Numbers from files that a pattern names.
+//!
+//! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
+//! folder of the experiment file in which the pattern stands, else to the working directory.
+
+use super::Site;
+use crate::catalog::Refusal;
+use crate::synthetic::expr::{Call, Expr};
+
+/// \[bytes\] The longest file: a matrix of 4096 nodes with 15 characters a number.
+const LONGEST: u64 = 256 << 20;
+
+/// The lines of numbers of the file that the parameter `file` names, each with its number in the file from 1.
+pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
+    let name = call.word("file")?;
+    let path = site.folder.join(&name);
+    let refuse = |what: String, remedy: &str| match call.given("file") {
+        Some(given) => call.refuse(given, &what, remedy),
+        None => call.refuse_all(&what, remedy),
+    };
+    let shown = path.display();
+    match std::fs::metadata(&path) {
+        Ok(found) if found.len() > LONGEST => {
+            let what = format!("{shown} has {} bytes", found.len());
+            return Err(refuse(what, "check that it is the file you mean: at most 256 MiB"));
+        }
+        _ => {}
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
+    })?;
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = line.split('#').next().unwrap_or("");
+        let mut row = Vec::new();
+        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
+            match word.parse::<f64>().ok().filter(|value| value.is_finite()) {
+                Some(value) => row.push(value),
+                None => {
+                    return Err(refuse(
+                        format!("{shown}, line {number}: `{word}` is not a number"),
+                        "correct the file",
+                    ));
+                }
+            }
+        }
+        if !row.is_empty() {
+            lines.push((number, row));
+        }
+    }
+    Ok(Lines { shown: shown.to_string(), lines })
+}
+
+/// What a file says.
+#[derive(Debug)]
+pub(super) struct Lines {
+    shown: String,
+    /// Number of the line, and its numbers: at least one.
+    pub(super) lines: Vec<(u64, Vec<f64>)>,
+}
+
+impl Lines {
+    /// A refusal about one line of the file, or all of it.
+    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> Refusal {
+        let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
+        let at: Option<&Expr> = call.given("file");
+        match at {
+            Some(given) => call.refuse(given, &format!("{place}: {what}"), remedy),
+            None => call.refuse_all(&format!("{place}: {what}"), remedy),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Traffic that is mostly near.
+
+use super::offset::add;
+use super::ring::walk;
+use super::{Built, Entry, Pattern, Site};
+use crate::Geometry;
+use crate::catalog::{Component, Parameter};
+use crate::rng::Stream;
+use crate::synthetic::draw::{below, normal};
+use crate::synthetic::expr::Call;
+use crate::units::NodeId;
+
+pub(super) static LOCAL: Entry = Entry {
+    component: Component {
+        name: "local",
+        about: "in every dimension an offset, round the edges: with probability 1/2 one of -1 to 1, with 1/4 one of 2 or \
+                3 either way, with 1/8 one of 4 to 7 either way, with 1/8 one of 8 to k-8; drawn again if all are 0",
+        parameters: &[],
+        source: "FSIN, Universidad del Pais Vasco (2017)",
+    },
+    aliases: &[],
+    build: |call, site| match site.geometry.sizes().iter().position(|&size| size < 16) {
+        Some(dimension) => Err(call.refuse_all(
+            &format!(
+                "`local` needs dimensions of 16 nodes or more, and dimension {dimension} has {}",
+                site.geometry.sizes()[dimension]
+            ),
+            "a network such as torus:16x16, or `local-gauss(1)`, which takes any",
+        )),
+        None => Ok(Box::new(Local { geometry: site.geometry.clone() })),
+    },
+};
+
+#[derive(Debug)]
+struct Local {
+    geometry: Geometry,
+}
+
+impl Local {
+    /// An offset in a dimension of `size` nodes, as a step forward.
+    fn offset(size: u32, rng: &mut Stream) -> u32 {
+        let (first, count) = match below(8, rng) {
+            // One of -1, 0, 1 by counting from -1.
+            0..4 => return add(below(3, rng), size - 1, size),
+            4 | 5 => (2, 2),
+            6 => (4, 4),
+            _ => return 8 + below(size - 15, rng),
+        };
+        let draw = below(2 * count, rng);
+        let offset = first + draw / 2;
+        if draw.is_multiple_of(2) { offset } else { size - offset }
+    }
+}
+
+impl Pattern for Local {
+    fn nodes(&self) -> usize {
+        self.geometry.nodes()
+    }
+
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
+        loop {
+            let (mut step, mut stride) = (0, 1u32);
+            for &size in self.geometry.sizes() {
+                step += Self::offset(size, rng) * stride;
+                stride = stride.wrapping_mul(size);
+            }
+            if step != 0 {
+                return Some(walk(&self.geometry, source, NodeId(step)));
+            }
+        }
+    }
+
+    fn is_silent(&self, _: NodeId) -> bool {
+        false
+    }
+}
+
+pub(super) static LOCAL_GAUSS: Entry = Entry {
+    component: Component {
+        name: "local-gauss",
+        about: "at a distance of floor(1 + |s g|) hops on the torus, g standard normal, drawn again beyond the farthest \
+                node; each hop in a random dimension with room for it, each dimension in a random direction",
+        parameters: &[Parameter {
+            name: "s",
+            about: "scale of the distance [hops]",
+            range: "more than 0, ..=1000",
+            default: "1",
+        }],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+    },
+    aliases: &[],
+    build: local_gauss,
+};
+
+fn local_gauss(call: &Call, site: Site) -> Built {
+    let scale = call.number("s", f64::MIN_POSITIVE..=1000.0)?;
+    let farthest = site.geometry.sizes().iter().map(|size| size / 2).sum();
+    Ok(Box::new(Gauss { geometry: site.geometry.clone(), scale, farthest, steps: Vec::new() }))
+}
+
+#[derive(Debug)]
+struct Gauss {
+    geometry: Geometry,
+    /// \[hops\]
+    scale: f64,
+    /// \[hops\] Of the farthest node.
+    farthest: u32,
+    /// Hops per dimension of the present draw; kept for its memory.
+    steps: Vec<u32>,
+}
+
+impl Pattern for Gauss {
+    fn nodes(&self) -> usize {
+        self.geometry.nodes()
+    }
+
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
+        if self.is_silent(source) {
+            return None;
+        }
+        let distance = loop {
+            // The conversion saturates.
+            let distance = (1.0 + (self.scale * normal(rng)).abs()) as u32;
+            if distance <= self.farthest {
+                break distance;
+            }
+        };
+        let sizes = self.geometry.sizes();
+        self.steps.clear();
+        self.steps.resize(sizes.len(), 0);
+        for _ in 0..distance {
+            let open = |&dimension: &usize| self.steps[dimension] < sizes[dimension] / 2;
+            let count = (0..sizes.len()).filter(open).count() as u32;
+            let drawn = below(count, rng) as usize;
+            if let Some(dimension) = (0..sizes.len()).filter(open).nth(drawn) {
+                self.steps[dimension] += 1;
+            }
+        }
+        let (mut step, mut stride) = (0, 1u32);
+        for (&size, &hops) in sizes.iter().zip(&self.steps) {
+            let hops = if hops > 0 && below(2, rng) == 1 { size - hops } else { hops };
+            step += hops * stride;
+            stride = stride.wrapping_mul(size);
+        }
+        Some(walk(&self.geometry, source, NodeId(step)))
+    }
+
+    /// All alone.
+    fn is_silent(&self, _: NodeId) -> bool {
+        self.farthest == 0
+    }
+}

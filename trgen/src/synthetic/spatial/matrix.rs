@@ -1,0 +1,84 @@
+//! Traffic by a measured communication matrix.
+
+use super::file::numbers;
+use super::{Built, Entry, Pattern, Site};
+use crate::catalog::{Component, Parameter};
+use crate::rng::Stream;
+use crate::synthetic::alias::Alias;
+use crate::synthetic::expr::Call;
+use crate::units::NodeId;
+
+pub(super) static MATRIX: Entry = Entry {
+    component: Component {
+        name: "matrix",
+        about: "node i sends to node j with probability proportional to entry j of line i of a file of N lines of N \
+                weights; what a node has for itself takes no network and is left out; a node without others is silent",
+        parameters: &[Parameter { name: "file", about: "path of the file", range: "a text file", default: "" }],
+        source: "Vetter and Mueller, Communication Characteristics of Large-Scale Scientific Applications (2002)",
+    },
+    aliases: &[],
+    build,
+};
+
+fn build(call: &Call, site: Site) -> Built {
+    let nodes = site.nodes() as usize;
+    let file = numbers(call, site)?;
+    if file.lines.len() != nodes {
+        let what = format!("{} lines of numbers for {nodes} nodes", file.lines.len());
+        return Err(file.refuse(call, None, &what, "one line of weights for each node"));
+    }
+    let mut rows = Vec::with_capacity(nodes);
+    for (source, (line, weights)) in file.lines.iter().enumerate() {
+        if weights.len() != nodes {
+            let what = format!("{} weights for {nodes} nodes", weights.len());
+            return Err(file.refuse(call, Some(*line), &what, "one weight for each node"));
+        }
+        if let Some(weight) = weights.iter().find(|&&weight| weight < 0.0) {
+            return Err(file.refuse(
+                call,
+                Some(*line),
+                &format!("weight {weight} is negative"),
+                "weights of 0 or more",
+            ));
+        }
+        let others = || weights.iter().enumerate().filter(|&(to, &weight)| to != source && weight > 0.0);
+        let values: Vec<f64> = others().map(|(_, &weight)| weight).collect();
+        if values.is_empty() {
+            rows.push(None);
+            continue;
+        }
+        let Some(choice) = Alias::new(&values) else {
+            return Err(file.refuse(call, Some(*line), "the sum of the weights is not finite", "smaller weights"));
+        };
+        rows.push(Some(Row { to: others().map(|(to, _)| to as u32).collect(), choice }));
+    }
+    Ok(Box::new(Matrix { rows }))
+}
+
+#[derive(Debug)]
+struct Matrix {
+    /// Per node; `None` for silent ones.
+    rows: Vec<Option<Row>>,
+}
+
+#[derive(Debug)]
+struct Row {
+    /// Destinations that have a weight.
+    to: Vec<u32>,
+    choice: Alias,
+}
+
+impl Pattern for Matrix {
+    fn nodes(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
+        let row = self.rows[source.index()].as_ref()?;
+        Some(NodeId(row.to[row.choice.draw(rng)]))
+    }
+
+    fn is_silent(&self, source: NodeId) -> bool {
+        self.rows[source.index()].is_none()
+    }
+}

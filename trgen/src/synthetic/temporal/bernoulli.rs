@@ -1,0 +1,60 @@
+//! Independent trials.
+
+use super::{Entry, Process, Temporal};
+use crate::catalog::{Component, Refusal};
+use crate::rng::Stream;
+use crate::synthetic::draw::{ln, ln_one_minus, positive_unit};
+use crate::synthetic::temporal::Site;
+use crate::units::{Cycle, NodeId};
+
+pub(super) static BERNOULLI: Entry = Entry {
+    component: Component {
+        name: "bernoulli",
+        about: "in every cycle a message with probability load / mean message size",
+        parameters: &[],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2.2",
+    },
+    aliases: &[],
+    build: |_, site| Ok(Temporal::Process(process(site)?)),
+};
+
+/// The process for a site.
+pub(super) fn process(site: Site) -> Result<Box<dyn Process>, Refusal> {
+    Ok(Box::new(Bernoulli { gaps: Gaps::new(site.rate()?) }))
+}
+
+#[derive(Debug)]
+struct Bernoulli {
+    gaps: Gaps,
+}
+
+impl Process for Bernoulli {
+    fn next(&mut self, _: NodeId, from: Cycle, rng: &mut Stream) -> Cycle {
+        self.gaps.next(from, rng)
+    }
+}
+
+/// Trials, one per cycle, drawn as gaps: the gap is g with probability (1-p)^(g-1) p.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gaps {
+    /// ln(1 - p): 0 if nothing is ever generated, minus infinity if every cycle is hit.
+    ln_miss: f64,
+}
+
+impl Gaps {
+    /// Hits with this probability, 0 to 1.
+    pub(super) fn new(probability: f64) -> Self {
+        Self { ln_miss: if probability < 1.0 { ln_one_minus(probability) } else { f64::NEG_INFINITY } }
+    }
+
+    /// The first hit after `from`.
+    pub(super) fn next(self, from: Cycle, rng: &mut Stream) -> Cycle {
+        if self.ln_miss == 0.0 {
+            return Cycle::NEVER;
+        }
+        // Inversion: the number of misses is at least m exactly if an even draw from (0, 1] is at most (1-p)^m. The
+        // conversion saturates, and so does the sum.
+        let misses = (ln(positive_unit(rng)) / self.ln_miss) as u64;
+        from + 1 + misses
+    }
+}

@@ -1,0 +1,88 @@
+//! Messages at regular times.
+
+use super::{Built, Entry, Process, Site, Temporal};
+use crate::catalog::{Component, Parameter};
+use crate::rng::{Purpose, Stream, mix2};
+use crate::synthetic::expr::Call;
+use crate::units::{Cycle, NodeId};
+
+const PHASE: Parameter = Parameter {
+    name: "phase",
+    about: "when a node's period begins [cycle]: drawn from the seed for each node, or the same for all",
+    range: "random, or 0..",
+    default: "random",
+};
+
+pub(super) static PERIODIC: Entry = Entry {
+    component: Component {
+        name: "periodic",
+        about: "a message every mean size / load cycles",
+        parameters: &[PHASE],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2.2",
+    },
+    aliases: &[],
+    build: |call, site| bursts(call, site, 1),
+};
+
+pub(super) static CBURST: Entry = Entry {
+    component: Component {
+        name: "cburst",
+        about: "B messages in consecutive cycles, every B x mean size / load cycles",
+        parameters: &[Parameter { name: "B", about: "messages of a burst", range: "1..=1048576", default: "" }, PHASE],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+    },
+    aliases: &[],
+    build: |call, site| bursts(call, site, call.integer("B", 1..=1 << 20)? as u64),
+};
+
+fn bursts(call: &Call, site: Site, burst: u64) -> Built {
+    let period = burst as f64 / site.rate()?;
+    let phase = |node: usize| -> f64 {
+        // An even draw from the period, by a hash: the node's stream is not needed for it.
+        let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
+        let share = (mix2(key, 0x0070_6861_7365) >> 11) as f64 / (1u64 << 53) as f64;
+        if period.is_finite() { share * period } else { 0.0 }
+    };
+    let fixed = match call.given("phase") {
+        Some(given) if given.word() != Some("random") => Some(call.number("phase", 0.0..=(1u64 << 53) as f64)?),
+        _ => None,
+    };
+    let node = |node| Node { start: fixed.unwrap_or_else(|| phase(node)), sent: 0 };
+    Ok(Temporal::Process(Box::new(Bursts { period, burst, nodes: (0..site.nodes).map(node).collect() })))
+}
+
+#[derive(Debug)]
+struct Bursts {
+    /// \[cycle\] From the beginning of a burst to that of the next; infinite if there is none.
+    period: f64,
+    /// Messages of each.
+    burst: u64,
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// \[cycle\] When the present period begins. The first message of its burst is that of the cycle after.
+    start: f64,
+    /// Messages of the present burst so far.
+    sent: u64,
+}
+
+impl Process for Bursts {
+    fn next(&mut self, node: NodeId, from: Cycle, _: &mut Stream) -> Cycle {
+        if !self.period.is_finite() {
+            return Cycle::NEVER;
+        }
+        let node = &mut self.nodes[node.index()];
+        if node.sent == self.burst {
+            // The first period that begins after now: those that a waiting node missed are not made up for. A period is
+            // at least as long as its burst, so that none is missed otherwise.
+            let begun = ((from.0 as f64 - node.start) / self.period).ceil().max(1.0);
+            node.start += begun * self.period;
+            node.sent = 0;
+        }
+        node.sent += 1;
+        // The conversion saturates.
+        Cycle((node.start as u64).max(from.0).saturating_add(1))
+    }
+}

@@ -1,0 +1,81 @@
+//! Times that hang on receptions, or on who has a task.
+
+use super::{Built, Entry, Reaction, Site, Temporal, alone, bernoulli};
+use crate::catalog::{Component, Parameter};
+use crate::synthetic::expr::Call;
+
+pub(super) static SHOT: Entry = Entry {
+    component: Component {
+        name: "shot",
+        about: "every node owes `messages` at full speed; when all have been received, all owe again: bursts that the \
+                whole machine shares, as of programs between barriers. --samples says how many shots; --load has no part",
+        parameters: &[Parameter {
+            name: "messages",
+            about: "of each node and shot",
+            range: "1..=16777216",
+            default: "",
+        }],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+    },
+    aliases: &[],
+    build: |call, _| Ok(Temporal::Shot { messages: call.integer("messages", 1..=1 << 24)? as u64 }),
+};
+
+pub(super) static REACTIVE: Entry = Entry {
+    component: Component {
+        name: "reactive",
+        about: "every reception makes its node owe min to max messages with probability p, sent at full speed; the rest \
+                of the load comes from a process of its own, so that both together are the load asked for",
+        parameters: &[
+            Parameter { name: "p", about: "probability of a reaction", range: "0..=1", default: "" },
+            Parameter { name: "min", about: "least number of messages", range: "0..=1048576", default: "1" },
+            Parameter { name: "max", about: "largest number of messages", range: "min..=1048576", default: "min" },
+            Parameter {
+                name: "base",
+                about: "process of what is not a reaction",
+                range: "bernoulli, poisson, periodic, cburst(B), markov(a,p10)",
+                default: "bernoulli",
+            },
+        ],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+    },
+    aliases: &[],
+    build: reactive,
+};
+
+pub(super) static BACKGROUND: Entry = Entry {
+    component: Component {
+        name: "background",
+        about: "beside a trace or kernel: Bernoulli traffic of load l from the nodes without a task, among themselves, \
+                until the last task is done",
+        parameters: &[Parameter { name: "l", about: "load of each [phit/node/cycle]", range: "0..", default: "" }],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+    },
+    aliases: &[],
+    build: |call, site| {
+        let load = call.number("l", 0.0..=f64::from(1 << 24))?;
+        Ok(Temporal::Background { process: bernoulli::process(Site { load, ..site })? })
+    },
+};
+
+fn reactive(call: &Call, site: Site) -> Built {
+    const MOST: i64 = 1 << 20;
+    let probability = call.number("p", 0.0..=1.0)?;
+    let min = call.integer("min", 0..=MOST)?;
+    let max = if call.given("max").is_some() { call.integer("max", min..=MOST)? } else { min };
+    let reaction = Reaction { probability, min: min as u32, max: max as u32 };
+    let mean = reaction.mean();
+    if mean >= 1.0 {
+        return Err(call.refuse_all(
+            &format!("a reception would cause {mean:.3} messages in the mean, and the traffic grow without end"),
+            "p x (min + max) / 2 below 1",
+        ));
+    }
+    // Each message causes `mean` others, those as many again, ...: 1 / (1 - mean) in all.
+    let base = Site { load: site.load * (1.0 - mean), ..site };
+    let process = match call.given("base") {
+        Some(process) => alone(call.text(), process, base)?,
+        None => bernoulli::process(base)?,
+    };
+    Ok(Temporal::Reactive { process, reaction })
+}

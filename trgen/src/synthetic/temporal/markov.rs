@@ -1,0 +1,123 @@
+//! On and off by a chain of two states.
+
+use super::bernoulli::Gaps;
+use super::{Built, Entry, Process, Site, Temporal};
+use crate::catalog::{Component, Parameter, Refusal};
+use crate::rng::{Purpose, Stream, mix2};
+use crate::synthetic::expr::Call;
+use crate::units::{Cycle, NodeId};
+
+pub(super) static MARKOV: Entry = Entry {
+    component: Component {
+        name: "markov",
+        about: "a node that is on goes off with probability p10 per cycle, one that is off goes on with p10 / a; while \
+                on, in every cycle a message with probability (1 + a) load / mean size",
+        parameters: &[
+            Parameter { name: "a", about: "time off over time on", range: "more than 0, at least p10", default: "" },
+            Parameter {
+                name: "p10",
+                about: "from on to off [probability per cycle]; 1/p10 cycles on in the mean",
+                range: "more than 0, ..=1",
+                default: "",
+            },
+        ],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2.2",
+    },
+    aliases: &[],
+    build,
+};
+
+/// Least mean number of messages of a time on: below it a node would look through too many of them for its next.
+const RAREST: f64 = 1e-6;
+
+fn build(call: &Call, site: Site) -> Built {
+    let a = call.number("a", f64::MIN_POSITIVE..=1e9)?;
+    let p10 = call.number("p10", f64::MIN_POSITIVE..=1.0)?;
+    if a < p10 {
+        let problem = format!("a = {a} below p10 = {p10} would go from off to on with probability {:.3}", p10 / a);
+        return Err(call.refuse_all(&problem, "an a of at least p10"));
+    }
+    let Site { load, mean_phits, .. } = site;
+    let rate = (1.0 + a) * (load / mean_phits);
+    if rate > 1.0 {
+        return Err(Refusal::value(
+            format!(
+                "`markov` with a = {a} at load {load} with messages of L = {mean_phits} phits needs {rate:.3} messages \
+                 per cycle while on; a node generates at most one"
+            ),
+            format!("a load of at most {}, a smaller a, or longer messages", mean_phits / (1.0 + a)),
+        ));
+    }
+    if rate > 0.0 && rate / p10 < RAREST {
+        let problem = format!("a time on would bring {:.1e} messages in the mean", rate / p10);
+        return Err(call.refuse_all(&problem, format!("a larger load or a smaller p10: {RAREST:e} messages or more")));
+    }
+    // The state at the start is that of the steady state: on with probability 1 / (1 + a).
+    let node = |node: usize| {
+        let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
+        let share = (mix2(key, 0x0073_7461_7465) >> 11) as f64 / (1u64 << 53) as f64;
+        Node { on: share * (1.0 + a) < 1.0, until: Cycle(0), drawn: false }
+    };
+    let nodes = (0..site.nodes).map(node).collect();
+    Ok(Temporal::Process(Box::new(Markov {
+        rate,
+        on: Gaps::new(p10),
+        off: Gaps::new(p10 / a),
+        hit: Gaps::new(rate),
+        nodes,
+    })))
+}
+
+#[derive(Debug)]
+struct Markov {
+    /// \[message/cycle\] While on.
+    rate: f64,
+    /// Lengths of times on and off.
+    on: Gaps,
+    off: Gaps,
+    /// Messages while on.
+    hit: Gaps,
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    on: bool,
+    /// The last cycle of the present state.
+    until: Cycle,
+    /// False before the length of the first state has been drawn.
+    drawn: bool,
+}
+
+impl Process for Markov {
+    /// The chain runs on while a node waits for the network: its states belong to the cycles, not to the messages.
+    fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle {
+        if self.rate == 0.0 {
+            return Cycle::NEVER;
+        }
+        let node = &mut self.nodes[node.index()];
+        if !node.drawn {
+            node.drawn = true;
+            node.until = if node.on { self.on } else { self.off }.next(Cycle(0), rng);
+        }
+        let mut from = from;
+        loop {
+            // The state of the cycle after `from`.
+            while node.until <= from {
+                node.on = !node.on;
+                node.until = if node.on { self.on } else { self.off }.next(node.until, rng);
+            }
+            if node.on {
+                let hit = self.hit.next(from, rng);
+                // What lies beyond the state is drawn anew in the next one: trials have no memory.
+                if hit <= node.until {
+                    return hit;
+                }
+            }
+            from = node.until;
+            if from == Cycle::NEVER {
+                return from;
+            }
+        }
+    }
+}

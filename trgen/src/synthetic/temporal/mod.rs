@@ -1,0 +1,168 @@
+//! Temporal processes: when a node generates a message.
+//!
+//! Most are a [`Process`]: each node draws the cycle of its next message, whatever the others do. Three are not, since
+//! what they generate hangs on what is received or on who has a task: [`Temporal`] tells them apart.
+//!
+//! # Throttled nodes
+//! A node that the network does not take from generates nothing meanwhile. Every process then goes on from the cycle in
+//! which the node became free, as if the time between had not been: nothing is made up for.
+
+mod bernoulli;
+mod burst;
+mod coupled;
+mod markov;
+mod poisson;
+
+use std::fmt::Debug;
+
+use crate::catalog::{Component, Refusal};
+use crate::rng::Stream;
+use crate::synthetic::expr::{self, Call, Expr};
+use crate::units::{Cycle, NodeId};
+
+/// When a node generates. Whatever a process remembers, it remembers per node.
+pub trait Process: Debug + Send {
+    /// The cycle of the next message of `node` after `from`, which is later than `from`; [`Cycle::NEVER`] if there is
+    /// none.
+    ///
+    /// `from` is the cycle in which the node became free: 0 at the start of a run, then that of its last message
+    /// (open-loop sources) or that in which its last message had left its hands (throttled ones). `rng` is the node's
+    /// stream of temporal draws.
+    fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle;
+}
+
+/// What a temporal word means.
+#[derive(Debug)]
+pub enum Temporal {
+    /// Every node for itself.
+    Process(Box<dyn Process>),
+    /// All nodes owe so many messages each at full speed, and again when all have been received.
+    Shot {
+        /// Messages of each node and shot, 1 or more.
+        messages: u64,
+    },
+    /// A process, and messages that receptions cause.
+    Reactive {
+        /// What is generated without a reception.
+        process: Box<dyn Process>,
+        /// What is generated because of one.
+        reaction: Reaction,
+    },
+    /// Bernoulli traffic of the nodes that have no task, beside a trace or kernel.
+    Background {
+        /// When.
+        process: Box<dyn Process>,
+    },
+}
+
+/// What a reception causes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reaction {
+    /// \[probability\] That a reception causes anything.
+    pub probability: f64,
+    /// \[messages\] Least number that it then causes.
+    pub min: u32,
+    /// \[messages\] Largest number, equally likely as all between.
+    pub max: u32,
+}
+
+impl Reaction {
+    /// \[messages\] That a reception causes in the mean.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.probability * (f64::from(self.min) + f64::from(self.max)) / 2.0
+    }
+}
+
+/// What a process is built for.
+#[derive(Clone, Copy, Debug)]
+pub struct Site {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// \[phit/node/cycle\] Load of a node that is not silent.
+    pub load: f64,
+    /// \[phit\] Mean size of a message.
+    pub mean_phits: f64,
+    /// Run seed.
+    pub seed: u64,
+}
+
+impl Site {
+    /// \[message/node/cycle\] The rate that makes the load, at most 1.
+    fn rate(&self) -> Result<f64, Refusal> {
+        let rate = self.load / self.mean_phits;
+        if rate > 1.0 {
+            let Self { load, mean_phits, .. } = self;
+            return Err(Refusal::value(
+                format!(
+                    "load {load} phits/node/cycle with messages of L = {mean_phits} phits needs {rate:.3} messages per \
+                     node and cycle; a node generates at most one"
+                ),
+                format!("a load of at most {mean_phits}, or messages of at least {} phits", load.ceil()),
+            ));
+        }
+        Ok(rate)
+    }
+}
+
+type Built = Result<Temporal, Refusal>;
+type Entry = expr::Entry<fn(&Call, Site) -> Built>;
+
+/// Every process. One line per member.
+static TABLE: [&Entry; 8] = [
+    &bernoulli::BERNOULLI,
+    &poisson::POISSON,
+    &burst::PERIODIC,
+    &burst::CBURST,
+    &markov::MARKOV,
+    &coupled::SHOT,
+    &coupled::REACTIVE,
+    &coupled::BACKGROUND,
+];
+
+/// What every process says of itself.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    TABLE.iter().map(|entry| &entry.component)
+}
+
+/// Builds what `text` describes.
+///
+/// # Errors
+/// When the text is malformed, the process unknown, a parameter unusable, or the load negative, not a number, or more
+/// than the process can generate.
+pub fn read(text: &str, site: Site) -> Result<Temporal, Refusal> {
+    build(text, &Expr::parse(text)?, site)
+}
+
+/// Builds what `expr`, read from `text`, describes.
+pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
+    let entry = expr::find("temporal process", &TABLE, text, expr)?;
+    if !(site.load >= 0.0 && site.load.is_finite()) {
+        return Err(Refusal::value(
+            format!("load {} is not a number of phits per node and cycle", site.load),
+            "a load of 0 or more",
+        ));
+    }
+    (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
+}
+
+/// Builds the process that `text` describes, if every node runs it for itself.
+///
+/// # Errors
+/// As [`read`], and when nodes run it together.
+pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, Refusal> {
+    alone(text, &Expr::parse(text)?, site)
+}
+
+/// The same from `expr`, read from `text`.
+pub(super) fn alone(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, Refusal> {
+    match build(text, expr, site)? {
+        Temporal::Process(process) => Ok(process),
+        _ => Err(expr::refuse(
+            text,
+            expr.position,
+            &format!("`{}` is not a process that every node runs for itself", expr.name),
+            "use it as the whole --temporal of a single pattern; here bernoulli, poisson, periodic, cburst or markov",
+        )),
+    }
+}

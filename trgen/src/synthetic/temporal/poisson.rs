@@ -1,0 +1,58 @@
+//! Arrivals in continuous time.
+//!
+//! # How the model departs from reality, and who could notice
+//! A node generates at most one message per cycle: of several that fall into one cycle all but the first wait for the
+//! next ones. Near one message per cycle that makes the counts more even than those of a Poisson process.
+
+use super::{Entry, Process, Temporal};
+use crate::catalog::Component;
+use crate::rng::Stream;
+use crate::synthetic::draw::{ln, positive_unit};
+use crate::units::{Cycle, NodeId};
+
+pub(super) static POISSON: Entry = Entry {
+    component: Component {
+        name: "poisson",
+        about: "messages at the points of a Poisson process in continuous time, each in the cycle in which its point \
+                lies, or the next free one",
+        parameters: &[],
+        source: "Jain, The Art of Computer Systems Performance Analysis (1991), 30.1",
+    },
+    aliases: &[],
+    build: |_, site| {
+        let node = Node { time: 0.0, promised: Cycle(0) };
+        Ok(Temporal::Process(Box::new(Poisson { rate: site.rate()?, nodes: vec![node; site.nodes] })))
+    },
+};
+
+#[derive(Debug)]
+struct Poisson {
+    /// \[message/node/cycle\]
+    rate: f64,
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// \[cycle\] The last point.
+    time: f64,
+    /// What was last returned.
+    promised: Cycle,
+}
+
+impl Process for Poisson {
+    fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle {
+        if self.rate == 0.0 {
+            return Cycle::NEVER;
+        }
+        let node = &mut self.nodes[node.index()];
+        if from > node.promised {
+            // The network kept the node waiting: the process has no memory, and begins anew.
+            node.time = from.0 as f64;
+        }
+        node.time -= ln(positive_unit(rng)) / self.rate;
+        // Points in (t-1, t] belong to cycle t. The conversion saturates.
+        node.promised = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
+        node.promised
+    }
+}

@@ -1,0 +1,355 @@
+//! All that a user can write of synthetic traffic: one pattern, sums, phases, shots, reactions.
+//!
+//! # Grammar
+//! ```text
+//! traffic = phase { 'then' phase }
+//! phase   = sum [ '@' cycles ]
+//! sum     = term { '+' term }
+//! term    = [ share ':' ] pattern | 'source' '(' ... ')' | '(' sum ')'
+//! ```
+//! - `uniform + transpose`: both at the same time, each node sending for both. The offered load is shared evenly, or by
+//!   shares: `3:uniform + 1:transpose`. A term with a load of its own, `source(hotspot(1,0), load=0.01)`, has that load
+//!   beside the offered one, and `source` can give it a temporal process and a size law of its own too.
+//! - `uniform@10000 then tornado@10000`: so many cycles of each, and from the beginning again; a last phase without `@`
+//!   goes on for ever.
+//!
+//! Pattern, process and size law of a term are those of the [`Config`] where the term says nothing else. Every term
+//! draws from streams of its own; the first one from those that it would have alone.
+
+mod parse;
+
+use std::path::{Path, PathBuf};
+
+use super::bundle::{Part, Sum};
+use super::debt::Debts;
+use super::phases::Phases;
+use super::reactive::Reactive;
+use super::shots::Shots;
+use super::source::{Config, Synthetic};
+use super::temporal::{self, Temporal};
+use super::{size, spatial};
+use crate::catalog::{Component, Refusal};
+use crate::message::{Delivery, Message};
+use crate::rng::{Purpose, mix2};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::synthetic::expr::{self, Expr};
+use crate::units::{Cycle, NodeId};
+
+pub use super::shots::Shot;
+use parse::{Phase, Term};
+
+/// What the words for several sources say of themselves.
+pub fn components() -> impl Iterator<Item = &'static Component> {
+    parse::COMPONENTS.iter()
+}
+
+/// The files that the patterns of `text` name, as it names them; none if it cannot be read.
+#[must_use]
+pub fn files(text: &str) -> Vec<PathBuf> {
+    parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
+}
+
+/// `text` with the relative paths in it made absolute, as seen from `folder` (empty for the working directory).
+///
+/// # Errors
+/// When there is no working directory.
+pub fn with_absolute_files(text: &str, folder: &Path) -> std::io::Result<String> {
+    let mut whole = text.to_owned();
+    for (position, name) in parse::files(text).into_iter().rev() {
+        let absolute = std::path::absolute(folder.join(&name))?;
+        let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
+        whole.replace_range(position..position + name.len() + quotes, &format!("\"{}\"", absolute.display()));
+    }
+    Ok(whole)
+}
+
+/// Which word of a [`Config`] cannot be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    /// Packet or phit size.
+    Lengths,
+    /// [`Config::pattern`].
+    Pattern,
+    /// [`Config::process`], or the load with it.
+    Process,
+    /// [`Config::size`].
+    Size,
+}
+
+/// A word of a [`Config`] that cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{refusal}")]
+pub struct Misfit {
+    /// Which.
+    pub word: Word,
+    /// Why.
+    pub refusal: Refusal,
+}
+
+impl Word {
+    fn misfit(self) -> impl Fn(Refusal) -> Misfit {
+        move |refusal| Misfit { word: self, refusal }
+    }
+}
+
+#[derive(Debug)]
+enum Root {
+    Part(Box<dyn Part>),
+    Shots(Box<Shots>),
+}
+
+/// Synthetic traffic of any form.
+#[derive(Debug)]
+pub struct Traffic {
+    root: Root,
+    uses_load: bool,
+    offered: Option<f64>,
+}
+
+impl Traffic {
+    /// Builds the traffic that `config` describes.
+    ///
+    /// # Errors
+    /// When a word of the configuration is malformed, unknown or unusable with the others.
+    ///
+    /// # Example
+    /// ```
+    /// use trgen::synthetic::{Config, Traffic};
+    /// use trgen::{Geometry, TrGen};
+    ///
+    /// let grid = Geometry::new(&[8, 8]).expect("sizes of 1 or more");
+    /// let pattern = "3:uniform + 1:transpose@1000 then tornado@500".into();
+    /// assert_eq!(Traffic::new(&Config { pattern, ..Config::new(grid) })?.silent_nodes(), 0);
+    /// # Ok::<(), trgen::synthetic::traffic::Misfit>(())
+    /// ```
+    pub fn new(config: &Config) -> Result<Self, Misfit> {
+        for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
+            if value == 0 {
+                let refusal = Refusal::value(format!("{name} 0"), format!("a {name} of 1 or more"));
+                return Err(Misfit { word: Word::Lengths, refusal });
+            }
+        }
+        let phases = parse::phases(&config.pattern).map_err(Word::Pattern.misfit())?;
+        if let [Phase { terms, length: None }] = &phases[..]
+            && let [term] = &terms[..]
+        {
+            return single(config, term);
+        }
+        let mut parts: Vec<(Box<dyn Part>, Option<u64>)> = Vec::new();
+        let (mut index, mut uses_load, mut offered) = (0, false, 0.0);
+        for Phase { terms, length } in &phases {
+            let shares: f64 = terms.iter().filter(|term| term.load.is_none()).map(|term| term.share).sum();
+            let mut sum: Vec<Box<dyn Part>> = Vec::new();
+            for term in terms {
+                uses_load |= term.load.is_none();
+                let load = term.load.unwrap_or(config.load * (term.share / shares));
+                let seed = if index == 0 { config.seed } else { part_seed(config.seed, index) };
+                let source = source(config, term, load, seed)?;
+                offered += load * (source.nodes() - source.silent_nodes()) as f64;
+                sum.push(Box::new(source));
+                index += 1;
+            }
+            let part = match sum.len() {
+                1 => sum.pop(),
+                _ => None,
+            };
+            parts.push((part.unwrap_or_else(|| Box::new(Sum::new(sum))), *length));
+        }
+        let root = match (parts.len(), parts.first()) {
+            (1, Some((_, None))) => parts.pop().map(|(part, _)| part),
+            _ => None,
+        };
+        let root = root.unwrap_or_else(|| {
+            let (parts, lengths) = parts.into_iter().unzip();
+            Box::new(Phases::new(parts, lengths))
+        });
+        let offered = matches!(&phases[..], [Phase { length: None, .. }]).then_some(offered);
+        Ok(Self { root: Root::Part(root), uses_load, offered })
+    }
+
+    /// The shots that have ended so far; `None` for traffic that is not of shots.
+    #[must_use]
+    pub fn shots(&self) -> Option<&[Shot]> {
+        match &self.root {
+            Root::Shots(shots) => Some(shots.ended()),
+            Root::Part(_) => None,
+        }
+    }
+
+    /// False if the load of the configuration has no part in the traffic: shots, and terms that all have their own.
+    #[must_use]
+    pub const fn uses_load(&self) -> bool {
+        self.uses_load
+    }
+
+    /// \[phit/cycle\] That all nodes together are to send, in full packets; `None` where that changes with time or hangs on
+    /// the network: phases and shots.
+    #[must_use]
+    pub const fn offered(&self) -> Option<f64> {
+        self.offered
+    }
+
+    /// True if this node never sends.
+    #[must_use]
+    pub fn is_silent(&self, node: NodeId) -> bool {
+        match &self.root {
+            Root::Part(part) => part.is_silent(node),
+            Root::Shots(shots) => shots.is_silent(node),
+        }
+    }
+
+    fn source(&self) -> &dyn TrGen {
+        match &self.root {
+            Root::Part(part) => &**part,
+            Root::Shots(shots) => &**shots,
+        }
+    }
+
+    fn source_mut(&mut self) -> &mut dyn TrGen {
+        match &mut self.root {
+            Root::Part(part) => &mut **part,
+            Root::Shots(shots) => &mut **shots,
+        }
+    }
+}
+
+/// The seed of the streams of a part of a run's traffic.
+fn part_seed(seed: u64, part: u64) -> u64 {
+    mix2(mix2(seed, Purpose::Part as u64), part)
+}
+
+fn site(config: &Config, seed: u64) -> spatial::Site<'_> {
+    spatial::Site { geometry: &config.geometry, seed, folder: Path::new(&config.folder) }
+}
+
+fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
+    spatial::build(&config.pattern, &term.pattern, site(config, seed)).map_err(Word::Pattern.misfit())
+}
+
+fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
+    match &term.size {
+        Some(size) => size::build(&config.pattern, size, config.packet_phits).map_err(Word::Pattern.misfit()),
+        None => size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit()),
+    }
+}
+
+/// One term of several: every node for itself.
+fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
+    let law = law(config, term)?;
+    let pattern = pattern(config, term, seed)?;
+    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed };
+    let process = match &term.temporal {
+        Some(process) => temporal::alone(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
+        None => {
+            let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
+            temporal::alone(&config.process, &process, site).map_err(Word::Process.misfit())?
+        }
+    };
+    Ok(Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed))
+}
+
+/// A single term: any process.
+fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
+    let law = law(config, term)?;
+    let seed = config.seed;
+    let built = pattern(config, term, seed)?;
+    let load = term.load.unwrap_or(config.load);
+    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed };
+    let temporal = match &term.temporal {
+        Some(process) => temporal::build(&config.pattern, process, site).map_err(Word::Pattern.misfit())?,
+        None => temporal::read(&config.process, site).map_err(Word::Process.misfit())?,
+    };
+    let (phit_bytes, mode) = (config.phit_bytes, config.mode);
+    let part = |process| Synthetic::from_parts(built, process, law, phit_bytes, mode, seed);
+    let root = match temporal {
+        Temporal::Process(process) => Root::Part(Box::new(part(process))),
+        Temporal::Shot { messages } => {
+            let law = self::law(config, term)?;
+            let debts = Debts::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
+            return Ok(Traffic {
+                root: Root::Shots(Box::new(Shots::new(debts, messages, config.shots))),
+                uses_load: false,
+                offered: None,
+            });
+        }
+        Temporal::Reactive { process, reaction } => {
+            // Reactions draw from streams of their own.
+            let other = part_seed(seed, Purpose::Reaction as u64);
+            let debts = Debts::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
+            Root::Part(Box::new(Reactive::new(part(process), debts, reaction, seed)))
+        }
+        Temporal::Background { .. } => {
+            return Err(Misfit {
+                word: Word::Process,
+                refusal: expr::refuse(
+                    &config.process,
+                    0,
+                    "`background` is traffic beside an application, and there is none",
+                    "add --kernel or --trace, or use bernoulli",
+                ),
+            });
+        }
+    };
+    let offered = match &root {
+        Root::Part(part) => Some(load * (part.nodes() - part.silent_nodes()) as f64),
+        Root::Shots(_) => None,
+    };
+    Ok(Traffic { root, uses_load: term.load.is_none(), offered })
+}
+
+/// The traffic of the nodes without a task: `config` for a network of only these, with a process `background(l)`.
+///
+/// # Errors
+/// As [`Traffic::new`], and when the process is another one.
+pub fn background(config: &Config) -> Result<Traffic, Misfit> {
+    let load = config.load;
+    let law = size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit())?;
+    let site = temporal::Site { nodes: config.geometry.nodes(), load, mean_phits: law.carried(), seed: config.seed };
+    let process = match temporal::read(&config.process, site).map_err(Word::Process.misfit())? {
+        Temporal::Background { process } => process,
+        _ => {
+            let refusal = expr::refuse(
+                &config.process,
+                0,
+                "an application has its own times, and only `background(l)` goes beside it",
+                "write background(0.1), or leave it out",
+            );
+            return Err(Misfit { word: Word::Process, refusal });
+        }
+    };
+    let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
+    let pattern =
+        spatial::build(&config.pattern, &whole, self::site(config, config.seed)).map_err(Word::Pattern.misfit())?;
+    let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed);
+    Ok(Traffic { root: Root::Part(Box::new(source)), uses_load: false, offered: None })
+}
+
+impl TrGen for Traffic {
+    fn nodes(&self) -> usize {
+        self.source().nodes()
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.source_mut().generate(now, out)
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        self.source_mut().sent(now, message);
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        self.source_mut().delivered(now, delivery);
+    }
+
+    fn next(&self) -> Next {
+        self.source().next()
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.source().silent_nodes()
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.source().waits()
+    }
+}

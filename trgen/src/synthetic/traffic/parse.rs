@@ -1,0 +1,183 @@
+//! From words to phases of sums of terms.
+
+use crate::catalog::{Component, Parameter, Refusal};
+use crate::synthetic::expr::{Call, Expr, Parser, refuse};
+
+pub(super) static COMPONENTS: [Component; 3] = [
+    Component {
+        name: "sum",
+        about: "A + B: both at the same time. The offered load is shared evenly, or as written: 3:uniform + 1:transpose",
+        parameters: &[],
+        source: "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network \
+                 simulator (2025)",
+    },
+    Component {
+        name: "phases",
+        about: "A@C then B@D: C cycles of A, D cycles of B, and from the beginning again; a last phase without @ goes on \
+                for ever",
+        parameters: &[],
+        source: "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network \
+                 simulator (2025)",
+    },
+    SOURCE,
+];
+
+const SOURCE: Component = Component {
+    name: "source",
+    about: "a term of a sum with a load, temporal process or size law of its own: uniform + source(hotspot(1,0), \
+            load=0.01, size=constant(1))",
+    parameters: &[
+        Parameter { name: "pattern", about: "where it sends", range: "any pattern", default: "" },
+        Parameter {
+            name: "load",
+            about: "its own load, beside --load [phit/node/cycle]",
+            range: "0..",
+            default: "its share of --load",
+        },
+        Parameter { name: "temporal", about: "its own process", range: "any process", default: "--temporal" },
+        Parameter { name: "size", about: "its own size law", range: "any law", default: "--size" },
+        Parameter { name: "share", about: "its share of --load", range: "more than 0", default: "1" },
+    ],
+    source: "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network simulator \
+             (2025)",
+};
+
+/// A source of a sum.
+#[derive(Debug)]
+pub(super) struct Term {
+    pub(super) pattern: Expr,
+    /// Of the load that the terms of a phase share; positive.
+    pub(super) share: f64,
+    /// \[phit/node/cycle\] Its own load.
+    pub(super) load: Option<f64>,
+    pub(super) temporal: Option<Expr>,
+    pub(super) size: Option<Expr>,
+}
+
+/// The sources of a time.
+#[derive(Debug)]
+pub(super) struct Phase {
+    /// At least one.
+    pub(super) terms: Vec<Term>,
+    /// \[cycles\] 1 or more; `None` for ever, which only the last phase may be.
+    pub(super) length: Option<u64>,
+}
+
+/// Reads all of `text`: at least one phase.
+pub(super) fn phases(text: &str) -> Result<Vec<Phase>, Refusal> {
+    let mut parser = Parser::new(text);
+    let mut phases = Vec::new();
+    loop {
+        let mut terms = Vec::new();
+        sum(text, &mut parser, 0, &mut terms)?;
+        let length = if parser.take('@') { Some(length(text, &mut parser)?) } else { None };
+        phases.push(Phase { terms, length });
+        parser.peek();
+        let then = parser.position();
+        if !parser.take_word("then") {
+            parser.end()?;
+            return Ok(phases);
+        }
+        if length.is_none() {
+            let problem = "a phase without a length goes on for ever, and nothing can follow";
+            return Err(refuse(text, then, problem, "write uniform@10000 then ..."));
+        }
+    }
+}
+
+fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, Refusal> {
+    const MOST: i64 = 1 << 53;
+    let number = parser.expression(1)?;
+    let cycles = number.integer().filter(|cycles| (1..=MOST).contains(cycles));
+    cycles.map(|cycles| cycles as u64).ok_or_else(|| {
+        let problem = format!("`{number}` is not a number of cycles");
+        refuse(text, number.position, &problem, "a whole number from 1 to 2^53, such as @10000")
+    })
+}
+
+/// Sums in parentheses in each other.
+const DEEPEST: usize = 32;
+
+fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>) -> Result<(), Refusal> {
+    if depth > DEEPEST {
+        return Err(refuse(text, parser.position(), "nested too deeply", format!("nest at most {DEEPEST} deep")));
+    }
+    loop {
+        if parser.take('(') {
+            sum(text, parser, depth + 1, terms)?;
+            if !parser.take(')') {
+                let found = parser.peek();
+                return Err(parser.expected(found, "`+` or `)`"));
+            }
+        } else {
+            let expression = parser.expression(0)?;
+            terms.push(term(text, expression)?);
+        }
+        if !parser.take('+') {
+            return Ok(());
+        }
+    }
+}
+
+fn term(text: &str, mut expression: Expr) -> Result<Term, Refusal> {
+    if expression.name == SOURCE.name {
+        return source(text, &expression);
+    }
+    let share =
+        expression.name.parse().ok().filter(|_| expression.name.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
+    let Some(share) = share else {
+        return Ok(Term { pattern: expression, share: 1.0, load: None, temporal: None, size: None });
+    };
+    check_share(text, &expression, share)?;
+    match expression.arguments.pop() {
+        Some(pattern) if expression.arguments.is_empty() && pattern.key.is_none() => {
+            let term = term(text, pattern.value)?;
+            // A share of a share: 2:source(uniform, share=3).
+            Ok(Term { share: share * term.share, ..term })
+        }
+        _ => Err(refuse(text, expression.position, "a share without its pattern", "write 0.9:uniform + 0.1:transpose")),
+    }
+}
+
+fn check_share(text: &str, at: &Expr, share: f64) -> Result<(), Refusal> {
+    if share > 0.0 && share.is_finite() {
+        return Ok(());
+    }
+    Err(refuse(text, at.position, &format!("a share of {share}"), "a share of more than 0"))
+}
+
+fn source(text: &str, expression: &Expr) -> Result<Term, Refusal> {
+    const LARGEST: f64 = (1u32 << 24) as f64;
+    let call = Call::bind(text, expression, &SOURCE)?;
+    let Some(pattern) = call.given("pattern") else {
+        return Err(call.refuse_all("`source` needs a pattern", "write source(uniform, load=0.1)"));
+    };
+    let load = match call.given("load") {
+        Some(_) => Some(call.number("load", 0.0..=LARGEST)?),
+        None => None,
+    };
+    let share = call.number("share", f64::MIN_POSITIVE..=f64::MAX)?;
+    if let (Some(given), Some(_)) = (call.given("share"), load) {
+        return Err(call.refuse(given, "a source with a load of its own has no share", "give either load or share"));
+    }
+    let owned = |parameter| call.given(parameter).cloned();
+    Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size") })
+}
+
+/// A file that a pattern names: the byte at which its name, quoted or not, begins in the text, and the name.
+pub(super) fn files(text: &str) -> Vec<(usize, String)> {
+    fn walk(expr: &Expr, found: &mut Vec<(usize, String)>) {
+        let reads = matches!(expr.name.as_str(), "matrix" | "population" | "histogram");
+        for argument in &expr.arguments {
+            match argument.value.word() {
+                Some(word) if reads => found.push((argument.value.position, word.to_owned())),
+                _ => walk(&argument.value, found),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for term in phases(text).unwrap_or_default().iter().flat_map(|phase| &phase.terms) {
+        walk(&term.pattern, &mut found);
+    }
+    found
+}

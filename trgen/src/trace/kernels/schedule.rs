@@ -1,0 +1,224 @@
+//! Collectives whose data is cut into pieces: who sends which pieces to whom, in which round.
+//!
+//! `bytes` is the whole vector. It is cut into as many pieces as the algorithm needs, as even as whole bytes permit. An
+//! algorithm writes one task's [`Step`]s; the kernel makes messages of them, and the tests follow the pieces.
+//!
+//! - all-reduce: every task has a vector; in the end every task has their sum.
+//! - reduce-scatter: the same, and every task has one piece of the sum, its own.
+//! - all-gather: every task has its own piece; in the end every task has all.
+
+use super::{Shape, Steps};
+
+/// One message of one task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Step {
+    pub(super) action: Action,
+    /// The other task.
+    pub(super) peer: u32,
+    /// The first piece, and how many.
+    pub(super) pieces: (u32, u32),
+    /// The same number for the send and the receive of a message.
+    pub(super) round: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Action {
+    Send,
+    /// What comes is added to what is there.
+    Combine,
+    /// What comes takes the place of what is there.
+    Keep,
+}
+
+/// A collective by one algorithm.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Algorithm {
+    /// Pieces of the vector.
+    pub(super) pieces: fn(&Shape) -> u32,
+    /// Writes one task's steps.
+    pub(super) steps: fn(&Shape, u32, &mut dyn FnMut(Step)),
+}
+
+impl Algorithm {
+    /// Writes one task's messages.
+    pub(super) fn write(&self, shape: &Shape, task: u32, steps: &mut Steps) {
+        let count = u64::from((self.pieces)(shape));
+        // Where a piece begins in the vector.
+        let start = |piece: u64| piece * (shape.bytes / count) + piece.min(shape.bytes % count);
+        (self.steps)(shape, task, &mut |step| {
+            let (first, pieces) = (u64::from(step.pieces.0), u64::from(step.pieces.1));
+            steps.bytes = start(first + pieces) - start(first);
+            match step.action {
+                Action::Send => steps.send(step.peer, u64::from(step.round)),
+                Action::Combine | Action::Keep => steps.receive(step.peer, u64::from(step.round)),
+            }
+        });
+    }
+}
+
+/// A ring of tasks along which parts of the vector travel.
+#[derive(Clone, Copy)]
+pub(super) struct Ring {
+    /// Its size and this task's place in it.
+    pub(super) size: u32,
+    pub(super) place: u32,
+    /// The tasks before and after this one.
+    pub(super) before: u32,
+    pub(super) after: u32,
+    /// The pieces that are cut into `size` equal parts: the first, and how many in each part.
+    pub(super) first: u32,
+    pub(super) part: u32,
+}
+
+impl Ring {
+    /// The ring of all tasks, one piece for each.
+    pub(super) const fn all(shape: &Shape, task: u32) -> Self {
+        let size = shape.tasks;
+        Self { size, place: task, before: (task + size - 1) % size, after: (task + 1) % size, first: 0, part: 1 }
+    }
+
+    /// The part `by` places before this one's.
+    const fn back(&self, by: u32) -> (u32, u32) {
+        (self.first + (self.place + 2 * self.size - by) % self.size * self.part, self.part)
+    }
+
+    /// Every part goes once round and gathers; the place p ends with the sum of part p. Returns the next round.
+    pub(super) fn reduce_scatter(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
+        for step in 0..self.size - 1 {
+            let round = round + step;
+            out(Step { action: Action::Send, peer: self.after, pieces: self.back(step + 1), round });
+            out(Step { action: Action::Combine, peer: self.before, pieces: self.back(step + 2), round });
+        }
+        round + self.size - 1
+    }
+
+    /// Every place p has part p, which goes once round. Returns the next round.
+    pub(super) fn all_gather(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
+        for step in 0..self.size - 1 {
+            let round = round + step;
+            out(Step { action: Action::Send, peer: self.after, pieces: self.back(step), round });
+            out(Step { action: Action::Keep, peer: self.before, pieces: self.back(step + 1), round });
+        }
+        round + self.size - 1
+    }
+}
+
+/// The rings of a task along the dimensions of the grid, first dimension first. Each cuts what the one before left.
+pub(super) fn rings(shape: &Shape, task: u32) -> Vec<Ring> {
+    let (mut first, mut part, mut stride) = (0, shape.tasks, 1);
+    let ring = |&size: &u32| {
+        let place = task / stride % size;
+        part /= size;
+        let at = |to: u32| task - place * stride + to * stride;
+        let (before, after) = (at((place + size - 1) % size), at((place + 1) % size));
+        let ring = Ring { size, place, before, after, first, part };
+        first += place * part;
+        stride *= size;
+        ring
+    };
+    shape.grid.iter().map(ring).collect()
+}
+
+/// How many tasks take part in exchanges over powers of two: the largest power of two.
+pub(super) const fn core(shape: &Shape) -> u32 {
+    1 << shape.tasks.ilog2()
+}
+
+/// What folding makes of a task: of the first pairs of tasks, as many as there are beyond a power of two, the second
+/// takes part for both.
+pub(super) enum Folded {
+    /// Gives its vector to the next task and gets the result from it.
+    Out,
+    /// Takes part under this number, for the task before too if `pair`.
+    In { number: u32, pair: bool },
+}
+
+pub(super) const fn fold(shape: &Shape, task: u32) -> Folded {
+    let beyond = shape.tasks - core(shape);
+    if task >= 2 * beyond {
+        Folded::In { number: task - beyond, pair: false }
+    } else if task % 2 == 1 {
+        Folded::In { number: task / 2, pair: true }
+    } else {
+        Folded::Out
+    }
+}
+
+/// The task that takes part under a number.
+pub(super) const fn unfold(shape: &Shape, number: u32) -> u32 {
+    let beyond = shape.tasks - core(shape);
+    if number < beyond { 2 * number + 1 } else { number + beyond }
+}
+
+/// An all-reduce of the tasks of a power of two, `exchange(number, first round, out)`, for any number of tasks. Returns
+/// nothing: the rounds of the exchange begin at 1 and `last` comes after them.
+pub(super) fn folded(
+    shape: &Shape,
+    task: u32,
+    pieces: u32,
+    last: u32,
+    out: &mut dyn FnMut(Step),
+    exchange: impl Fn(u32, &mut dyn FnMut(Step)),
+) {
+    let whole = (0, pieces);
+    match fold(shape, task) {
+        Folded::Out => {
+            out(Step { action: Action::Send, peer: task + 1, pieces: whole, round: 0 });
+            out(Step { action: Action::Keep, peer: task + 1, pieces: whole, round: last });
+        }
+        Folded::In { number, pair } => {
+            if pair {
+                out(Step { action: Action::Combine, peer: task - 1, pieces: whole, round: 0 });
+            }
+            exchange(number, out);
+            if pair {
+                out(Step { action: Action::Send, peer: task - 1, pieces: whole, round: last });
+            }
+        }
+    }
+}
+
+/// Recursive halving over `size` numbers, a power of two: each ends with the sum of the piece of its number. The tasks
+/// are `task(number)`. Returns the next round.
+pub(super) fn halving(
+    size: u32,
+    number: u32,
+    mut round: u32,
+    task: impl Fn(u32) -> u32,
+    out: &mut dyn FnMut(Step),
+) -> u32 {
+    let (mut first, mut half) = (0, size / 2);
+    while half > 0 {
+        let upper = number & half != 0;
+        let (kept, given) = if upper { (first + half, first) } else { (first, first + half) };
+        let peer = task(number ^ half);
+        out(Step { action: Action::Send, peer, pieces: (given, half), round });
+        out(Step { action: Action::Combine, peer, pieces: (kept, half), round });
+        (first, half, round) = (kept, half / 2, round + 1);
+    }
+    round
+}
+
+/// Recursive doubling over `size` numbers, a power of two: each begins with the piece of its number and ends with all.
+/// Returns the next round.
+pub(super) fn doubling(
+    size: u32,
+    number: u32,
+    mut round: u32,
+    task: impl Fn(u32) -> u32,
+    out: &mut dyn FnMut(Step),
+) -> u32 {
+    let mut held = 1;
+    while held < size {
+        let first = number & !(held - 1);
+        let peer = task(number ^ held);
+        out(Step { action: Action::Send, peer, pieces: (first, held), round });
+        out(Step { action: Action::Keep, peer, pieces: (first ^ held, held), round });
+        (held, round) = (held * 2, round + 1);
+    }
+    round
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;
