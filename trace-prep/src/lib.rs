@@ -1,4 +1,11 @@
-//! Will hold the `trace-prep` command: import, check, describe, transform and record MPI traces.
+//! Preparing MPI traces for replay: what they hold, whether they are complete, and what can be made of them.
 //!
 //! The readers of trace formats live in `trgen::trace::formats`, because `fsin run --trace` reads them too; this crate
-//! will hold what changes and records traces. Nothing is here yet.
+//! holds what examines and changes traces, and the `trace-prep` command.
+
+pub mod check;
+pub mod facts;
+pub mod matrix;
+pub mod output;
+pub mod record;
+pub mod transform;

@@ -45,6 +45,16 @@ impl Meter {
         }
     }
 
+    /// Shows events of a run that has no cycles.
+    pub(crate) fn events(&self, events: u64) {
+        if let Some(bar) = &self.bar {
+            if let Ok(style) = ProgressStyle::with_template("{spinner}  {human_pos} events  {per_sec}  {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.set_position(events);
+        }
+    }
+
     fn restyle(&mut self, end: Option<u64>) {
         self.end = end;
         let Some(bar) = &self.bar else { return };

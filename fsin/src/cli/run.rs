@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
-use fsin::experiment::{Experiment, execute};
-use fsin::report::{Costs, FORMATS, Format, figures};
+use fsin::experiment::{Experiment, execute, execute_ideal};
+use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::progress::Meter;
 use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
@@ -18,6 +18,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder {
         output::check_folder(folder)?;
+    }
+    if experiment.ideal_latency.is_some() {
+        return ideal(matches, &experiment);
     }
     memory::check(&experiment)?;
     if !quiet {
@@ -62,6 +65,45 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         // Only the limit of cycles ends a run otherwise.
         None if experiment.strict => Ok(Exit::Watchdog),
         None => Ok(Exit::Done),
+    }
+}
+
+/// Runs one experiment over an ideal network.
+fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complaint> {
+    let quiet = matches.get_flag("quiet");
+    let stop = interrupt::listen()?;
+    let opening = manifest::Opening::new(experiment);
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let meter = Meter::new(quiet);
+    let run = execute_ideal(experiment, stop, &mut |events| meter.events(events))
+        .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    drop(meter);
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
+    let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
+    let figures = ideal_figures(experiment, &run, costs, manifest);
+    if !quiet {
+        run.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
+    }
+    output::print(format(matches), &figures)?;
+    if let Some(folder) = matches.get_one::<PathBuf>("output") {
+        output::keep(folder, &figures, &experiment.to_toml())?;
+    }
+    let remains = &run.execution.remains;
+    match (run.complete, remains.is_nothing()) {
+        (false, _) => Ok(Exit::Interrupted),
+        (true, true) => Ok(Exit::Done),
+        (true, false) => {
+            let mut what = "the trace deadlocks: nothing can happen any more, and not everything is done".to_owned();
+            for wait in remains.waits.iter().take(16) {
+                what.push_str("\n  ");
+                what.push_str(wait);
+            }
+            Err(Complaint::new(Exit::Watchdog, what, "check that every receive has a send that it matches"))
+        }
     }
 }
 

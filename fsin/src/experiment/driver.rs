@@ -1,17 +1,21 @@
 //! What drives an experiment: its source of traffic, with what is known of it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use trgen::catalog::Refusal;
 use trgen::synthetic::source::Config;
 use trgen::synthetic::traffic::{self, Misfit, Shot, Word};
 use trgen::synthetic::{Background, Traffic as Synthetic};
-use trgen::trace::formats;
+use trgen::trace::collectives::NAMES;
+use trgen::trace::container::Content;
+use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
+use trgen::trace::goal::routed::Routed;
 use trgen::trace::kernels;
 use trgen::trace::placement::place;
 use trgen::trace::program::Program;
-use trgen::trace::replay::Replay;
-use trgen::{Geometry, NodeId, TrGen};
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::execute::Trouble;
 use super::resolve::{Experiment, Traffic};
@@ -32,6 +36,8 @@ pub struct Driver {
 pub(super) enum Kind {
     Synthetic(Box<Synthetic>),
     Application(Box<Replay>),
+    /// Hosts that execute a graph.
+    Hosts(Box<Routed>),
     /// An application, and traffic of the nodes without a task.
     Beside(Box<Background<Replay>>),
 }
@@ -50,23 +56,23 @@ impl Driver {
                     application(experiment, program, geometry, "kernel", beside.as_ref())?
                 }
                 Traffic::Trace { path, options, beside } => {
-                    let trace = formats::read(path, options)?;
-                    return Ok(Self {
-                        kind: application(experiment, trace.program, geometry, "trace", beside.as_ref())?,
-                        warnings: trace.warnings,
-                        notes: trace.notes,
-                        collectives: trace.collectives,
-                    });
+                    let mut driver = trace(experiment, path, options, geometry, beside.as_ref())?;
+                    driver.note_beside();
+                    return Ok(driver);
                 }
             },
             warnings: Vec::new(),
             notes: Vec::new(),
             collectives: BTreeMap::new(),
         };
-        if let Kind::Beside(_) = driver.kind {
-            driver.notes.push("packets of all figures include those of the traffic beside the application".to_owned());
-        }
+        driver.note_beside();
         Ok(driver)
+    }
+
+    fn note_beside(&mut self) {
+        if let Kind::Beside(_) = self.kind {
+            self.notes.push("packets of all figures include those of the traffic beside the application".to_owned());
+        }
     }
 
     /// The source itself.
@@ -74,17 +80,20 @@ impl Driver {
         match &mut self.kind {
             Kind::Synthetic(traffic) => &mut **traffic,
             Kind::Application(replay) => &mut **replay,
+            Kind::Hosts(hosts) => &mut **hosts,
             Kind::Beside(background) => &mut **background,
         }
     }
 
-    /// The application, if there is one.
+    /// What the tasks of the application did, if there is one, and whether it is known how long they were blocked: hosts of
+    /// graphs wait for many things at once.
     #[must_use]
-    pub fn replay(&self) -> Option<&Replay> {
+    pub fn report(&self) -> Option<(ReplayReport, bool)> {
         match &self.kind {
             Kind::Synthetic(_) => None,
-            Kind::Application(replay) => Some(replay),
-            Kind::Beside(background) => Some(background.main()),
+            Kind::Application(replay) => Some((replay.report(), true)),
+            Kind::Hosts(hosts) => Some((hosts.report(), false)),
+            Kind::Beside(background) => Some((background.main().report(), true)),
         }
     }
 
@@ -93,7 +102,7 @@ impl Driver {
     pub fn offered(&self) -> Option<f64> {
         match &self.kind {
             Kind::Synthetic(traffic) => traffic.offered(),
-            Kind::Application(_) | Kind::Beside(_) => None,
+            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
         }
     }
 
@@ -102,7 +111,7 @@ impl Driver {
     pub fn shots(&self) -> Option<&[Shot]> {
         match &self.kind {
             Kind::Synthetic(traffic) => traffic.shots(),
-            Kind::Application(_) | Kind::Beside(_) => None,
+            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
         }
     }
 }
@@ -143,18 +152,80 @@ fn application(
     key: &'static str,
     beside: Option<&Config>,
 ) -> Result<Kind, SettingsError> {
+    let placement = placement(experiment, program.tasks.len(), geometry.nodes())?;
+    let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
+    replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)
+}
+
+/// A trace, as far as it must be in memory: programs of a container are read block by block while they run.
+fn trace(
+    experiment: &Experiment,
+    path: &Path,
+    options: &ReadOptions,
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Driver, Trouble> {
+    let nodes = geometry.nodes();
+    let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
+        Some(container) if container.header().content == Content::Programs => {
+            let placement = placement(experiment, container.summaries().len(), nodes)?;
+            let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
+            let kind = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
+            let header = container.header();
+            let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
+            let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
+            (kind, Vec::new(), header.notes.clone(), collectives)
+        }
+        _ => match formats::open(path, options)? {
+            Application::Programs(trace) => {
+                let kind = application(experiment, trace.program, geometry, "trace", beside)?;
+                (kind, trace.warnings, trace.notes, trace.collectives)
+            }
+            Application::Graphs(GraphTrace { mut graph, notes, .. }) => {
+                if beside.is_some() {
+                    let what = "`background` is traffic beside programs, and this trace is a graph";
+                    return Err(experiment.settings().error("temporal", what, "leave it out").into());
+                }
+                graph.scale_work(experiment.pace.compute_scale);
+                let placement = placement(experiment, graph.ranks().len(), nodes)?;
+                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
+                (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
+            }
+        },
+    };
+    Ok(Driver { kind, warnings, notes, collectives })
+}
+
+/// The node of each task.
+fn placement(experiment: &Experiment, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SettingsError> {
     let settings = experiment.settings();
-    let (tasks, nodes) = (program.tasks.len(), geometry.nodes());
-    let placement = place(&experiment.placement, tasks, nodes, experiment.router.seed).map_err(|refusal| {
-        let key = if tasks > nodes { "topology" } else { "placement" };
+    let (seed, each) = (experiment.router.seed, experiment.tasks_per_node);
+    let used = tasks.div_ceil(each);
+    let placed = place(&experiment.placement, used, nodes, seed).map_err(|refusal| {
+        let key = if used > nodes { "topology" } else { "placement" };
         settings.refused(key, &refusal)
     })?;
-    let replay = Replay::new(program, &placement, nodes, experiment.pace)
-        .map_err(|error| settings.error(key, format!("--{key}: {error}"), "check the trace"))?;
+    Ok((0..tasks).map(|task| placed[task / each]).collect())
+}
+
+fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {
+    source.map_err(|error| experiment.settings().error(key, format!("--{key}: {error}"), "check the trace"))
+}
+
+/// A replay, by the protocol of the experiment, with traffic beside it if that is asked for.
+fn replaying(
+    experiment: &Experiment,
+    replay: Replay,
+    placement: &[NodeId],
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Kind, SettingsError> {
+    let (settings, nodes) = (experiment.settings(), geometry.nodes());
+    let replay = replay.with_protocol(experiment.protocol);
     let Some(config) = beside else { return Ok(Kind::Application(Box::new(replay))) };
 
     let mut busy = vec![false; nodes];
-    for node in &placement {
+    for node in placement {
         busy[node.index()] = true;
     }
     let idle: Vec<NodeId> = (0..nodes).filter(|&node| !busy[node]).map(NodeId::at).collect();

@@ -39,6 +39,8 @@ pub struct TraceFacts {
     pub collectives: BTreeMap<&'static str, u64>,
     /// What each task did.
     pub report: ReplayReport,
+    /// True if it is known how long tasks were blocked: hosts of graphs wait for many things at once.
+    pub blocking: bool,
 }
 
 /// A run that has ended, one way or another.
@@ -88,9 +90,11 @@ pub fn execute(
     }
     let shots = driver.shots().map(<[Shot]>::to_vec);
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
-    let trace = driver.replay().map(|replay| {
-        let report = replay.report();
-        TraceFacts { tasks: report.tasks.len(), collectives: driver.collectives.clone(), report }
+    let trace = driver.report().map(|(report, blocking)| TraceFacts {
+        tasks: report.tasks.len(),
+        collectives: driver.collectives.clone(),
+        report,
+        blocking,
     });
     let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
     let mut finished = Finished { outcome, trace, shots, saturated, notes: driver.notes };

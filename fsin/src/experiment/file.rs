@@ -39,14 +39,14 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
             origin: at(error.span().unwrap_or(0..0)),
         })?;
     for (name, value) in table {
+        if value.get_ref().is_table() {
+            return Err(SettingsError {
+                what: format!("an experiment has no sections, such as `{}`", name.get_ref()),
+                remedy: "write the keys without it: they are the names of the flags".to_owned(),
+                origin: at(name.span()),
+            });
+        }
         let Some(key) = key(name.get_ref()) else {
-            if value.get_ref().is_table() {
-                return Err(SettingsError {
-                    what: format!("an experiment has no sections, such as `{}`", name.get_ref()),
-                    remedy: "write the keys without it: they are the names of the flags".to_owned(),
-                    origin: at(name.span()),
-                });
-            }
             settings.set(name.get_ref(), "", at(name.span()))?;
             continue;
         };

@@ -6,6 +6,8 @@
 mod driver;
 mod execute;
 mod file;
+mod hosts;
+mod ideal;
 mod keys;
 mod quantity;
 mod resolve;
@@ -14,6 +16,7 @@ mod settings;
 pub use driver::Driver;
 pub use execute::{Finished, TraceFacts, Trouble, execute};
 pub use file::read_file;
+pub use ideal::{IdealRun, execute_ideal};
 pub use keys::{Heading, KEYS, Key, Kind, key};
 pub use resolve::{EngineKind, Experiment, RunPlan, Traffic};
 pub use settings::{Origin, Setting, Settings, SettingsError, variable};

@@ -6,10 +6,12 @@ use trgen::catalog::Refusal;
 use trgen::synthetic::expr::Expr;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
-use trgen::trace::replay::Pace;
+use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::replay::{Pace, Protocol};
 use trgen::{Cycle, Picoseconds};
 
-use super::keys::{Heading, Key, Kind};
+use super::hosts::{eager, hosts, network, tasks_per_node};
+use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use crate::engine::fast::MAX_THREADS;
@@ -78,6 +80,14 @@ pub struct Experiment {
     pub pace: Pace,
     /// \[s\] Of one cycle.
     pub cycle_seconds: f64,
+    /// Hosts of graphs.
+    pub hosts: HostParams,
+    /// \[ns\] L of the ideal network that takes the place of the router, if one does; its G stands in `hosts`.
+    pub ideal_latency: Option<u64>,
+    /// How messages of programs are sent.
+    pub protocol: Protocol,
+    /// Tasks that share a node.
+    pub tasks_per_node: usize,
     /// How long to run.
     pub plan: RunPlan,
     /// True if meeting the limit of cycles is a failure.
@@ -121,10 +131,12 @@ impl Times {
 const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
-const TASKS: &[&str] = &["placement", "bandwidth"];
+const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
 /// Keys of runs that end by themselves.
 const ENDING: &[&str] = &["max-cycles", "strict"];
-const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order"];
+const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "network", "hosts"];
+/// Keys that act where an ideal network takes the place of the router.
+const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
 /// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
@@ -178,6 +190,16 @@ impl Experiment {
             Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned(), beside: beside()? },
         };
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
+        let (mut hosts, tasks_per_node) = (hosts(&settings)?, tasks_per_node(&settings)?);
+        let ideal = network(&settings)?;
+        if let Some((_, gap_per_byte)) = ideal {
+            hosts.gap_per_byte = gap_per_byte;
+            let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !IDEAL.contains(&key.name);
+            if let Some(key) = KEYS.iter().find(useless) {
+                let what = format!("--{} has no meaning with --network ideal", key.name);
+                return Err(settings.error(key.name, what, "leave it out: an ideal network has L and G only"));
+            }
+        }
         let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
         let threads: usize = settings.integer("threads")?;
         if !(1..=MAX_THREADS).contains(&threads) {
@@ -197,6 +219,10 @@ impl Experiment {
             placement: settings.word("placement").to_owned(),
             pace,
             cycle_seconds,
+            hosts,
+            ideal_latency: ideal.map(|(latency, _)| latency),
+            protocol: Protocol { eager_limit: eager(&settings)? },
+            tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             engine,

@@ -154,9 +154,9 @@ fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
             json!({
                 "finished_cycle": task.finished.map(|cycle| cycle.0),
                 "compute_cycles": task.compute_cycles,
-                "blocked_on_send_cycles": task.blocked_on_send_cycles,
-                "blocked_on_receive_cycles": task.blocked_on_receive_cycles,
-                "blocked_on_wait_cycles": task.blocked_on_wait_cycles,
+                "blocked_on_send_cycles": trace.blocking.then_some(task.blocked_on_send_cycles),
+                "blocked_on_receive_cycles": trace.blocking.then_some(task.blocked_on_receive_cycles),
+                "blocked_on_wait_cycles": trace.blocking.then_some(task.blocked_on_wait_cycles),
                 "messages_sent": task.sent_point_to_point + task.sent_collective,
                 "messages_received": task.received,
                 "bytes_sent": task.sent_bytes,
@@ -184,7 +184,7 @@ fn failure(failure: Option<&Failure>) -> Value {
 }
 
 /// The resolved experiment: numbers as numbers, words as words.
-fn settings(experiment: &Experiment) -> Value {
+pub(super) fn settings(experiment: &Experiment) -> Value {
     let entry = |(key, value): (&'static crate::experiment::Key, String)| {
         let value = match key.kind {
             Kind::Integer => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),

@@ -8,10 +8,12 @@ use serde_json::{Map, Value};
 
 mod csv;
 mod figures;
+mod ideal;
 mod json;
 mod table;
 
 pub use figures::{Costs, SCHEMA, figures};
+pub use ideal::ideal_figures;
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

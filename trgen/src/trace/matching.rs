@@ -16,6 +16,8 @@ pub struct Envelope {
     pub from: TaskId,
     /// The sender's tag.
     pub tag: Tag,
+    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if they are here.
+    pub announced: Option<u32>,
 }
 
 /// A receive that has been posted.
@@ -68,6 +70,16 @@ impl Mailbox {
     pub fn unexpected(&self) -> usize {
         self.unexpected.len()
     }
+
+    /// Messages that nobody has received, in the order of arrival.
+    pub fn unreceived(&self) -> impl Iterator<Item = &Envelope> {
+        self.unexpected.iter()
+    }
+
+    /// Receives that no message has served, in the order of posting.
+    pub fn unserved(&self) -> impl Iterator<Item = &Posted> {
+        self.posted.iter()
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +88,7 @@ mod tests {
     use crate::trace::program::TagFilter;
 
     fn message(from: u32, label: i64) -> Envelope {
-        Envelope { from: TaskId(from), tag: Tag::user(label) }
+        Envelope { from: TaskId(from), tag: Tag::user(label), announced: None }
     }
 
     fn receive(from: Option<u32>, label: Option<i64>, request: u32) -> Posted {
@@ -101,7 +113,7 @@ mod tests {
     #[test]
     fn contexts_never_mix() {
         let mut mailbox = Mailbox::default();
-        mailbox.arrive(Envelope { from: TaskId(0), tag: Tag::collective(1) });
+        mailbox.arrive(Envelope { from: TaskId(0), tag: Tag::collective(1), announced: None });
         assert_eq!(mailbox.post(receive(None, None, 0)), None);
         assert_eq!(mailbox.unexpected(), 1);
     }

@@ -1,7 +1,9 @@
 //! Applications as traffic: the program of each task, where programs come from, and their replay.
 
 pub mod collectives;
+pub mod container;
 pub mod formats;
+pub mod goal;
 pub mod kernels;
 pub mod matching;
 pub mod placement;

@@ -25,6 +25,19 @@ impl Tag {
     /// Context of messages that a collective operation was expanded to.
     pub const COLLECTIVE: u32 = 1;
 
+    /// Context of the messages that the program sent itself on a communicator, by number of the communicator; 0 is the
+    /// world. The next context is that of the communicator's expanded collectives.
+    #[must_use]
+    pub const fn context_of(communicator: u32) -> u32 {
+        communicator.wrapping_mul(2)
+    }
+
+    /// True for a message of an expanded collective, on whatever communicator.
+    #[must_use]
+    pub const fn is_collective(self) -> bool {
+        self.context % 2 == 1
+    }
+
     /// A tag of a point-to-point message.
     #[must_use]
     pub const fn user(label: i64) -> Self {
@@ -48,6 +61,15 @@ pub enum TagFilter {
 }
 
 impl TagFilter {
+    /// The context that it receives in.
+    #[must_use]
+    pub const fn context(self) -> u32 {
+        match self {
+            Self::Exactly(tag) => tag.context,
+            Self::AnyIn(context) => context,
+        }
+    }
+
     /// True if a message of this tag may be received.
     #[must_use]
     pub fn accepts(self, tag: Tag) -> bool {
@@ -101,6 +123,9 @@ pub enum Event {
     Wait(Request),
     /// Blocks until all of these have completed.
     WaitAll(Box<[Request]>),
+    /// Blocks until one of these has completed that no wait has accounted for yet. It counts as waited for; which one it
+    /// is may differ from the recording. If none of these is left, there is nothing to wait for.
+    WaitAny(Box<[Request]>),
 }
 
 /// The programs of all tasks of one application.
@@ -138,7 +163,7 @@ impl Program {
         let mut totals = Totals::default();
         for event in self.tasks.iter().flatten() {
             match event {
-                Event::Send(send) | Event::Isend(send, _) if send.tag.context == Tag::COLLECTIVE => {
+                Event::Send(send) | Event::Isend(send, _) if send.tag.is_collective() => {
                     totals.collective_messages += 1;
                     totals.collective_bytes = totals.collective_bytes.saturating_add(send.bytes);
                 }

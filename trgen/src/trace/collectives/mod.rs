@@ -183,6 +183,25 @@ const fn algorithm(name: &'static str, about: &'static str, source: &'static str
     Component { name, about, parameters: &[], source }
 }
 
+/// Names of all operations, as [`Collective::name`] gives them.
+pub const NAMES: &[&str] = &[
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "alltoall",
+    "alltoallv",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+];
+
 impl Collective {
     /// The operation's name, without `MPI_`, in lower case.
     #[must_use]

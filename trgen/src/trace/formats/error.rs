@@ -15,19 +15,27 @@ pub struct Place {
     pub member: Option<String>,
     /// Line, counted from 1.
     pub line: Option<u64>,
+    /// Byte, counted from 0, in files that have no lines.
+    pub byte: Option<u64>,
 }
 
 impl Place {
     /// A whole file or folder.
     #[must_use]
     pub fn of(path: &Path) -> Self {
-        Self { path: path.to_owned(), member: None, line: None }
+        Self { path: path.to_owned(), member: None, line: None, byte: None }
     }
 
     /// The same file, at a line.
     #[must_use]
     pub fn line(&self, line: u64) -> Self {
         Self { line: Some(line), ..self.clone() }
+    }
+
+    /// The same file, at a byte.
+    #[must_use]
+    pub fn byte(&self, byte: u64) -> Self {
+        Self { byte: Some(byte), ..self.clone() }
     }
 
     /// An error here.
@@ -43,7 +51,8 @@ impl fmt::Display for Place {
         if let Some(member) = &self.member {
             write!(f, "#{}", Quoted(member))?;
         }
-        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
+        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))?;
+        self.byte.map_or(Ok(()), |byte| write!(f, " at byte {byte}"))
     }
 }
 
@@ -240,6 +249,14 @@ pub enum Fault {
         /// The limit.
         limit: u64,
     },
+    /// The parts of a trace do not make one.
+    #[error("{what}")]
+    Structure {
+        /// What was found, and what was expected.
+        what: String,
+        /// What the user can do.
+        remedy: &'static str,
+    },
     /// Ranks differ in the collectives that they call.
     #[error("rank {rank} calls {found} as collective number {index}, where rank {other_rank} calls {other}{}",
         .other_place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default())]
@@ -276,7 +293,7 @@ impl Fault {
             }),
             Self::NoSuchMember { remedy, .. } | Self::UnknownWord { remedy, .. } => Some(remedy.clone()),
             Self::Arguments { remedy, .. } => remedy.map(str::to_owned),
-            Self::Datatype { remedy, .. } => Some((*remedy).to_owned()),
+            Self::Datatype { remedy, .. } | Self::Structure { remedy, .. } => Some((*remedy).to_owned()),
             Self::WrongRank { .. } => Some("the index lists the files in the order of ranks, from 0".to_owned()),
             Self::MissingFile { .. } => Some("names in an index are relative to the folder of the index".to_owned()),
             Self::MissingRank { .. } => {

@@ -54,6 +54,21 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Its first lines that are neither blank nor comments.
     pub(super) head: Vec<String>,
+    /// Its first bytes, as many as there are up to 8.
+    pub(super) magic: Vec<u8>,
+}
+
+/// The beginning of a file.
+#[derive(Default)]
+struct Beginning {
+    head: Vec<String>,
+    magic: Vec<u8>,
+}
+
+impl Beginning {
+    fn of(bytes: &[u8]) -> Self {
+        Self { head: text::head(bytes), magic: bytes.iter().copied().take(8).collect() }
+    }
 }
 
 enum Store<'a> {
@@ -125,7 +140,7 @@ impl<'a> Source<'a> {
         source.walk(&mut |name, place, reader| {
             let mut beginning = Vec::new();
             reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
-            found.push((name.to_owned(), text::head(&beginning)));
+            found.push((name.to_owned(), Beginning::of(&beginning)));
             Ok(true)
         })?;
         for (name, head) in found {
@@ -138,12 +153,13 @@ impl<'a> Source<'a> {
         Self { path: path.to_owned(), selection, store, entries: Vec::new(), by_name: HashMap::new() }
     }
 
-    fn add(&mut self, name: String, head: Vec<String>) -> Result<(), ReadError> {
+    fn add(&mut self, name: String, beginning: Beginning) -> Result<(), ReadError> {
         if self.by_name.insert(name.clone(), self.entries.len()).is_some() {
             let what = format!("two members are named `{name}`");
             return Err(Place::of(&self.path).error(Fault::Damaged { container: "tar", what }));
         }
-        self.entries.push(Entry { name, head });
+        let Beginning { head, magic } = beginning;
+        self.entries.push(Entry { name, head, magic });
         Ok(())
     }
 
@@ -200,6 +216,14 @@ impl<'a> Source<'a> {
                     .map(|name| normal(&name))
                     .find(|name| self.by_name.contains_key(name))
             }
+        }
+    }
+
+    /// The file `name` on disk, if it is a plain one: what must be read at any place is read there.
+    pub(super) fn plain_file(&self, name: &str) -> Option<PathBuf> {
+        match &self.store {
+            Store::Disk { root, .. } => Some(root.join(name)),
+            Store::Memory(_) | Store::Tar(_) => None,
         }
     }
 
@@ -358,10 +382,10 @@ struct Opened<'a> {
 
 impl Opened<'_> {
     /// First lines, and whether the file is empty.
-    fn head(self, place: &Place) -> Result<(Vec<String>, bool), ReadError> {
+    fn head(self, place: &Place) -> Result<(Beginning, bool), ReadError> {
         let mut beginning = Vec::new();
         self.reader.take(BEGINNING).read_to_end(&mut beginning).map_err(|error| failed(place, error))?;
-        Ok((text::head(&beginning), beginning.is_empty()))
+        Ok((Beginning::of(&beginning), beginning.is_empty()))
     }
 }
 

@@ -5,11 +5,15 @@
 //! every error says which file and line, what was found and what was expected.
 
 mod error;
+mod goal;
 mod input;
 mod options;
+mod pmpi;
 mod text;
 mod ti;
 mod trc;
+mod trg;
+pub mod write;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,12 +23,14 @@ pub use options::{ComputeUnit, ReadOptions, RecvOrder};
 pub use ti::datatype_bytes;
 
 use self::input::Source;
+use super::container;
+use super::goal::Graph;
 use super::program::{Event, Program};
 use crate::catalog::{Component, Refusal};
 use crate::units::Picoseconds;
 
 /// One row per format. A new format is one file and one line here.
-const READERS: &[Reader] = &[trc::READER, ti::READER];
+const READERS: &[Reader] = &[trg::READER, trc::READER, ti::READER, goal::TEXT, goal::BINARY, pmpi::READER];
 
 /// The formats that can be read.
 pub const FORMATS: &[Component] = &components();
@@ -45,7 +51,7 @@ struct Reader {
     /// The traces of this format among the files of a source.
     find: fn(&Source<'_>) -> Vec<Candidate>,
     /// Reads one of them.
-    read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Trace, ReadError>,
+    read: fn(&Source<'_>, &Candidate, &ReadOptions) -> Result<Application, ReadError>,
 }
 
 /// A trace that was found in a source.
@@ -67,6 +73,26 @@ enum Layout {
     PerRank(Vec<String>),
 }
 
+/// An application that was read.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Application {
+    /// Every task is a sequence of events.
+    Programs(Trace),
+    /// Every task is a graph of operations.
+    Graphs(GraphTrace),
+}
+
+/// A graph that was read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GraphTrace {
+    /// Operations and dependencies of each rank.
+    pub graph: Graph,
+    /// Name of the format, as in [`FORMATS`].
+    pub format: &'static str,
+    /// Decisions that the reader took.
+    pub notes: Vec<String>,
+}
+
 /// A trace that was read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
@@ -84,28 +110,64 @@ pub struct Trace {
     pub warnings: Vec<String>,
 }
 
-/// Reads a trace.
+/// Reads the programs of a trace.
 ///
 /// `path` is a trace file, a folder, an index file, or an archive (`.tar`, `.tar.xz`) or xz-compressed file that holds
 /// one. Of several traces in an archive, `archive.tar.xz#name` chooses one by folder or file.
 ///
 /// # Errors
-/// When there is no such file, no or more than one trace in it, or when the text is not what the format requires.
+/// When there is no such file, no or more than one trace in it, when the text is not what the format requires, or when
+/// the trace is a graph.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Trace, ReadError> {
+    programs(open(path, options)?, path)
+}
+
+/// Reads an application of any kind. `path` is as in [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn open(path: &Path, options: &ReadOptions) -> Result<Application, ReadError> {
     options.check().map_err(|refusal| Place::of(path).error(Fault::Option(refusal)))?;
     read_source(&Source::open(path)?, options)
 }
 
-/// Reads a trace from the bytes of one file, which may be an archive. `name` stands for its path in errors.
+/// Reads the programs of a trace from the bytes of one file, which may be an archive. `name` stands for its path in
+/// errors.
 ///
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Trace, ReadError> {
+    programs(open_bytes(name, bytes, options)?, Path::new(name))
+}
+
+/// Reads an application of any kind from the bytes of one file, as [`read_bytes`] does.
+///
+/// # Errors
+/// As [`read`].
+pub fn open_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Application, ReadError> {
     options.check().map_err(|refusal| Place::of(Path::new(name)).error(Fault::Option(refusal)))?;
     read_source(&Source::memory(name, bytes)?, options)
 }
 
-fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Trace, ReadError> {
+/// Opens a `.trg` container on disk, to be read block by block; `None` if the file is something else.
+///
+/// # Errors
+/// When the file cannot be opened, or is a container that cannot be read.
+pub fn open_container(path: &Path) -> Result<Option<container::Reader>, ReadError> {
+    trg::open_file(path)
+}
+
+fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {
+    match application {
+        Application::Programs(trace) => Ok(trace),
+        Application::Graphs(graph) => Err(Place::of(path).error(Fault::Structure {
+            what: format!("a graph of operations ({}), where programs of events are expected", graph.format),
+            remedy: "a graph cannot be made a sequence of events; use a command that takes graphs",
+        })),
+    }
+}
+
+fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application, ReadError> {
     let readers: Vec<&Reader> = match &options.from {
         None => READERS.iter().collect(),
         Some(name) => {

@@ -39,6 +39,15 @@ impl<'a> Lines<'a> {
     /// The next line and its number, without its end (LF or CRLF) and without blanks around it. Blank lines and
     /// comments (`#`) are left out. `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
+        self.next_line(true)
+    }
+
+    /// As [`next`](Self::next), but lines that begin with `#` are lines like others.
+    pub(super) fn next_with_hashes(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
+        self.next_line(false)
+    }
+
+    fn next_line(&mut self, comments: bool) -> Result<Option<(u64, &str)>, ReadError> {
         loop {
             self.buffer.clear();
             let mut limited = std::io::Read::take(&mut *self.reader, MAX_LINE + 1);
@@ -53,7 +62,8 @@ impl<'a> Lines<'a> {
                 return Err(self.error(Fault::TooLarge { what: "the line", limit: MAX_LINE }));
             }
             let line = self.buffer.trim_ascii();
-            if !line.is_empty() && line[0] != b'#' {
+            let left_out = line.is_empty() || comments && line[0] == b'#';
+            if !left_out {
                 break;
             }
         }

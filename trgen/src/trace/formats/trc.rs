@@ -19,7 +19,7 @@ use super::error::{Fault, Place, ReadError, plural};
 use super::input::Source;
 use super::options::{ReadOptions, RecvOrder};
 use super::text::{self, Lines, MAX_MESSAGE, MAX_TASKS};
-use super::{Candidate, Layout, Reader, Trace};
+use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::{Component, Parameter, suggestion};
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
@@ -40,7 +40,7 @@ pub(super) const READER: Reader = Reader {
         source: "FSIN (INSEE), trace-driven generator",
     },
     find,
-    read,
+    read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
 /// Idle tasks that one line may imply: a single line must not make a program of millions of tasks.

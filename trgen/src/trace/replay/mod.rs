@@ -8,18 +8,28 @@
 //! - Software overheads (o of LogGP) are nil: latency-bound codes look faster than on a machine.
 //! - Messages between the same two tasks are seen in the order in which they were sent. Where an adaptive network lets a
 //!   later one overtake, it waits for the earlier one to be complete; an MPI library would wait only for its envelope.
-//! - Messages within a node take no time.
+//! - Messages within a node take no time and are always eager.
+//!
+//! Sends are eager unless a [`Protocol`] says otherwise. Above its limit a message is announced by an empty one; when a
+//! receive for it has been posted, the receiver answers with an empty one, and the data follow (**rendezvous**). The
+//! send ends when the last packet of the data has entered the source buffer.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
-use super::matching::{Envelope, Mailbox, Posted};
-use super::program::{Event, Program, Request, Send, Tag};
+use super::container::Reader;
+use super::matching::{Envelope, Posted};
+use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
 mod report;
+mod steps;
+mod task;
+
+use steps::Steps;
+use task::{Outstanding, State, Task};
 
 pub use report::{ReplayReport, TaskReport};
 
@@ -32,35 +42,24 @@ pub struct Pace {
     pub compute_scale: f64,
 }
 
-/// What a task is doing.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum State {
-    /// Goes on with its next event in the cycle for which it is scheduled.
-    Running,
-    /// Its blocking send has not left its hands.
-    Sending,
-    /// Its blocking receive has not been served.
-    Receiving,
-    /// These requests have not all completed.
-    Waiting(Vec<Request>),
-    /// All events are done.
-    Finished,
+/// How messages are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Protocol {
+    /// \[bytes\] Largest message that is sent eagerly; `None` if all are.
+    pub eager_limit: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
-struct Task {
-    node: NodeId,
-    events: Vec<Event>,
-    /// The next event.
-    position: usize,
-    state: State,
-    mailbox: Mailbox,
-    outstanding: HashSet<Request>,
-    /// \[ps\] Of computing that did not fill a cycle.
-    carry: u64,
-    /// \[cycle\] When it began to block.
-    blocked_since: Cycle,
-    report: TaskReport,
+/// What a message of the network is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// The message itself, sent eagerly.
+    Eager,
+    /// The announcement of the data of this rendezvous.
+    Announcement(u32),
+    /// The receiver's answer.
+    Answer(u32),
+    /// The data.
+    Data(u32),
 }
 
 /// A message on its way.
@@ -73,6 +72,16 @@ struct Underway {
     sequence: u64,
     /// The sender's request; `None` for a blocking send.
     request: Option<Request>,
+    part: Part,
+}
+
+/// A message that was announced and has not arrived.
+#[derive(Clone, Copy, Debug)]
+struct Rendezvous {
+    announcement: Underway,
+    bytes: u64,
+    /// The receiver's request, once a receive has been found; `None` for a blocking receive.
+    receiver: Option<Request>,
 }
 
 /// Messages from one task to another, in the order of sending.
@@ -89,6 +98,7 @@ struct Pair {
 pub struct Replay {
     nodes: usize,
     pace: Pace,
+    protocol: Protocol,
     tasks: Vec<Task>,
     unfinished: usize,
     silent_nodes: usize,
@@ -97,16 +107,69 @@ pub struct Replay {
     underway: Vec<Underway>,
     vacant: Vec<usize>,
     pairs: HashMap<(TaskId, TaskId), Pair>,
+    announced: Vec<Rendezvous>,
+    vacant_announced: Vec<u32>,
+    /// Answers and data that go out as soon as the cycle has come, in order of cycles.
+    replies: VecDeque<(Cycle, Underway, u64)>,
 }
 
 impl Replay {
-    /// `program` with task i on node `placement[i]` of a network of `nodes` nodes.
+    /// `program` with task i on node `placement[i]` of a network of `nodes` nodes; all sends are eager.
     ///
     /// # Errors
     /// A placement of another length, or on nodes that do not exist; a send or receive whose peer does not exist.
     pub fn new(program: Program, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
-        let fault = |what: String| Err(SourceError { what });
         let count = program.tasks.len();
+        let mut talks = Vec::new();
+        for (index, events) in program.tasks.iter().enumerate() {
+            let mut sends = false;
+            for (step, event) in events.iter().enumerate() {
+                let peer = match event {
+                    Event::Send(send) | Event::Isend(send, _) => {
+                        sends = true;
+                        Some(send.to)
+                    }
+                    Event::Recv(receive) | Event::Irecv(receive, _) => receive.from,
+                    _ => None,
+                };
+                if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
+                    let what = format!("event {step} of task {index} names task {peer}, but there are {count} tasks");
+                    return Err(SourceError { what });
+                }
+            }
+            talks.push(sends);
+        }
+        let steps = program.tasks.into_iter().map(|events| Steps::Memory { events, position: 0 });
+        Self::of_steps(steps.collect(), &talks, placement, nodes, pace)
+    }
+
+    /// The programs of a container, read block by block while they run.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); a damaged block ends the run later.
+    pub fn stored(container: &Reader, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
+        if container.header().content != super::container::Content::Programs {
+            return Err(SourceError { what: "the container holds graphs, not programs".to_owned() });
+        }
+        let summaries = container.summaries();
+        let talks: Vec<bool> = summaries.iter().map(|task| task.messages > 0).collect();
+        let steps = summaries.iter().enumerate().map(|(task, summary)| Steps::Stored {
+            cursor: Box::new(container.cursor(task)),
+            position: 0,
+            total: summary.rows,
+        });
+        Self::of_steps(steps.collect(), &talks, placement, nodes, pace)
+    }
+
+    fn of_steps(
+        steps: Vec<Steps>,
+        talks: &[bool],
+        placement: &[NodeId],
+        nodes: usize,
+        pace: Pace,
+    ) -> Result<Self, SourceError> {
+        let fault = |what: String| Err(SourceError { what });
+        let count = steps.len();
         if placement.len() != count {
             return fault(format!("{count} tasks, but the placement is of {}", placement.len()));
         }
@@ -114,42 +177,14 @@ impl Replay {
             return fault(format!("the placement names node {node}, but there are {nodes} nodes"));
         }
         let mut sends = vec![false; nodes];
-        for (index, events) in program.tasks.iter().enumerate() {
-            for (step, event) in events.iter().enumerate() {
-                let peer = match event {
-                    Event::Send(send) | Event::Isend(send, _) => {
-                        sends[placement[index].index()] = true;
-                        Some(send.to)
-                    }
-                    Event::Recv(receive) | Event::Irecv(receive, _) => receive.from,
-                    _ => None,
-                };
-                if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
-                    return fault(format!(
-                        "event {step} of task {index} names task {peer}, but there are {count} tasks"
-                    ));
-                }
-            }
+        for (node, _) in placement.iter().zip(talks).filter(|&(_, &talks)| talks) {
+            sends[node.index()] = true;
         }
-        let tasks: Vec<Task> = program
-            .tasks
-            .into_iter()
-            .zip(placement)
-            .map(|(events, &node)| Task {
-                node,
-                events,
-                position: 0,
-                state: State::Running,
-                mailbox: Mailbox::default(),
-                outstanding: HashSet::new(),
-                carry: 0,
-                blocked_since: Cycle::FIRST,
-                report: TaskReport::default(),
-            })
-            .collect();
+        let tasks = steps.into_iter().zip(placement).map(|(steps, &node)| Task::new(node, steps)).collect();
         Ok(Self {
             nodes,
             pace,
+            protocol: Protocol::default(),
             unfinished: count,
             silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
             agenda: (0..count).map(|task| Reverse((Cycle::FIRST, TaskId::at(task)))).collect(),
@@ -157,94 +192,160 @@ impl Replay {
             underway: Vec::new(),
             vacant: Vec::new(),
             pairs: HashMap::new(),
+            announced: Vec::new(),
+            vacant_announced: Vec::new(),
+            replies: VecDeque::new(),
         })
+    }
+
+    /// The same with another protocol. To be called before the replay begins.
+    #[must_use]
+    pub fn with_protocol(self, protocol: Protocol) -> Self {
+        // Whoever receives may have to answer: only nodes without a task are known to be silent.
+        let silent_nodes = match protocol.eager_limit {
+            Some(_) => {
+                let used: HashSet<NodeId> = self.tasks.iter().map(|task| task.node).collect();
+                self.nodes - used.len()
+            }
+            None => self.silent_nodes,
+        };
+        Self { protocol, silent_nodes, ..self }
     }
 
     /// What each task did so far.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
         ReplayReport {
-            tasks: self.tasks.iter().map(|task| task.report).collect(),
+            tasks: self.tasks.iter().map(|task: &Task| task.report).collect(),
             unreceived: self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum(),
             unfinished: self.unfinished,
         }
     }
 
+    /// Receives that no message has served and messages that no task has received, in words: how many, and the first
+    /// `shown` of them.
+    #[must_use]
+    pub fn leftovers(&self, shown: usize) -> (u64, Vec<String>) {
+        let mut count = 0;
+        let mut lines = Vec::new();
+        for (id, task) in self.tasks.iter().enumerate() {
+            let receives = task
+                .mailbox
+                .unserved()
+                .map(|posted| format!("task {id}: a receive got no message: {}", report::wanted(&posted.receive)));
+            let messages = task.mailbox.unreceived().map(|envelope| {
+                let tag = TagFilter::Exactly(envelope.tag);
+                let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
+                format!("task {id}: nobody received a message {}", report::wanted(&message))
+            });
+            for line in receives.chain(messages) {
+                count += 1;
+                if lines.len() < shown {
+                    lines.push(line);
+                }
+            }
+        }
+        (count, lines)
+    }
+
     /// Runs a task until it blocks, computes or ends.
-    fn run(&mut self, id: TaskId, now: Cycle, out: &mut Outbox) {
+    fn run(&mut self, id: TaskId, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         let task = &mut self.tasks[id.index()];
         if task.state == State::Finished {
-            return;
+            return Ok(());
         }
         if task.state != State::Running {
             task.state = State::Running;
         }
         loop {
             let task = &mut self.tasks[id.index()];
-            let Some(event) = task.events.get(task.position) else {
+            let Some(event) = task.steps.next()? else {
                 task.state = State::Finished;
                 task.report.finished = Some(now);
                 self.unfinished -= 1;
-                return;
+                return Ok(());
             };
-            let event = event.clone();
-            task.position += 1;
             match event {
                 Event::Compute(time) => {
                     let cycles = task.cycles(time, self.pace);
                     if cycles > 0 {
                         task.report.compute_cycles += cycles;
                         self.agenda.push(Reverse((now + cycles, id)));
-                        return;
+                        return Ok(());
                     }
                 }
                 Event::Send(send) => {
                     if self.send(id, &send, None, now, out) {
-                        self.block(id, State::Sending, now);
-                        return;
+                        return self.block(id, State::Sending, now);
                     }
                 }
                 Event::Isend(send, request) => {
-                    if self.send(id, &send, Some(request), now, out) {
-                        self.tasks[id.index()].outstanding.insert(request);
-                    }
+                    let under_way = self.send(id, &send, Some(request), now, out);
+                    self.tasks[id.index()].begin(request, Outstanding::Send(send.to), !under_way);
                 }
                 Event::Recv(receive) => {
-                    if task.mailbox.post(Posted { receive, request: None }).is_none() {
-                        self.block(id, State::Receiving, now);
-                        return;
+                    let found = task.mailbox.post(Posted { receive, request: None });
+                    if !self.found(found, None, id, now) {
+                        return self.block(id, State::Receiving(receive), now);
                     }
-                    task.report.received += 1;
                 }
                 Event::Irecv(receive, request) => {
-                    if task.mailbox.post(Posted { receive, request: Some(request) }).is_none() {
-                        task.outstanding.insert(request);
-                    } else {
-                        task.report.received += 1;
-                    }
+                    let found = task.mailbox.post(Posted { receive, request: Some(request) });
+                    let over = self.found(found, Some(request), id, now);
+                    self.tasks[id.index()].begin(request, Outstanding::Receive(receive), over);
                 }
                 Event::Wait(request) => {
-                    if task.outstanding.contains(&request) {
-                        self.block(id, State::Waiting(vec![request]), now);
-                        return;
+                    let open = task.wait_all(&[request]);
+                    if !open.is_empty() {
+                        return self.block(id, State::Waiting(open), now);
                     }
                 }
                 Event::WaitAll(requests) => {
-                    let open: Vec<Request> =
-                        requests.iter().copied().filter(|request| task.outstanding.contains(request)).collect();
+                    let open = task.wait_all(&requests);
                     if !open.is_empty() {
-                        self.block(id, State::Waiting(open), now);
-                        return;
+                        return self.block(id, State::Waiting(open), now);
+                    }
+                }
+                Event::WaitAny(requests) => {
+                    let open = task.wait_any(&requests);
+                    if !open.is_empty() {
+                        return self.block(id, State::WaitingAny(open), now);
                     }
                 }
             }
         }
     }
 
-    fn block(&mut self, id: TaskId, state: State, now: Cycle) {
+    fn block(&mut self, id: TaskId, state: State, now: Cycle) -> Result<(), SourceError> {
         let task = &mut self.tasks[id.index()];
         task.state = state;
         task.blocked_since = now;
+        Ok(())
+    }
+
+    /// A receive was posted and `found` a message, perhaps; true if that serves it. Announced data are asked for.
+    fn found(&mut self, found: Option<Envelope>, request: Option<Request>, id: TaskId, now: Cycle) -> bool {
+        match found {
+            None => false,
+            Some(Envelope { announced: Some(number), .. }) => {
+                self.answer(number, request, now);
+                false
+            }
+            Some(_) => {
+                self.tasks[id.index()].report.received += 1;
+                true
+            }
+        }
+    }
+
+    /// A receive has been found for an announced message: the answer goes out in cycle `when`.
+    fn answer(&mut self, number: u32, receiver: Option<Request>, when: Cycle) {
+        let rendezvous = &mut self.announced[number as usize];
+        rendezvous.receiver = receiver;
+        let announcement = rendezvous.announcement;
+        let answer =
+            Underway { from: announcement.to, to: announcement.from, part: Part::Answer(number), ..announcement };
+        self.replies.push_back((when, answer, 0));
     }
 
     /// Sends; false if the message has already left the task's hands (it stays in the node).
@@ -254,12 +355,31 @@ impl Replay {
         let source = task.node;
         let destination = self.tasks[send.to.index()].node;
         let pair = self.pairs.entry((from, send.to)).or_default();
-        let underway = Underway { from, to: send.to, tag: send.tag, sequence: pair.sent, request };
+        let mut underway =
+            Underway { from, to: send.to, tag: send.tag, sequence: pair.sent, request, part: Part::Eager };
         pair.sent += 1;
         if source == destination {
             self.arrive(&underway, now);
             return false;
         }
+        if self.protocol.eager_limit.is_none_or(|limit| send.bytes <= limit) {
+            self.emit(underway, send.bytes, out);
+            return true;
+        }
+        let number = self.vacant_announced.pop().unwrap_or(self.announced.len() as u32);
+        underway.part = Part::Announcement(number);
+        let rendezvous = Rendezvous { announcement: underway, bytes: send.bytes, receiver: None };
+        match self.announced.get_mut(number as usize) {
+            Some(vacant) => *vacant = rendezvous,
+            None => self.announced.push(rendezvous),
+        }
+        self.emit(underway, 0, out);
+        true
+    }
+
+    /// Hands a message to the network.
+    fn emit(&mut self, underway: Underway, bytes: u64, out: &mut Outbox) {
+        let (source, destination) = (self.tasks[underway.from.index()].node, self.tasks[underway.to.index()].node);
         let id = match self.vacant.pop() {
             Some(id) => {
                 self.underway[id] = underway;
@@ -270,14 +390,17 @@ impl Replay {
                 self.underway.len() - 1
             }
         };
-        out.push(Message { id: id as u64, source, destination, bytes: send.bytes });
-        true
+        out.push(Message { id: id as u64, source, destination, bytes });
     }
 
-    /// A message has arrived; whoever it frees goes on in cycle `resume`.
+    /// A message, or the announcement of one, has arrived; whoever it frees goes on in cycle `resume`.
     fn arrive(&mut self, message: &Underway, resume: Cycle) {
         let Some(pair) = self.pairs.get_mut(&(message.from, message.to)) else { return };
-        pair.early.insert(message.sequence, Envelope { from: message.from, tag: message.tag });
+        let announced = match message.part {
+            Part::Announcement(number) => Some(number),
+            _ => None,
+        };
+        pair.early.insert(message.sequence, Envelope { from: message.from, tag: message.tag, announced });
         let mut visible = Vec::new();
         while let Some(envelope) = pair.early.remove(&pair.seen) {
             pair.seen += 1;
@@ -286,13 +409,34 @@ impl Replay {
         for envelope in visible {
             let task = &mut self.tasks[message.to.index()];
             let Some(posted) = task.mailbox.arrive(envelope) else { continue };
-            task.report.received += 1;
-            match posted.request {
-                Some(request) => self.complete(message.to, request, resume),
-                None => {
-                    task.report.blocked_on_receive_cycles += resume.since(task.blocked_since);
-                    self.agenda.push(Reverse((resume, message.to)));
-                }
+            match envelope.announced {
+                Some(number) => self.answer(number, posted.request, resume),
+                None => self.received(message.to, posted.request, resume),
+            }
+        }
+    }
+
+    /// A receive has been served.
+    fn received(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
+        let task = &mut self.tasks[id.index()];
+        task.report.received += 1;
+        match request {
+            Some(request) => self.complete(id, request, resume),
+            None => {
+                task.report.blocked_on_receive_cycles += resume.since(task.blocked_since);
+                self.agenda.push(Reverse((resume, id)));
+            }
+        }
+    }
+
+    /// A send has left its task's hands.
+    fn left(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
+        match request {
+            Some(request) => self.complete(id, request, resume),
+            None => {
+                let task = &mut self.tasks[id.index()];
+                task.report.blocked_on_send_cycles += resume.since(task.blocked_since);
+                self.agenda.push(Reverse((resume, id)));
             }
         }
     }
@@ -301,48 +445,24 @@ impl Replay {
     fn complete(&mut self, id: TaskId, request: Request, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
         task.outstanding.remove(&request);
-        if let State::Waiting(open) = &mut task.state {
-            let waited = open.len();
-            open.retain(|&other| other != request);
-            if waited > 0 && open.is_empty() {
-                task.report.blocked_on_wait_cycles += resume.since(task.blocked_since);
-                self.agenda.push(Reverse((resume, id)));
+        let over = match &mut task.state {
+            State::Waiting(open) if open.contains(&request) => {
+                open.retain(|&other| other != request);
+                open.is_empty()
             }
-        }
-    }
-}
-
-impl Task {
-    /// Whole cycles of a compute event; the rest is carried to the next one, so that rounding does not add up.
-    fn cycles(&mut self, time: Picoseconds, pace: Pace) -> u64 {
-        let scaled =
-            if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
-        let total = scaled.saturating_add(self.carry);
-        self.carry = total % pace.cycle.0;
-        total / pace.cycle.0
-    }
-
-    fn waits_for(&self, id: usize) -> Option<String> {
-        let step = format!("task {id} on node {}, event {} of {}", self.node, self.position, self.events.len());
-        let what = match &self.state {
-            State::Running | State::Finished => return None,
-            State::Sending => "its send to be taken by the network".to_owned(),
-            State::Receiving => match self.events.get(self.position.checked_sub(1)?) {
-                Some(Event::Recv(receive)) => format!("a message {}", report::wanted(receive)),
-                _ => "a message".to_owned(),
-            },
-            State::Waiting(open) => {
-                let names: Vec<String> = open
-                    .iter()
-                    .take(4)
-                    .map(|&request| report::request(&self.events[..self.position], request))
-                    .collect();
-                let more = open.len().saturating_sub(names.len());
-                let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}{tail}", names.join(", "))
+            State::WaitingAny(open) if open.contains(&request) => {
+                open.clear();
+                true
+            }
+            _ => {
+                task.completed.insert(request);
+                false
             }
         };
-        Some(format!("{step}: waits for {what}"))
+        if over {
+            task.report.blocked_on_wait_cycles += resume.since(task.blocked_since);
+            self.agenda.push(Reverse((resume, id)));
+        }
     }
 }
 
@@ -352,25 +472,27 @@ impl TrGen for Replay {
     }
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        while let Some((_, underway, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
+            self.emit(underway, bytes, out);
+        }
         while let Some(&Reverse((due, task))) = self.agenda.peek() {
             if due > now {
                 break;
             }
             self.agenda.pop();
-            self.run(task, now, out);
+            self.run(task, now, out)?;
+        }
+        // What the tasks have just asked for goes out in the same cycle.
+        while let Some((_, underway, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
+            self.emit(underway, bytes, out);
         }
         Ok(())
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {
-        let Underway { from, request, .. } = self.underway[message.id as usize];
-        match request {
-            Some(request) => self.complete(from, request, now.next()),
-            None => {
-                let task = &mut self.tasks[from.index()];
-                task.report.blocked_on_send_cycles += now.next().since(task.blocked_since);
-                self.agenda.push(Reverse((now.next(), from)));
-            }
+        let Underway { from, request, part, .. } = self.underway[message.id as usize];
+        if matches!(part, Part::Eager | Part::Data(_)) {
+            self.left(from, request, now.next());
         }
     }
 
@@ -378,12 +500,25 @@ impl TrGen for Replay {
         let id = delivery.message.id as usize;
         let underway = self.underway[id];
         self.vacant.push(id);
-        self.arrive(&underway, now.next());
+        match underway.part {
+            Part::Eager | Part::Announcement(_) => self.arrive(&underway, now.next()),
+            Part::Answer(number) => {
+                let Rendezvous { announcement, bytes, .. } = self.announced[number as usize];
+                self.replies.push_back((now.next(), Underway { part: Part::Data(number), ..announcement }, bytes));
+            }
+            Part::Data(number) => {
+                let receiver = self.announced[number as usize].receiver;
+                self.vacant_announced.push(number);
+                self.received(underway.to, receiver, now.next());
+            }
+        }
     }
 
     fn next(&self) -> Next {
-        match self.agenda.peek() {
-            Some(&Reverse((due, _))) => Next::At(due),
+        let task = self.agenda.peek().map(|&Reverse((due, _))| due);
+        let reply = self.replies.front().map(|&(due, ..)| due);
+        match task.into_iter().chain(reply).min() {
+            Some(due) => Next::At(due),
             None if self.unfinished == 0 => Next::Done,
             None => Next::Waiting,
         }

@@ -1,6 +1,7 @@
 //! What a replay tells of its tasks.
 
-use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use super::task::Outstanding;
+use crate::trace::program::{Receive, Send, Tag, TagFilter};
 use crate::units::Cycle;
 
 /// What one task did.
@@ -28,9 +29,10 @@ pub struct TaskReport {
 
 impl TaskReport {
     pub(super) fn count_sent(&mut self, send: &Send) {
-        match send.tag.context {
-            Tag::COLLECTIVE => self.sent_collective += 1,
-            _ => self.sent_point_to_point += 1,
+        if send.tag.is_collective() {
+            self.sent_collective += 1
+        } else {
+            self.sent_point_to_point += 1
         }
         self.sent_bytes = self.sent_bytes.saturating_add(send.bytes);
     }
@@ -51,19 +53,18 @@ pub struct ReplayReport {
 pub(super) fn wanted(receive: &Receive) -> String {
     let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
     let tag = match receive.tag {
-        TagFilter::Exactly(Tag { context: Tag::COLLECTIVE, label }) => format!("of collective {label}"),
+        TagFilter::Exactly(tag) if tag.is_collective() => format!("of collective {}", tag.label),
         TagFilter::Exactly(Tag { label, .. }) => format!("with tag {label}"),
         TagFilter::AnyIn(_) => "with any tag".to_owned(),
     };
     format!("{from} {tag}")
 }
 
-/// What the latest of `events` that began `request` waits for, in words.
-pub(super) fn request(events: &[Event], request: Request) -> String {
-    let begun = events.iter().rev().find_map(|event| match event {
-        Event::Irecv(receive, begun) if *begun == request => Some(format!("a message {}", wanted(receive))),
-        Event::Isend(send, begun) if *begun == request => Some(format!("its send to task {}", send.to)),
-        _ => None,
-    });
-    begun.unwrap_or_else(|| "a request".to_owned())
+/// What an outstanding request waits for, in words.
+pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
+    match outstanding {
+        Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),
+        Some(Outstanding::Send(to)) => format!("its send to task {to}"),
+        None => "a request".to_owned(),
+    }
 }

@@ -39,7 +39,7 @@ use super::error::{Fault, Place, ReadError};
 use super::input::{Source, folder_of};
 use super::options::ReadOptions;
 use super::text::{self, Lines, MAX_TASKS};
-use super::{Candidate, Layout, Reader, Trace};
+use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::{Component, Parameter};
 use crate::trace::program::Program;
 
@@ -56,7 +56,7 @@ pub(super) const READER: Reader = Reader {
         source: "SimGrid SMPI, time-independent traces (Desprez, Markomanolis, Quinson, Suter 2011)",
     },
     find,
-    read,
+    read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
 /// Said of lines that only older versions of SimGrid wrote.

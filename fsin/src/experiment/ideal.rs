@@ -1,0 +1,60 @@
+//! A trace over an ideal network: no router, no cycles, times of hosts alone.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trgen::trace::formats::{self, Application};
+use trgen::trace::goal::chain;
+use trgen::trace::goal::ideal::{self, Execution};
+
+use super::execute::Trouble;
+use super::resolve::{Experiment, Traffic};
+
+/// What an execution over an ideal network found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IdealRun {
+    /// Times and leftovers.
+    pub execution: Execution,
+    /// Messages of the graph.
+    pub messages: u64,
+    /// \[bytes\] Of those.
+    pub message_bytes: u64,
+    /// True unless somebody asked to stop.
+    pub complete: bool,
+    /// Decisions and warnings of the reader.
+    pub notes: Vec<String>,
+}
+
+/// Executes the trace of an experiment over its ideal network, L after every message has left. Programs become graphs.
+/// Reports events to `progress`.
+///
+/// # Errors
+/// An experiment without trace or ideal network, a trace that cannot be read or that is no graph.
+pub fn execute_ideal(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64),
+) -> Result<IdealRun, Trouble> {
+    let settings = experiment.settings();
+    let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
+        return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
+    };
+    let (mut graph, notes) = match formats::open(path, options)? {
+        Application::Graphs(trace) => (trace.graph, trace.notes),
+        Application::Programs(trace) => {
+            let graph = chain::graph(&trace.program).map_err(|error| {
+                let what = format!("--network ideal: {error}");
+                settings.error("network", what, "replay this trace over the router")
+            })?;
+            (graph, trace.notes.into_iter().chain(trace.warnings).collect())
+        }
+    };
+    graph.scale_work(experiment.pace.compute_scale);
+    let counts = graph.counts();
+    let mut complete = true;
+    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
+        progress(events);
+        complete = !stop.load(Ordering::Relaxed);
+        complete
+    });
+    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes })
+}

@@ -1,0 +1,42 @@
+//! Figures of an execution over an ideal network.
+
+use serde_json::{Map, Value, json};
+
+use super::figures::{Costs, SCHEMA, settings};
+use crate::experiment::{Experiment, IdealRun};
+
+/// The figures, in the order in which they are written. Times are in ns, the unit of graphs.
+#[must_use]
+pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, manifest: Value) -> Map<String, Value> {
+    let IdealRun { execution, messages, message_bytes, complete, notes } = run;
+    let finish = &execution.finish;
+    let remains = &execution.remains;
+    let sound = *complete && remains.is_nothing();
+    let last = execution.last();
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| {
+        all.insert(name.to_owned(), value);
+    };
+    put("schema", json!(SCHEMA));
+    put("complete", json!(sound));
+    put("notes", json!(notes));
+    put("tasks", json!(finish.len()));
+    put("messages", json!(messages));
+    put("message_bytes", json!(message_bytes));
+    put("events", json!(execution.events));
+    put("completion_seconds", json!(last.filter(|_| sound).map(|(_, time)| time as f64 * 1e-9)));
+    put("finish_max_ns", json!(last.map(|(_, time)| time)));
+    put("finish_max_task", json!(last.map(|(task, _)| task)));
+    put("finish_min_ns", json!(finish.iter().min()));
+    put("finish_sum_ns", json!(finish.iter().fold(0_u64, |sum, time| sum.saturating_add(*time))));
+    put("operations_not_started", json!(remains.unstarted));
+    put("receives_without_message", json!(remains.unserved));
+    put("messages_without_receive", json!(remains.unreceived));
+    put("per_task", finish.iter().map(|time| json!({ "finish_ns": time })).collect());
+    put("cpu_seconds", json!(costs.cpu_seconds));
+    put("events_per_second", json!((costs.cpu_seconds > 0.0).then(|| execution.events as f64 / costs.cpu_seconds)));
+    put("peak_memory_bytes", json!(costs.peak_memory_bytes));
+    put("experiment", settings(experiment));
+    put("manifest", manifest);
+    all
+}

@@ -1,0 +1,195 @@
+//! Whether a trace can be executed: every message received, every receive served, nobody waiting for ever.
+//!
+//! Programs are executed over a network that delivers at once. That finds every deadlock that does not depend on the
+//! order in which messages of different senders arrive; where wildcard receives make it depend, they are counted.
+
+use std::collections::{HashMap, HashSet};
+
+use trgen::trace::container::Reader;
+use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::goal::{Graph, ideal};
+use trgen::trace::program::{Event, Program};
+use trgen::trace::replay::{Pace, Protocol, Replay};
+use trgen::{Cycle, Delivery, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
+
+/// What an examination found.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Verdict {
+    /// Tasks.
+    pub tasks: usize,
+    /// Messages sent.
+    pub messages: u64,
+    /// \[bytes\] Sent.
+    pub bytes: u64,
+    /// Messages received.
+    pub received: u64,
+    /// Tasks that never ended, and what each waits for; empty if all ended.
+    pub waits: Vec<String>,
+    /// Messages without receive and receives without message.
+    pub unmatched: u64,
+    /// The first of them.
+    pub unmatched_shown: Vec<String>,
+    /// Receives from any source.
+    pub wildcards: u64,
+    /// Tasks whose wildcard receives could get messages of several senders: what they get depends on who is first.
+    pub races: Vec<TaskId>,
+}
+
+impl Verdict {
+    /// True if some task waits for ever.
+    #[must_use]
+    pub fn deadlock(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
+    /// True if nothing is wrong; races are not.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        !self.deadlock() && self.unmatched == 0
+    }
+}
+
+/// Lines of each kind that a verdict shows.
+const SHOWN: usize = 16;
+
+const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 0.0 };
+
+/// Examines programs. With `synchronous`, every send of at least a byte waits for its receive.
+///
+/// # Errors
+/// A program whose peers do not exist.
+pub fn program(program: &Program, synchronous: bool) -> Result<Verdict, SourceError> {
+    let nodes = program.tasks.len();
+    let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
+    let mut wildcards = Wildcards::default();
+    for (task, events) in program.tasks.iter().enumerate() {
+        events.iter().for_each(|event| wildcards.see(TaskId::at(task), event));
+    }
+    let replay = Replay::new(program.clone(), &placement, nodes, PACE)?;
+    examine(replay, nodes, synchronous, &wildcards)
+}
+
+/// Examines a container of programs, block by block.
+///
+/// # Errors
+/// A damaged block.
+pub fn container(container: &Reader, synchronous: bool) -> Result<Verdict, SourceError> {
+    let nodes = container.summaries().len();
+    let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
+    let mut wildcards = Wildcards::default();
+    for task in 0..nodes {
+        let mut cursor = container.cursor(task);
+        let failed = |error| SourceError { what: format!("task {task}: {error}") };
+        while let Some(event) = cursor.next_event().map_err(failed)? {
+            wildcards.see(TaskId::at(task), &event);
+        }
+    }
+    examine(Replay::stored(container, &placement, nodes, PACE)?, nodes, synchronous, &wildcards)
+}
+
+fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcards) -> Result<Verdict, SourceError> {
+    let mut replay = replay.with_protocol(Protocol { eager_limit: synchronous.then_some(0) });
+    let mut outbox = Outbox::new(nodes);
+    let mut now = Cycle::FIRST;
+    while let Next::At(due) = replay.next() {
+        now = now.max(due);
+        replay.generate(now, &mut outbox)?;
+        let mut taken = Vec::new();
+        outbox.offer(|message| {
+            taken.push(message);
+            true
+        });
+        for message in taken {
+            replay.sent(now, &message);
+            replay.delivered(now, &Delivery { message, offered: now, delivered: now });
+        }
+        now = now.next();
+    }
+    let report = replay.report();
+    let (unmatched, unmatched_shown) = replay.leftovers(SHOWN);
+    Ok(Verdict {
+        tasks: nodes,
+        messages: report.tasks.iter().map(|task| task.sent_point_to_point + task.sent_collective).sum(),
+        bytes: report.tasks.iter().fold(0, |sum, task| sum.saturating_add(task.sent_bytes)),
+        received: report.tasks.iter().map(|task| task.received).sum(),
+        waits: replay.waits(),
+        unmatched,
+        unmatched_shown,
+        wildcards: wildcards.count,
+        races: wildcards.races(),
+    })
+}
+
+/// Receives from any source, and who could answer them.
+#[derive(Default)]
+struct Wildcards {
+    count: u64,
+    /// Contexts that a task receives from any source in.
+    open: HashSet<(TaskId, u32)>,
+    /// One sender to a task in a context; `None` if there are several.
+    senders: HashMap<(TaskId, u32), Option<TaskId>>,
+}
+
+impl Wildcards {
+    fn see(&mut self, task: TaskId, event: &Event) {
+        match event {
+            Event::Send(send) | Event::Isend(send, _) => {
+                let sender = self.senders.entry((send.to, send.tag.context)).or_insert(Some(task));
+                if *sender != Some(task) {
+                    *sender = None;
+                }
+            }
+            Event::Recv(receive) | Event::Irecv(receive, _) if receive.from.is_none() => {
+                self.count += 1;
+                self.open.insert((task, receive.tag.context()));
+            }
+            _ => {}
+        }
+    }
+
+    fn races(&self) -> Vec<TaskId> {
+        let racing = self.open.iter().filter(|place| self.senders.get(place) == Some(&None));
+        let mut tasks: Vec<TaskId> = racing.map(|(task, _)| *task).collect();
+        tasks.sort_unstable();
+        tasks.dedup();
+        tasks
+    }
+}
+
+/// Examines a graph by executing it without any cost.
+#[must_use]
+pub fn graph(graph: &Graph) -> Verdict {
+    let counts = graph.counts();
+    let free = HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX };
+    let nodes = graph.ranks().iter().enumerate();
+    let (mut wildcards, mut senders) = (Wildcards::default(), HashSet::new());
+    for (rank, operations) in nodes {
+        for node in operations.nodes() {
+            match node.kind {
+                trgen::trace::goal::Kind::Send if senders.insert((rank, node.peer)) => {
+                    let sender = wildcards.senders.entry((TaskId(node.peer), 0)).or_insert(Some(TaskId::at(rank)));
+                    if *sender != Some(TaskId::at(rank)) {
+                        *sender = None;
+                    }
+                }
+                trgen::trace::goal::Kind::Recv if node.peer == trgen::trace::goal::ANY => {
+                    wildcards.count += 1;
+                    wildcards.open.insert((TaskId::at(rank), 0));
+                }
+                _ => {}
+            }
+        }
+    }
+    let remains = ideal::execute(graph.clone(), free, 0, &mut |_| true).remains;
+    Verdict {
+        tasks: graph.ranks().len(),
+        messages: counts.sends,
+        bytes: counts.bytes,
+        received: counts.recvs - remains.unserved,
+        waits: if remains.unstarted > 0 { remains.waits.clone() } else { Vec::new() },
+        unmatched: remains.unserved + remains.unreceived,
+        unmatched_shown: remains.waits.into_iter().take(SHOWN).collect(),
+        wildcards: wildcards.count,
+        races: wildcards.races(),
+    }
+}

@@ -1,0 +1,148 @@
+//! Commands that make a trace of traces, or of a few words.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use trace_prep::{output, transform};
+use trgen::catalog::{Component, Refusal};
+use trgen::trace::container::Writer;
+use trgen::trace::formats::Trace;
+use trgen::trace::goal::patterns;
+use trgen::trace::kernels;
+use trgen::trace::program::Program;
+
+use super::input::{self, load, load_file};
+use super::meter::Meter;
+use super::store::{header, programs_header, store_graph, store_program};
+use super::{Complaint, Exit, print};
+
+/// Reads programs, changes them and writes them.
+fn change(
+    matches: &ArgMatches,
+    command: &str,
+    change: impl FnOnce(Program) -> Result<Program, Complaint>,
+) -> Result<Exit, Complaint> {
+    let path = input::file(matches, "output")?;
+    let loaded = load(matches)?;
+    let quiet = loaded.quiet;
+    let mut trace: Trace = loaded.programs(command)?;
+    trace.program = change(std::mem::take(&mut trace.program))?;
+    let origin = format!("{command} of {}", trace.format);
+    store_program(&path, &header(&trace, &origin), &trace.program, quiet)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
+    change(matches, "scale", |mut program| {
+        transform::scale(&mut program, factor("compute"), factor("bytes"))?;
+        Ok(program)
+    })
+}
+
+pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let events = matches.get_one::<usize>("events").copied();
+    let tasks = matches.get_one::<String>("tasks");
+    if events.is_none() && tasks.is_none() {
+        return Err(Complaint::new(Exit::Usage, "nothing to cut by", "give --tasks 0..8, --events 1000, or both"));
+    }
+    let range = match tasks {
+        None => None,
+        Some(text) => {
+            let parsed = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+            let bad = || Complaint::new(Exit::Usage, format!("--tasks `{text}` is no range"), "write --tasks 0..8");
+            Some(parsed.ok_or_else(bad)?)
+        }
+    };
+    change(matches, "slice", |mut program| {
+        if let Some((first, end)) = range {
+            program = transform::tasks(program, first, end)?;
+        }
+        if let Some(events) = events {
+            program = transform::prefix(program, events)?;
+        }
+        Ok(program)
+    })
+}
+
+pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let path = input::file(matches, "output")?;
+    let mut programs = Vec::new();
+    let mut notes = Vec::new();
+    for input in matches.get_many::<PathBuf>("inputs").into_iter().flatten() {
+        let trace = load_file(input, matches)?.programs("merge")?;
+        notes.push(format!("{} tasks from {}", trace.program.tasks.len(), input.display()));
+        programs.push(trace.program);
+    }
+    let merged = transform::merge(programs)?;
+    let header = programs_header(merged.tasks.len(), "merge", Vec::new(), notes);
+    store_program(&path, &header, &merged, input::quiet(matches))?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let spec = matches.get_one::<String>("permutation").cloned().unwrap_or_default();
+    change(matches, "remap", |program| {
+        let numbers = transform::permutation(&spec, program.tasks.len())?;
+        Ok(transform::remap(program, &numbers))
+    })
+}
+
+pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    if matches.get_flag("list") {
+        return list();
+    }
+    let spec = matches.get_one::<String>("spec").map_or("", String::as_str);
+    let path = input::file(matches, "output")?;
+    let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1);
+    let name = spec.split([':', '(']).next().unwrap_or_default().trim();
+    if patterns::components().any(|component| component.name == name) {
+        if repeat != 1 {
+            return Err(Complaint::new(Exit::Usage, "--repeat with a graph pattern", "use it with a kernel"));
+        }
+        store_graph(&path, &patterns::parse(spec)?, spec)?;
+        return Ok(Exit::Done);
+    }
+    let program = kernels::parse(spec, 16, None).map_err(|refusal| match refusal {
+        Refusal::UnknownName { remedy, .. } => {
+            let remedy = format!("{remedy}; `trace-prep generate --list` names kernels and patterns");
+            Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy)
+        }
+        other => other.into(),
+    })?;
+    let header = programs_header(program.tasks.len(), spec, Vec::new(), Vec::new());
+    let meter = Meter::new(false, &format!("writing {}", path.display()));
+    output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+        let mut writer = Writer::new(out, &header)?;
+        let mut events = 0_u64;
+        for (task, steps) in (0..).zip(&program.tasks) {
+            for _ in 0..repeat {
+                for event in steps {
+                    writer.event(task, event)?;
+                }
+                events += steps.len() as u64;
+                meter.at(events);
+            }
+        }
+        writer.finish()?;
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn list() -> Result<Exit, Complaint> {
+    let mut text = String::new();
+    let mut add = |title: &str, components: &mut dyn Iterator<Item = &'static Component>| {
+        let _ = writeln!(text, "{title}");
+        for component in components {
+            let _ = writeln!(text, "  {:<24}{}", component.name, component.about);
+        }
+    };
+    add("kernels (programs)", &mut kernels::components());
+    add("patterns (graphs)", &mut patterns::components());
+    print(&text)?;
+    Ok(Exit::Done)
+}

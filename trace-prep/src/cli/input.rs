@@ -1,0 +1,91 @@
+//! Opening what the command line names.
+
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use trgen::trace::formats::{self, Application, ComputeUnit, ReadOptions, Trace};
+use trgen::trace::goal::Graph;
+
+use super::meter::Meter;
+use super::{Complaint, Exit, tell};
+
+/// A trace that was read, with what the reader said.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) application: Application,
+    pub(super) quiet: bool,
+}
+
+pub(super) fn quiet(matches: &ArgMatches) -> bool {
+    matches.get_flag("quiet")
+}
+
+pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complaint> {
+    let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let compute_unit = match word("trace-unit") {
+        Some("us") => ComputeUnit::Microseconds,
+        Some("ms") => ComputeUnit::Milliseconds,
+        _ => ComputeUnit::Nanoseconds,
+    };
+    let defaults = ReadOptions::default();
+    Ok(ReadOptions {
+        flop_rate: matches.get_one("flop-rate").copied().unwrap_or(defaults.flop_rate),
+        compute_unit,
+        recv_order: word("recv-order").unwrap_or("detect").parse()?,
+        from: word("from").map(str::to_owned),
+        max_events: matches.get_one("max-events").copied().unwrap_or(defaults.max_events),
+    })
+}
+
+pub(super) fn file(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
+    let missing = || Complaint::new(Exit::Usage, format!("no {name} given"), "see --help");
+    matches.get_one::<PathBuf>(name).cloned().ok_or_else(missing)
+}
+
+/// Reads the trace that the argument `input` names.
+pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
+    load_file(&file(matches, "input")?, matches)
+}
+
+pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
+    let quiet = quiet(matches);
+    let meter = Meter::new(quiet, &format!("reading {}", path.display()));
+    let application = formats::open(path, &read_options(matches)?)?;
+    drop(meter);
+    let loaded = Loaded { application, quiet };
+    if !quiet {
+        let (notes, warnings) = loaded.remarks();
+        notes.iter().for_each(|note| tell(&format!("note: {note}")));
+        warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    }
+    Ok(loaded)
+}
+
+impl Loaded {
+    fn remarks(&self) -> (&[String], &[String]) {
+        match &self.application {
+            Application::Programs(trace) => (&trace.notes, &trace.warnings),
+            Application::Graphs(graph) => (&graph.notes, &[]),
+        }
+    }
+
+    /// The programs; a graph is refused.
+    pub(super) fn programs(self, command: &str) -> Result<Trace, Complaint> {
+        match self.application {
+            Application::Programs(trace) => Ok(trace),
+            Application::Graphs(graph) => Err(Complaint::new(
+                Exit::Usage,
+                format!("`{command}` takes programs of events, and this is a graph ({})", graph.format),
+                "graphs can be imported, exported, checked and described",
+            )),
+        }
+    }
+
+    /// The graph, or the programs as one.
+    pub(super) fn graph(self) -> Result<Graph, Complaint> {
+        match self.application {
+            Application::Programs(trace) => Ok(trgen::trace::goal::chain::graph(&trace.program)?),
+            Application::Graphs(graph) => Ok(graph.graph),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `check`, `info` and `matrix`: what a trace is, without changing it.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use serde_json::{Map, Value, json};
+use trace_prep::check::{self, Verdict};
+use trace_prep::facts::{self, Facts};
+use trace_prep::matrix::Matrix;
+use trace_prep::output;
+use trgen::trace::container::Content;
+use trgen::trace::formats::{self, Application};
+
+use super::input::{self, load};
+use super::meter::Meter;
+use super::{Complaint, Exit, print};
+
+pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let synchronous = matches.get_flag("synchronous");
+    let verdict = match formats::open_container(&input::file(matches, "input")?)? {
+        Some(container) if container.header().content == Content::Programs => {
+            let _meter = Meter::new(input::quiet(matches), "executing");
+            check::container(&container, synchronous)?
+        }
+        _ => {
+            let loaded = load(matches)?;
+            let _meter = Meter::new(loaded.quiet, "executing");
+            match &loaded.application {
+                Application::Programs(trace) => check::program(&trace.program, synchronous)?,
+                Application::Graphs(graph) => check::graph(&graph.graph),
+            }
+        }
+    };
+    print(&report(&verdict))?;
+    if verdict.deadlock() {
+        let what = format!("the trace deadlocks: {} tasks wait for ever", verdict.waits.len());
+        let remedy = "every receive needs a send of the same source, destination and tag";
+        return Err(Complaint::new(Exit::Deadlock, what, remedy));
+    }
+    if verdict.unmatched > 0 {
+        let what = format!("{} sends or receives have no counterpart", verdict.unmatched);
+        return Err(Complaint::new(
+            Exit::Failed,
+            what,
+            "the trace may be cut, or its receive lines read in the wrong order",
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+fn report(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(text, "{name:<28}{value}");
+    };
+    line("tasks", &verdict.tasks);
+    line("messages", &verdict.messages);
+    line("bytes", &verdict.bytes);
+    line("messages received", &verdict.received);
+    line("without counterpart", &verdict.unmatched);
+    line("receives from any source", &verdict.wildcards);
+    line("tasks with wildcard races", &verdict.races.len());
+    line("tasks that wait for ever", &verdict.waits.len());
+    for wait in verdict.waits.iter().take(16).chain(&verdict.unmatched_shown) {
+        let _ = writeln!(text, "  {wait}");
+    }
+    text
+}
+
+pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let loaded = load(matches)?;
+    let (facts, format, collectives) = match &loaded.application {
+        Application::Programs(trace) => (facts::program(&trace.program), trace.format, Some(&trace.collectives)),
+        Application::Graphs(graph) => (facts::graph(&graph.graph), graph.format, None),
+    };
+    if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
+        let text = serde_json::to_string_pretty(&as_json(&facts, format, collectives)).unwrap_or_default();
+        print(&format!("{text}\n"))?;
+    } else {
+        print(&as_table(&facts, format, collectives))?;
+    }
+    Ok(Exit::Done)
+}
+
+type Collectives<'a> = Option<&'a std::collections::BTreeMap<&'static str, u64>>;
+
+fn as_json(facts: &Facts, format: &str, collectives: Collectives<'_>) -> Value {
+    let counts = |entries: &mut dyn Iterator<Item = (String, u64)>| -> Value {
+        entries.map(|(name, count)| (name, json!(count))).collect::<Map<String, Value>>().into()
+    };
+    json!({
+        "schema": 1,
+        "format": format,
+        "tasks": facts.tasks,
+        "events": counts(&mut facts.events.iter().map(|(name, count)| ((*name).to_owned(), *count))),
+        "point_to_point_messages": facts.point_to_point_messages,
+        "point_to_point_bytes": facts.point_to_point_bytes,
+        "collective_messages": facts.collective_messages,
+        "collective_bytes": facts.collective_bytes,
+        "collective_calls": counts(
+            &mut collectives.into_iter().flatten().map(|(name, count)| ((*name).to_owned(), *count))
+        ),
+        "pairs": facts.pairs,
+        "messages_by_size_bytes_up_to": counts(&mut facts.sizes.iter().map(|(size, count)| (size.to_string(), *count))),
+        "compute_seconds": facts.compute.seconds(),
+    })
+}
+
+fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: &dyn std::fmt::Display| {
+        let _ = writeln!(text, "{name:<28}{value}");
+    };
+    line("format", &format);
+    line("tasks", &facts.tasks);
+    for (name, count) in &facts.events {
+        line(&format!("events {name}"), count);
+    }
+    line("point-to-point messages", &facts.point_to_point_messages);
+    line("point-to-point bytes", &facts.point_to_point_bytes);
+    line("collective messages", &facts.collective_messages);
+    line("collective bytes", &facts.collective_bytes);
+    for (name, count) in collectives.into_iter().flatten() {
+        line(&format!("calls of {name}"), count);
+    }
+    line("pairs of tasks", &facts.pairs);
+    line("computing, all tasks (s)", &facts.compute.seconds());
+    for (size, count) in &facts.sizes {
+        line(&format!("messages up to {size} bytes"), count);
+    }
+    text
+}
+
+pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let loaded = load(matches)?;
+    let matrix = match &loaded.application {
+        Application::Programs(trace) => Matrix::of_program(&trace.program),
+        Application::Graphs(graph) => Matrix::of_graph(&graph.graph),
+    };
+    if let Some(path) = matches.get_one::<PathBuf>("svg") {
+        output::file(path, |out| -> Result<(), Complaint> { Ok(matrix.svg(out)?) })?;
+    }
+    match matches.get_one::<PathBuf>("output") {
+        Some(path) => output::file(path, |out| -> Result<(), Complaint> { Ok(matrix.csv(out)?) })?,
+        None => {
+            let mut text = Vec::new();
+            matrix.csv(&mut text)?;
+            print(&String::from_utf8_lossy(&text))?;
+        }
+    }
+    Ok(Exit::Done)
+}

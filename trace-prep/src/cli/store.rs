@@ -1,0 +1,122 @@
+//! `import` and `export`: from any format to the container, and back.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use clap::ArgMatches;
+use trace_prep::output;
+use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::formats::{Application, Trace, write};
+use trgen::trace::goal::{Graph, binary, text};
+use trgen::trace::program::Program;
+
+use super::input::{self, Loaded, load};
+use super::meter::Meter;
+use super::{Complaint, Exit, tell};
+
+/// The header of a container made of a trace.
+pub(super) fn header(trace: &Trace, origin: &str) -> Header {
+    let collectives = trace.collectives.iter().map(|(name, calls)| ((*name).to_owned(), *calls)).collect();
+    let notes = trace.notes.iter().cloned().chain(trace.warnings.iter().map(|text| format!("warning: {text}")));
+    programs_header(trace.program.tasks.len(), origin, collectives, notes.collect())
+}
+
+pub(super) fn programs_header(
+    tasks: usize,
+    origin: &str,
+    collectives: Vec<(String, u64)>,
+    notes: Vec<String>,
+) -> Header {
+    // Readers limit tasks to 2^24.
+    Header { content: Content::Programs, tasks: tasks as u32, origin: origin.to_owned(), collectives, notes }
+}
+
+/// Writes programs as a container.
+pub(super) fn store_program(path: &Path, header: &Header, program: &Program, quiet: bool) -> Result<(), Complaint> {
+    let meter = Meter::new(quiet, &format!("writing {}", path.display()));
+    output::file(path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+        let mut writer = Writer::new(out, header)?;
+        writer.program(program)?;
+        meter.at(program.tasks.iter().map(|events| events.len() as u64).sum());
+        writer.finish()?;
+        Ok(())
+    })
+}
+
+/// Writes a graph as a container.
+pub(super) fn store_graph(path: &Path, graph: &Graph, origin: &str) -> Result<(), Complaint> {
+    let header = Header {
+        content: Content::Graphs,
+        tasks: graph.ranks().len() as u32,
+        origin: origin.to_owned(),
+        collectives: Vec::new(),
+        notes: Vec::new(),
+    };
+    output::file(path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+        let mut writer = Writer::new(out, &header)?;
+        writer.graph(graph)?;
+        writer.finish()?;
+        Ok(())
+    })
+}
+
+fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
+    match &loaded.application {
+        Application::Programs(trace) => store_program(path, &header(trace, trace.format), &trace.program, loaded.quiet),
+        Application::Graphs(graph) => store_graph(path, &graph.graph, graph.format),
+    }
+}
+
+pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    store(&input::file(matches, "output")?, load(matches)?)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let path = input::file(matches, "output")?;
+    let loaded = load(matches)?;
+    let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
+    match matches.get_one::<String>("to").map(String::as_str) {
+        Some("trg") => store(&path, loaded)?,
+        Some("goal") => {
+            let graph = loaded.graph()?;
+            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+                Ok(text::write(&graph, out)?)
+            })?;
+        }
+        Some("goal-bin") => {
+            let graph = loaded.graph()?;
+            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+                Ok(binary::write(&graph, out)?)
+            })?;
+        }
+        Some("simgrid-ti") => {
+            let trace = loaded.programs("export --to simgrid-ti")?;
+            output::folder(&path, |folder| write_ti(folder, &trace.program, options.flop_rate))?;
+        }
+        _ => {
+            let trace = loaded.programs("export --to fsin-trc")?;
+            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+                Ok(write::trc(&trace.program, out)?)
+            })?;
+        }
+    }
+    if !quiet {
+        tell(&format!("note: wrote {}", path.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), Complaint> {
+    let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);
+    for task in 0..program.tasks.len() {
+        let name = format!("rank-{task}.txt");
+        writeln!(index, "{name}")?;
+        let mut file = BufWriter::new(File::create(folder.join(name))?);
+        write::ti(program, task, flop_rate, &mut file)?;
+        file.flush()?;
+    }
+    index.flush()?;
+    Ok(())
+}

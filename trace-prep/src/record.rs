@@ -1,0 +1,104 @@
+//! Recording: builds the profiling library with the user's own compiler wrapper and runs a program with it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// Source of the profiling library.
+const SOURCE: &str = include_str!("../recorder/recorder.c");
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A file could not be written.
+    #[error("{}: {error}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A program could not be started.
+    #[error("cannot start `{}`: {error}", .program.to_string_lossy())]
+    Start {
+        /// Which program.
+        program: OsString,
+        /// Why.
+        error: io::Error,
+    },
+    /// The compiler refused the profiling library.
+    #[error("`{compiler}` cannot build the profiling library:\n{output}")]
+    Compile {
+        /// The compiler wrapper.
+        compiler: String,
+        /// What it said.
+        output: String,
+    },
+    /// No rank wrote a file.
+    #[error("no rank recorded anything ({status})")]
+    Nothing {
+        /// How the program ended.
+        status: ExitStatus,
+    },
+}
+
+impl RecordError {
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::File { .. } => "name a folder in a place where you may write",
+            Self::Start { .. } => "check the name; --mpicc names the MPI compiler wrapper (Debian: libopenmpi-dev)",
+            Self::Compile { .. } => "--mpicc names the compiler wrapper of the MPI library that the program uses",
+            Self::Nothing { .. } => {
+                "the program must be linked dynamically with the MPI library of --mpicc, and run on this machine"
+            }
+        }
+    }
+}
+
+fn file<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
+    result.map_err(|error| RecordError::File { path: path.to_owned(), error })
+}
+
+/// Runs `command` so that each rank writes a log of its MPI calls into `folder`, which exists; how it ended. The
+/// profiling library is built there by `compiler`.
+///
+/// # Errors
+/// When the library cannot be built, the command cannot be started, or no rank wrote a log.
+pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<ExitStatus, RecordError> {
+    let (source, library) = (folder.join("recorder.c"), folder.join("librecorder.so"));
+    file(&source, std::fs::write(&source, SOURCE))?;
+    let start = |program: OsString| move |error| RecordError::Start { program, error };
+    let built = Command::new(compiler)
+        .args(["-shared", "-fPIC", "-O2", "-o"])
+        .args([&library, &source])
+        .output()
+        .map_err(start(compiler.into()))?;
+    if !built.status.success() {
+        let output = String::from_utf8_lossy(&built.stderr).trim_end().to_owned();
+        return Err(RecordError::Compile { compiler: compiler.to_owned(), output });
+    }
+    let folder = file(folder, std::path::absolute(folder))?;
+    let mut preload = OsString::from(folder.join("librecorder.so"));
+    // Whatever else is to be loaded stays.
+    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    let program = command.first().cloned().unwrap_or_default();
+    let status = Command::new(&program)
+        .args(command.iter().skip(1))
+        .env("LD_PRELOAD", preload)
+        .env("TRACE_PREP_RECORD", &folder)
+        .status()
+        .map_err(start(program))?;
+    for name in [source, library] {
+        file(&name, std::fs::remove_file(&name))?;
+    }
+    if !folder.join("rank-0.txt").exists() {
+        return Err(RecordError::Nothing { status });
+    }
+    Ok(status)
+}

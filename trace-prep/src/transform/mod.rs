@@ -1,0 +1,63 @@
+//! What can be made of programs: other programs.
+
+mod cut;
+mod rename;
+
+pub use cut::{prefix, tasks};
+pub use rename::{merge, permutation, remap};
+
+use trgen::Picoseconds;
+use trgen::trace::program::{Event, Program};
+
+/// A transformation cannot be done.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct TransformError {
+    /// What was asked for and why it cannot be.
+    pub what: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+fn refuse<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, TransformError> {
+    Err(TransformError { what: what.into(), remedy: remedy.into() })
+}
+
+/// Multiplies computing times by `compute` and message sizes by `bytes`, both from 0 to 10^6, rounded to the nearest.
+///
+/// # Errors
+/// Factors out of range; a time above 106 days or a message above 1 TiB.
+pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), TransformError> {
+    for (name, factor) in [("compute", compute), ("bytes", bytes)] {
+        if !(0.0..=1e6).contains(&factor) {
+            return refuse(format!("--{name} {factor} is out of range"), "use 0 to 1000000; 1 changes nothing");
+        }
+    }
+    let size = |value: u64| {
+        // Exact where nothing changes.
+        let scaled = if bytes == 1.0 { value } else { (value as f64 * bytes).round() as u64 };
+        if scaled > 1 << 40 {
+            refuse(format!("a message of {scaled} bytes"), "use a smaller --bytes")
+        } else {
+            Ok(scaled)
+        }
+    };
+    for events in &mut program.tasks {
+        for event in events.iter_mut() {
+            match event {
+                Event::Compute(time) if compute != 1.0 => {
+                    let scaled = time.0 as f64 * compute;
+                    if scaled >= 9.2e18 {
+                        return refuse(format!("computing of {scaled:e} ps"), "use a smaller --compute");
+                    }
+                    *time = Picoseconds(scaled.round() as u64);
+                }
+                Event::Send(send) | Event::Isend(send, _) => send.bytes = size(send.bytes)?,
+                Event::Recv(receive) | Event::Irecv(receive, _) => receive.bytes = size(receive.bytes)?,
+                _ => {}
+            }
+        }
+        events.retain(|event| *event != Event::Compute(Picoseconds(0)));
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! The command: round trips between formats, transformations that can be executed, and what a wrong word is answered.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+use trgen::trace::formats::{Application, ReadOptions, Trace, open, read};
+use trgen::trace::goal::Graph;
+
+struct Desk(TempDir);
+
+impl Desk {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Runs the command in this folder: exit status, stdout, stderr.
+    fn run(&self, words: &str) -> (i32, String, String) {
+        let mut command = Command::cargo_bin("trace-prep").unwrap();
+        let output = command.current_dir(self.0.path()).args(words.split_whitespace()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+    }
+
+    fn succeeds(&self, words: &str) -> String {
+        let (status, out, err) = self.run(words);
+        assert_eq!(status, 0, "{words}: {err}");
+        out
+    }
+
+    fn trace(&self, name: &str) -> Trace {
+        read(&self.path(name), &ReadOptions::default()).unwrap()
+    }
+}
+
+fn graph(path: &Path) -> Graph {
+    let Application::Graphs(trace) = open(path, &ReadOptions::default()).unwrap() else { panic!("no graph") };
+    trace.graph
+}
+
+const TI: &str = "0 init\n1 init\n2 init\n0 compute 12345\n0 isend 1 7 100 6\n0 irecv 2 8 50 6\n0 waitall 2\n\
+                  1 irecv -555 -444 100 6\n1 compute 5e6\n1 wait -555 1 -444\n1 send 2 9 0 6\n2 recv 1 9 0 6\n\
+                  2 send 0 8 50 6\n0 finalize\n1 finalize\n2 finalize\n";
+
+const TRC: &str = "c 0 1.25\ns 0 1 7 64\nr 0 1 7 64\ns 1 2 7 32\nr 1 2 7 32\nc 2 9\nc 4 0\n";
+
+#[test]
+fn trc_ti_and_goal_come_back_as_they_were() {
+    let desk = Desk::new();
+    desk.write("a.ti", TI);
+    desk.succeeds("import -q a.ti -o a.trg");
+    desk.succeeds("export -q a.trg --to simgrid-ti -o ti");
+    assert_eq!(desk.trace("ti").program, desk.trace("a.ti").program);
+    desk.write("b.trc", TRC);
+    desk.succeeds("import -q b.trc -o b.trg");
+    desk.succeeds("export -q b.trg --to fsin-trc -o again.trc");
+    assert_eq!(desk.trace("again.trc").program, desk.trace("b.trc").program);
+    assert_eq!(desk.trace("b.trg").program.tasks.len(), 5);
+    desk.succeeds("generate pipelinedringdep:ranks=6,bytes=3000,segment=512 -o g.trg");
+    desk.succeeds("export -q g.trg --to goal -o g.goal");
+    desk.succeeds("export -q g.goal --to goal-bin -o g.bin");
+    desk.succeeds("import -q g.bin -o h.trg");
+    desk.succeeds("export -q h.trg --to goal-bin -o h.bin");
+    assert_eq!(graph(&desk.path("g.trg")), graph(&desk.path("h.bin")));
+    assert_eq!(fs::read(desk.path("g.bin")).unwrap(), fs::read(desk.path("h.bin")).unwrap());
+}
+
+#[test]
+fn programs_become_graphs_that_end() {
+    let desk = Desk::new();
+    desk.write("a.ti", TI);
+    desk.succeeds("export -q a.ti --to goal -o a.goal");
+    let counts = graph(&desk.path("a.goal")).counts();
+    assert_eq!((counts.sends, counts.recvs, counts.bytes), (3, 3, 150));
+    let out = desk.succeeds("check -q a.goal");
+    assert!(out.contains("messages received           3"), "{out}");
+}
+
+#[test]
+fn a_deadlock_is_exit_3_and_names_who_waits_for_what() {
+    let desk = Desk::new();
+    desk.write("d.trc", "r 1 0 5 8\ns 0 1 5 8\nr 0 1 5 8\ns 1 0 5 8\n");
+    let (status, out, err) = desk.run("check -q d.trc --recv-order src-dst");
+    assert_eq!(status, 3, "{err}");
+    assert!(out.contains("task 0 on node 0, event 1 of 2: waits for a message from task 1 with tag 5"), "{out}");
+    // Two sends that wait for their receives: sound with buffers, a deadlock without.
+    desk.write("s.trc", "s 0 1 5 8\nr 1 0 5 8\ns 1 0 5 8\nr 0 1 5 8\n");
+    desk.succeeds("check -q s.trc --recv-order src-dst");
+    assert_eq!(desk.run("check -q --synchronous s.trc --recv-order src-dst").0, 3);
+    desk.write("u.trc", "s 0 1 5 8\nr 0 1 5 8\ns 0 1 6 8\n");
+    let (status, out, _) = desk.run("check -q u.trc --recv-order src-dst");
+    assert_eq!(status, 1);
+    assert!(out.contains("task 1: nobody received a message from task 0 with tag 6"), "{out}");
+}
+
+#[test]
+fn wildcards_that_several_could_answer_are_races() {
+    let desk = Desk::new();
+    let ti = "0 init\n1 init\n2 init\n0 recv -555 1 8 6\n0 recv -555 1 8 6\n1 send 0 1 8 6\n2 send 0 1 8 6\n";
+    desk.write("r.ti", ti);
+    let out = desk.succeeds("check -q r.ti");
+    assert!(out.contains("receives from any source    2"), "{out}");
+    assert!(out.contains("tasks with wildcard races   1"), "{out}");
+}
+
+#[test]
+fn parts_and_sums_can_be_executed() {
+    let desk = Desk::new();
+    desk.succeeds("generate all-to-all:tasks=8,bytes=100,iterations=3 -o a.trg");
+    desk.succeeds("slice -q a.trg --events 17 -o b.trg");
+    desk.succeeds("check -q b.trg");
+    let whole = desk.trace("a.trg").program.totals().point_to_point_messages;
+    let part = desk.trace("b.trg").program.totals().point_to_point_messages;
+    assert!(0 < part && part < whole, "{part} of {whole}");
+    desk.succeeds("slice -q a.trg --tasks 2..5 -o c.trg");
+    desk.succeeds("check -q c.trg");
+    assert_eq!(desk.trace("c.trg").program.totals().point_to_point_messages, 3 * 3 * 2);
+    desk.succeeds("merge -q a.trg c.trg -o d.trg");
+    desk.succeeds("check -q d.trg");
+    let merged = desk.trace("d.trg").program;
+    assert_eq!((merged.tasks.len(), merged.totals().point_to_point_messages), (11, whole + 18));
+    desk.succeeds("remap -q a.trg --permutation reverse -o e.trg");
+    desk.succeeds("remap -q e.trg --permutation 7,6,5,4,3,2,1,0 -o f.trg");
+    assert_eq!(desk.trace("f.trg").program, desk.trace("a.trg").program);
+    desk.write("t.trc", TRC);
+    desk.succeeds("scale -q t.trc --compute 2 --bytes 0.5 -o g.trg");
+    let totals = desk.trace("g.trg").program.totals();
+    assert_eq!((totals.compute.0, totals.point_to_point_bytes), (2 * 10_250, 48));
+}
+
+#[test]
+fn the_matrix_counts_messages_and_bytes_of_every_pair() {
+    let desk = Desk::new();
+    desk.write("t.trc", TRC);
+    let out = desk.succeeds("matrix -q t.trc --svg m.svg");
+    assert_eq!(out, "source,destination,messages,bytes\n0,1,1,64\n1,2,1,32\n");
+    let picture = fs::read_to_string(desk.path("m.svg")).unwrap();
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    let facts: serde_json::Value = serde_json::from_str(&desk.succeeds("info -q t.trc --format json")).unwrap();
+    assert_eq!((&facts["tasks"], &facts["point_to_point_bytes"]), (&serde_json::json!(5), &serde_json::json!(96)));
+}
+
+#[test]
+fn what_is_wrong_is_exit_2_with_a_remedy_and_leaves_no_file() {
+    let desk = Desk::new();
+    desk.write("bad.trc", "s 0 1 5 8\nr 0 1 5\n");
+    desk.write("t.trc", TRC);
+    desk.write("w.ti", TI);
+    desk.succeeds("import -q t.trc -o t.trg");
+    let whole = fs::read(desk.path("t.trg")).unwrap();
+    fs::write(desk.path("cut.trg"), &whole[..whole.len() / 2]).unwrap();
+    for (words, expected) in [
+        ("import bad.trc -o out", "bad.trc:2:"),
+        ("import absent -o out", "no such file"),
+        ("import cut.trg -o out", "cut short"),
+        ("export w.ti --to fsin-trc -o out", "does not block"),
+        ("slice t.trc -o out", "--tasks"),
+        ("slice t.trc --tasks 3..9 -o out", "0..5"),
+        ("slice w.ti --events 2 -o out", "wildcard"),
+        ("scale t.trc --compute -1 -o out", "--compute"),
+        ("remap t.trc --permutation 0,0,1,2,3 -o out", "of its own"),
+        ("generate waterfal:tasks=4 -o out", "`waterfall`"),
+    ] {
+        let (status, _, err) = desk.run(words);
+        assert_eq!(status, 2, "{words}: {err}");
+        assert!(err.contains(expected), "{words}: {err}");
+        assert!(!desk.path("out").exists(), "{words}");
+    }
+    let left: Vec<String> = fs::read_dir(desk.0.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.contains("partial"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -1,0 +1,72 @@
+//! Recording two small programs under a real MPI library, where there is one.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use trgen::trace::formats::{ReadOptions, Trace, read};
+use trgen::trace::program::Event;
+
+/// Compiles a program of ours; `None` where there is no MPI.
+fn build(folder: &Path, name: &str) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{name}.c"));
+    let program = folder.join(name);
+    let built = Command::new("mpicc").arg("-o").arg(&program).arg(source).status();
+    if built.is_err() || Command::new("mpiexec").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no mpicc and mpiexec on this machine");
+        return None;
+    }
+    assert!(built.unwrap().success());
+    Some(program)
+}
+
+/// Runs `trace-prep record` on 4 ranks; the trace.
+fn record(name: &str) -> Option<Trace> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(folder.path(), name)?;
+    let out = folder.path().join("out.trg");
+    let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
+    command.args(["record", "-o"]).arg(&out).args(["--", "mpiexec", "--oversubscribe", "-n", "4"]).arg(program);
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command.timeout(std::time::Duration::from_secs(120)).assert().success();
+    let mut check = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
+    check.arg("check").arg(&out).assert().success();
+    Some(read(&out, &ReadOptions::default()).unwrap())
+}
+
+fn count(trace: &Trace, is: impl Fn(&Event) -> bool) -> usize {
+    trace.program.tasks.iter().flatten().filter(|event| is(event)).count()
+}
+
+#[test]
+fn a_ring_is_recorded_message_by_message() {
+    let Some(trace) = record("ring") else { return };
+    let totals = trace.program.totals();
+    assert_eq!(trace.program.tasks.len(), 4);
+    assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (12, 12 * 400));
+    assert_eq!(totals.collective_messages, 0);
+    let Event::Send(send) = trace.program.tasks[3].iter().find(|e| matches!(e, Event::Send(_))).unwrap() else {
+        return;
+    };
+    assert_eq!((send.to.0, send.tag.label), (0, 0));
+}
+
+#[test]
+fn a_stencil_on_split_communicators_is_recorded_with_its_requests() {
+    let Some(trace) = record("stencil") else { return };
+    let totals = trace.program.totals();
+    // 4 ranks, 5 steps, 2 sends of 64 doubles each; rank % 2 keeps halves apart.
+    assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (40, 40 * 512));
+    assert_eq!(count(&trace, |e| matches!(e, Event::WaitAny(_))), 20);
+    assert_eq!(count(&trace, |e| matches!(e, Event::Irecv(receive, _) if receive.from.is_none())), 20);
+    assert_eq!(trace.collectives["allreduce"], 20);
+    for (task, events) in trace.program.tasks.iter().enumerate() {
+        for event in events {
+            if let Event::Send(send) | Event::Isend(send, _) = event {
+                assert_eq!(send.to.index() % 2, task % 2, "a message stays in its half");
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Rows as bytes. The only module that knows the encoding (bincode 2.0.1: variable-length little-endian integers).
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::{Decode, Encode};
+
+use super::{Content, Header, MAX_MESSAGE, MAX_RAW};
+use crate::trace::goal::{Kind, Operation};
+use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use crate::units::{Picoseconds, TaskId};
+
+type Config = Configuration<LittleEndian, Varint, Limit<MAX_RAW>>;
+
+const CONFIG: Config = bincode::config::standard().with_limit::<MAX_RAW>();
+
+/// Why rows cannot be decoded.
+pub(super) type CodecError = String;
+
+/// An event. Variants keep their order: the number of a variant is what is stored.
+#[derive(Encode, Decode)]
+enum EventRow {
+    Compute(u64),
+    Send(SendRow),
+    Isend(SendRow, u32),
+    Recv(ReceiveRow),
+    Irecv(ReceiveRow, u32),
+    Wait(u32),
+    WaitAll(Vec<u32>),
+    WaitAny(Vec<u32>),
+}
+
+#[derive(Encode, Decode)]
+struct SendRow {
+    to: u32,
+    context: u32,
+    label: i64,
+    bytes: u64,
+}
+
+#[derive(Encode, Decode)]
+struct ReceiveRow {
+    from: Option<u32>,
+    context: u32,
+    label: Option<i64>,
+    bytes: u64,
+}
+
+#[derive(Encode, Decode)]
+struct HeaderRow {
+    graphs: bool,
+    tasks: u32,
+    origin: String,
+    collectives: Vec<(String, u64)>,
+    notes: Vec<String>,
+}
+
+/// An operation of a graph, with those that depend on it.
+#[derive(Encode, Decode)]
+struct NodeRow {
+    kind: u8,
+    size: u64,
+    peer: u32,
+    tag: u32,
+    cpu: u8,
+    nic: u8,
+    on_finish: Vec<u32>,
+    on_start: Vec<u32>,
+}
+
+/// One operation of a stored graph.
+pub(super) struct StoredNode {
+    pub(super) operation: Operation,
+    pub(super) on_finish: Vec<u32>,
+    pub(super) on_start: Vec<u32>,
+}
+
+/// Where a block stands, as the index has it.
+#[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct BlockRow {
+    pub(super) task: u32,
+    pub(super) rows: u32,
+    pub(super) offset: u64,
+}
+
+/// What the index says of a task that has rows.
+#[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct TaskRow {
+    pub(super) task: u32,
+    pub(super) rows: u64,
+    pub(super) messages: u64,
+    pub(super) bytes: u64,
+    pub(super) compute: u64,
+}
+
+/// A row of the index.
+#[derive(Encode, Decode)]
+pub(super) enum IndexRow {
+    Task(TaskRow),
+    Block(BlockRow),
+}
+
+fn put(row: impl Encode, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    bincode::encode_into_std_write(row, out, CONFIG).map(|_| ()).map_err(|error| error.to_string())
+}
+
+fn take<T: Decode<()>>(raw: &[u8], at: &mut usize) -> Result<T, CodecError> {
+    let (row, length) =
+        bincode::decode_from_slice(&raw[(*at).min(raw.len())..], CONFIG).map_err(|error| error.to_string())?;
+    *at += length;
+    Ok(row)
+}
+
+pub(super) fn put_index(row: &IndexRow, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    put(row, out)
+}
+
+pub(super) fn take_index(raw: &[u8], at: &mut usize) -> Result<IndexRow, CodecError> {
+    take(raw, at)
+}
+
+pub(super) fn put_header(header: &Header, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    let Header { content, tasks, origin, collectives, notes } = header.clone();
+    put(HeaderRow { graphs: content == Content::Graphs, tasks, origin, collectives, notes }, out)
+}
+
+pub(super) fn take_header(raw: &[u8], at: &mut usize) -> Result<Header, CodecError> {
+    let HeaderRow { graphs, tasks, origin, collectives, notes } = take(raw, at)?;
+    let content = if graphs { Content::Graphs } else { Content::Programs };
+    Ok(Header { content, tasks, origin, collectives, notes })
+}
+
+pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    let numbers = |requests: &[Request]| requests.iter().map(|request| request.0).collect();
+    put(
+        match event {
+            Event::Compute(time) => EventRow::Compute(time.0),
+            Event::Send(send) => EventRow::Send(send_row(send)),
+            Event::Isend(send, request) => EventRow::Isend(send_row(send), request.0),
+            Event::Recv(receive) => EventRow::Recv(receive_row(receive)),
+            Event::Irecv(receive, request) => EventRow::Irecv(receive_row(receive), request.0),
+            Event::Wait(request) => EventRow::Wait(request.0),
+            Event::WaitAll(requests) => EventRow::WaitAll(numbers(requests)),
+            Event::WaitAny(requests) => EventRow::WaitAny(numbers(requests)),
+        },
+        out,
+    )
+}
+
+/// The next event, of a trace of `tasks` tasks.
+pub(super) fn take_event(raw: &[u8], at: &mut usize, tasks: u32) -> Result<Event, CodecError> {
+    let requests = |numbers: Vec<u32>| numbers.into_iter().map(Request).collect();
+    Ok(match take(raw, at)? {
+        EventRow::Compute(time) if time < 1 << 63 => Event::Compute(Picoseconds(time)),
+        EventRow::Compute(time) => return Err(format!("computing of {time} ps, more than 106 days")),
+        EventRow::Send(row) => Event::Send(send(&row, tasks)?),
+        EventRow::Isend(row, request) => Event::Isend(send(&row, tasks)?, Request(request)),
+        EventRow::Recv(row) => Event::Recv(receive(&row, tasks)?),
+        EventRow::Irecv(row, request) => Event::Irecv(receive(&row, tasks)?, Request(request)),
+        EventRow::Wait(request) => Event::Wait(Request(request)),
+        EventRow::WaitAll(numbers) => Event::WaitAll(requests(numbers)),
+        EventRow::WaitAny(numbers) => Event::WaitAny(requests(numbers)),
+    })
+}
+
+fn send_row(send: &Send) -> SendRow {
+    SendRow { to: send.to.0, context: send.tag.context, label: send.tag.label, bytes: send.bytes }
+}
+
+fn receive_row(receive: &Receive) -> ReceiveRow {
+    let (context, label) = match receive.tag {
+        TagFilter::Exactly(tag) => (tag.context, Some(tag.label)),
+        TagFilter::AnyIn(context) => (context, None),
+    };
+    ReceiveRow { from: receive.from.map(|task| task.0), context, label, bytes: receive.bytes }
+}
+
+fn send(row: &SendRow, tasks: u32) -> Result<Send, CodecError> {
+    let &SendRow { to, context, label, bytes } = row;
+    check(Some(to), bytes, tasks)?;
+    Ok(Send { to: TaskId(to), tag: Tag { context, label }, bytes })
+}
+
+fn receive(row: &ReceiveRow, tasks: u32) -> Result<Receive, CodecError> {
+    let &ReceiveRow { from, context, label, bytes } = row;
+    check(from, bytes, tasks)?;
+    let tag = label.map_or(TagFilter::AnyIn(context), |label| TagFilter::Exactly(Tag { context, label }));
+    Ok(Receive { from: from.map(TaskId), tag, bytes })
+}
+
+fn check(peer: Option<u32>, bytes: u64, tasks: u32) -> Result<(), CodecError> {
+    if let Some(peer) = peer.filter(|&peer| peer >= tasks) {
+        return Err(format!("a message with task {peer}, of {tasks} tasks"));
+    }
+    if bytes > MAX_MESSAGE { Err(format!("a message of {bytes} bytes, more than {MAX_MESSAGE}")) } else { Ok(()) }
+}
+
+pub(super) fn put_node(
+    operation: &Operation,
+    on_finish: &[u32],
+    on_start: &[u32],
+    out: &mut Vec<u8>,
+) -> Result<(), CodecError> {
+    let &Operation { kind, size, peer, tag, cpu, nic } = operation;
+    let (on_finish, on_start) = (on_finish.to_vec(), on_start.to_vec());
+    put(NodeRow { kind: kind as u8, size, peer, tag, cpu, nic, on_finish, on_start }, out)
+}
+
+pub(super) fn take_node(raw: &[u8], at: &mut usize) -> Result<StoredNode, CodecError> {
+    let NodeRow { kind, size, peer, tag, cpu, nic, on_finish, on_start } = take(raw, at)?;
+    let kind = match kind {
+        1 => Kind::Send,
+        2 => Kind::Recv,
+        3 => Kind::Calc,
+        other => return Err(format!("an operation of kind {other}")),
+    };
+    Ok(StoredNode { operation: Operation { kind, size, peer, tag, cpu, nic }, on_finish, on_start })
+}

@@ -1,0 +1,110 @@
+//! `.trg`: the project's own container of traces, read and written block by block.
+//!
+//! # Layout, version 1 (little endian)
+//! ```text
+//! magic "FSIN\x89TRG"                          8 bytes
+//! version                                      u32
+//! block ...                                    header first, then the tasks' blocks in any order, the index last
+//! trailer: offset of the index, its length, checksum of both, magic again    u64 u32 u32 8 bytes
+//! ```
+//! A block is `kind u8, task u32, ordinal u32, rows u32, raw length u32, stored length u32, checksum u32`, then the
+//! stored bytes: rows (bincode, variable-length integers) compressed by zstd. The checksum is a CRC-32 of the fields
+//! before it and of the stored bytes. `ordinal` counts the blocks of a task: blocks that change places are found out.
+//!
+//! A task's rows are its events ([`Event`]) or, in the container of a graph, its operations with their dependents
+//! ([`Graph`]). A reader needs one block per task in memory, whatever the size of the file.
+//!
+//! Everything read is hostile until checked: sizes are limited, no allocation follows a number in the file.
+//!
+//! [`Event`]: super::program::Event
+//! [`Graph`]: super::goal::Graph
+
+mod checksum;
+mod codec;
+mod read;
+mod write;
+
+pub use read::{Cursor, Reader, TaskSummary};
+pub use write::Writer;
+
+const MAGIC: [u8; 8] = *b"FSIN\x89TRG";
+/// Version of the layout that is written, and the only one read.
+pub const VERSION: u32 = 1;
+
+/// \[bytes\] Of a block before its stored bytes.
+const BLOCK_HEADER: usize = 25;
+/// \[bytes\] Of the trailer.
+const TRAILER: usize = 24;
+/// \[bytes\] Rows of one block, before compression.
+const MAX_RAW: usize = 16 << 20;
+/// Rows of one block.
+const MAX_ROWS: u32 = 1 << 16;
+/// Tasks of a container, at most; see also [`idle_tasks`].
+const MAX_TASKS: u64 = 1 << 24;
+/// \[bytes\] Largest message.
+const MAX_MESSAGE: u64 = 1 << 40;
+
+/// Tasks that a container of so many rows may have: a small file must not stand for millions of idle tasks.
+const fn idle_tasks(rows: u64) -> u64 {
+    let most = 65_536 + 16 * rows;
+    if most < MAX_TASKS { most } else { MAX_TASKS }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BlockKind {
+    Header = 1,
+    Rows = 2,
+    Index = 3,
+}
+
+/// What the tasks of a container are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Programs: events in sequence.
+    Programs,
+    /// Graphs: operations and dependencies.
+    Graphs,
+}
+
+/// What a container says of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// What its tasks are.
+    pub content: Content,
+    /// Number of tasks.
+    pub tasks: u32,
+    /// Format that the trace was imported from, or the command that made it.
+    pub origin: String,
+    /// Collective calls that were expanded, summed over tasks, by name of the operation.
+    pub collectives: Vec<(String, u64)>,
+    /// Decisions and warnings of the import, for whoever reads the trace.
+    pub notes: Vec<String>,
+}
+
+/// Why a container cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct ContainerError {
+    /// Offset in the file, where one is known.
+    pub byte: Option<u64>,
+    /// What was found, and what was expected.
+    pub what: String,
+    /// What the user can do.
+    pub remedy: &'static str,
+}
+
+const AGAIN: &str = "the file may be an incomplete or damaged copy: fetch it or import it again";
+
+fn damaged(byte: u64, what: impl Into<String>) -> ContainerError {
+    ContainerError { byte: Some(byte), what: what.into(), remedy: AGAIN }
+}
+
+fn unreadable(byte: u64, error: &std::io::Error) -> ContainerError {
+    ContainerError { byte: Some(byte), what: format!("cannot be read: {error}"), remedy: "check the file and its disk" }
+}
+
+/// True if a file that begins like this is a container.
+#[must_use]
+pub fn looks(beginning: &[u8]) -> bool {
+    beginning.starts_with(&MAGIC)
+}

@@ -1,0 +1,82 @@
+//! GOAL graphs, as text and as the binary form, from files and archives.
+
+use super::error::{Fault, Place, ReadError};
+use super::input::{self, Source};
+use super::options::ReadOptions;
+use super::text::Lines;
+use super::{Application, Candidate, GraphTrace, Layout, Reader};
+use crate::catalog::Component;
+use crate::trace::goal::{Graph, binary, text};
+
+pub(super) const TEXT: Reader = Reader {
+    component: Component {
+        name: "goal",
+        about: "text `num_ranks N`, then `rank R { ... }` with send, recv, calc and requires",
+        parameters: &[],
+        source: "Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, ICPP 2009",
+    },
+    find: |source| {
+        find(source, |entry| {
+            let first = entry.head.iter().find(|line| !line.starts_with("//") && !line.starts_with("/*"));
+            first.is_some_and(|line| line.starts_with("num_ranks"))
+        })
+    },
+    read: |source, candidate, options| read(source, candidate, options, &TEXT),
+};
+
+pub(super) const BINARY: Reader = Reader {
+    component: Component {
+        name: "goal-bin",
+        about: "the binary form of GOAL, magic number 4223",
+        parameters: &[],
+        source: "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
+    },
+    find: |source| find(source, |entry| binary::looks(&entry.magic)),
+    read: |source, candidate, options| read(source, candidate, options, &BINARY),
+};
+
+fn find(source: &Source<'_>, looks: impl Fn(&input::Entry) -> bool) -> Vec<Candidate> {
+    let files = source.entries().iter().filter(|entry| looks(entry));
+    files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
+}
+
+fn read(
+    source: &Source<'_>,
+    candidate: &Candidate,
+    options: &ReadOptions,
+    reader: &Reader,
+) -> Result<Application, ReadError> {
+    let Layout::Whole(file) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
+    let format = reader.component.name;
+    let mut graph = Graph::default();
+    source.visit(std::slice::from_ref(file), &mut |_, place, input| {
+        graph = if format == BINARY.component.name {
+            let mut bytes = Vec::new();
+            input.read_to_end(&mut bytes).map_err(|error| input::failed(place, error))?;
+            binary::read(&bytes).map_err(|error| {
+                let remedy = "make the file again from the text, or give the text";
+                place.byte(error.byte).error(Fault::Structure { what: error.what, remedy })
+            })?
+        } else {
+            read_text(place, input)?
+        };
+        Ok(())
+    })?;
+    let counts = graph.counts();
+    if counts.sends + counts.recvs + counts.calcs > options.max_events {
+        return Err(source.place_of(file).error(Fault::TooManyEvents { limit: options.max_events }));
+    }
+    Ok(Application::Graphs(GraphTrace { graph, format, notes: Vec::new() }))
+}
+
+fn read_text(place: &Place, input: &mut dyn std::io::BufRead) -> Result<Graph, ReadError> {
+    let fault =
+        |what: String| Fault::Structure { what, remedy: "the grammar is `num_ranks N`, then blocks `rank R { }`" };
+    let mut lines = Lines::new(input, place);
+    let mut reader = text::Reader::default();
+    while let Some((number, line)) = lines.next_with_hashes()? {
+        reader.line(line).map_err(|error| place.line(number).error(fault(error.what)))?;
+    }
+    let last = place.line(lines.number());
+    reader.finish().map_err(|error| last.error(fault(error.what)))
+}

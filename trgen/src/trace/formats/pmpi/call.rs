@@ -1,0 +1,379 @@
+//! One line: a call with its arguments, checked and with sizes in bytes.
+
+use crate::catalog::suggestion;
+use crate::trace::formats::error::Fault;
+use crate::trace::formats::text::{self, MAX_MESSAGE, bad};
+
+/// A communicator as one process names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Comm {
+    pub(super) id: i64,
+    pub(super) rank: u32,
+    pub(super) size: u32,
+}
+
+/// The other side of a message, as a rank of the communicator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Peer {
+    Any,
+    /// `MPI_PROC_NULL`.
+    Nobody,
+    Rank(u32),
+}
+
+/// A message operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Message {
+    pub(super) peer: Peer,
+    /// `None` for any.
+    pub(super) label: Option<i64>,
+    pub(super) bytes: u64,
+    pub(super) comm: Comm,
+}
+
+/// Which collective, and what this rank gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Operation {
+    Barrier,
+    Bcast {
+        root: u32,
+        bytes: u64,
+    },
+    Reduce {
+        root: u32,
+        bytes: u64,
+    },
+    Allreduce {
+        bytes: u64,
+    },
+    Scan {
+        bytes: u64,
+    },
+    Exscan {
+        bytes: u64,
+    },
+    Alltoall {
+        bytes: u64,
+    },
+    Allgather {
+        bytes: u64,
+    },
+    Gather {
+        root: u32,
+        bytes: u64,
+    },
+    Scatter {
+        root: u32,
+        bytes: u64,
+    },
+    /// \[bytes\] For each rank.
+    Alltoallv {
+        send: Vec<u64>,
+    },
+    /// \[bytes\] From each rank.
+    Allgatherv {
+        blocks: Vec<u64>,
+    },
+    ReduceScatter {
+        blocks: Vec<u64>,
+    },
+}
+
+/// An array of requests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Requests {
+    /// Each of them is told: `a;b;c`.
+    Each(Vec<u64>),
+    /// They stand one after another in memory.
+    From { count: u64, first: u64 },
+}
+
+/// A call that means something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    /// Of no effect on messages; its time is the program's.
+    Ignored,
+    Send(Message),
+    Isend(Message, u64),
+    Recv(Message),
+    Irecv(Message, u64),
+    Sendrecv(Message, Message),
+    Wait(u64),
+    Waitall(Requests),
+    Waitany(Requests),
+    Collective(Operation, Comm),
+    Split {
+        comm: Comm,
+        color: i64,
+        key: i64,
+        new: i64,
+    },
+    Dup {
+        comm: Comm,
+        new: i64,
+    },
+}
+
+/// A call and the time it took. \[µs\] as written.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub(super) begin: &'a str,
+    pub(super) end: &'a str,
+    pub(super) call: Call,
+}
+
+const IGNORED: &[&str] = &[
+    "Init",
+    "Init_thread",
+    "Finalize",
+    "Initialized",
+    "Comm_rank",
+    "Comm_size",
+    "Comm_free",
+    "Iprobe",
+    "Test",
+    "Testall",
+    "Testany",
+    "Get_count",
+    "Get_processor_name",
+    "Wtime",
+    "Wtick",
+    "Abort",
+    "Address",
+    "Get_address",
+    "Op_create",
+    "Op_free",
+];
+
+const KNOWN: &[&str] = &[
+    "Send",
+    "Bsend",
+    "Ssend",
+    "Rsend",
+    "Isend",
+    "Ibsend",
+    "Issend",
+    "Irsend",
+    "Recv",
+    "Irecv",
+    "Sendrecv",
+    "Wait",
+    "Waitall",
+    "Waitany",
+    "Barrier",
+    "Bcast",
+    "Reduce",
+    "Allreduce",
+    "Scan",
+    "Exscan",
+    "Alltoall",
+    "Alltoallv",
+    "Allgather",
+    "Allgatherv",
+    "Gather",
+    "Scatter",
+    "Reduce_scatter",
+    "Comm_split",
+    "Comm_dup",
+];
+
+/// Parses a line.
+pub(super) fn parse(line: &str) -> Result<Record<'_>, Fault> {
+    let words: Vec<&str> = line.split(':').collect();
+    let name = words[0].strip_prefix("MPI_").unwrap_or(words[0]);
+    let args = Args { line: words[0], words: words.get(1..).unwrap_or_default() };
+    if args.words.len() < 2 {
+        return Err(args.wrong("NAME:BEGIN:...:END"));
+    }
+    let call = match name {
+        "Send" | "Bsend" | "Ssend" | "Rsend" => {
+            args.count(8, "t:buf:count:type:dest:tag:comm:t")?;
+            Call::Send(args.message(2, 4)?)
+        }
+        "Isend" | "Ibsend" | "Issend" | "Irsend" => {
+            args.count(9, "t:buf:count:type:dest:tag:comm:request:t")?;
+            Call::Isend(args.message(2, 4)?, args.address(7)?)
+        }
+        "Recv" => {
+            args.count(9, "t:buf:count:type:source:tag:comm:status:t")?;
+            Call::Recv(args.message(2, 4)?)
+        }
+        "Irecv" => {
+            args.count(9, "t:buf:count:type:source:tag:comm:request:t")?;
+            Call::Irecv(args.message(2, 4)?, args.address(7)?)
+        }
+        "Sendrecv" => {
+            args.count(14, "t:sbuf:count:type:dest:tag:rbuf:count:type:source:tag:comm:status:t")?;
+            let comm = args.comm(11)?;
+            Call::Sendrecv(args.half(2, 4, comm)?, args.half(7, 9, comm)?)
+        }
+        "Wait" => {
+            args.count(4, "t:request:status:t")?;
+            Call::Wait(args.address(1)?)
+        }
+        "Waitall" => {
+            args.count(5, "t:count:requests:statuses:t")?;
+            Call::Waitall(args.requests(1)?)
+        }
+        "Waitany" => {
+            args.count(6, "t:count:requests:index:status:t")?;
+            Call::Waitany(args.requests(1)?)
+        }
+        "Barrier" => {
+            args.count(3, "t:comm:t")?;
+            Call::Collective(Operation::Barrier, args.comm(1)?)
+        }
+        "Bcast" => {
+            args.count(7, "t:buf:count:type:root:comm:t")?;
+            Call::Collective(Operation::Bcast { root: args.rank(4)?, bytes: args.bytes(2)? }, args.comm(5)?)
+        }
+        "Reduce" => {
+            args.count(9, "t:sbuf:rbuf:count:type:op:root:comm:t")?;
+            Call::Collective(Operation::Reduce { root: args.rank(6)?, bytes: args.bytes(3)? }, args.comm(7)?)
+        }
+        "Allreduce" | "Scan" | "Exscan" => {
+            args.count(8, "t:sbuf:rbuf:count:type:op:comm:t")?;
+            let bytes = args.bytes(3)?;
+            let operation = match name {
+                "Allreduce" => Operation::Allreduce { bytes },
+                "Scan" => Operation::Scan { bytes },
+                _ => Operation::Exscan { bytes },
+            };
+            Call::Collective(operation, args.comm(6)?)
+        }
+        "Alltoall" | "Allgather" => {
+            args.count(9, "t:sbuf:count:type:rbuf:count:type:comm:t")?;
+            let bytes = args.bytes(2)?;
+            let all = name == "Alltoall";
+            let operation = if all { Operation::Alltoall { bytes } } else { Operation::Allgather { bytes } };
+            Call::Collective(operation, args.comm(7)?)
+        }
+        "Gather" | "Scatter" => {
+            args.count(10, "t:sbuf:count:type:rbuf:count:type:root:comm:t")?;
+            let (root, bytes) = (args.rank(7)?, args.bytes(2)?.max(args.bytes(5)?));
+            let gather = name == "Gather";
+            let operation = if gather { Operation::Gather { root, bytes } } else { Operation::Scatter { root, bytes } };
+            Call::Collective(operation, args.comm(8)?)
+        }
+        "Alltoallv" => {
+            args.count(6, "t:sbuf:count;count;...:type:comm:t")?;
+            Call::Collective(Operation::Alltoallv { send: args.blocks(2, 3)? }, args.comm(4)?)
+        }
+        "Allgatherv" | "Reduce_scatter" => {
+            args.count(6, "t:buf:count;count;...:type:comm:t")?;
+            let blocks = args.blocks(2, 3)?;
+            let gather = name == "Allgatherv";
+            let operation = if gather { Operation::Allgatherv { blocks } } else { Operation::ReduceScatter { blocks } };
+            Call::Collective(operation, args.comm(4)?)
+        }
+        "Comm_split" => {
+            args.count(6, "t:comm:color:key:new:t")?;
+            Call::Split { comm: args.comm(1)?, color: args.integer(2)?, key: args.integer(3)?, new: args.integer(4)? }
+        }
+        "Comm_dup" => {
+            args.count(4, "t:comm:new:t")?;
+            Call::Dup { comm: args.comm(1)?, new: args.integer(2)? }
+        }
+        name if IGNORED.contains(&name) || name.starts_with("Type_") => Call::Ignored,
+        _ => {
+            let remedy = format!("{}; a call without messages can be removed", suggestion(name, KNOWN));
+            return Err(Fault::UnknownWord { what: "call", found: words[0].to_owned(), remedy });
+        }
+    };
+    Ok(Record { begin: args.words[0], end: args.words[args.words.len() - 1], call })
+}
+
+struct Args<'a, 'w> {
+    line: &'a str,
+    words: &'w [&'a str],
+}
+
+impl Args<'_, '_> {
+    fn wrong(&self, usage: &str) -> Fault {
+        let (word, found) = (self.line.chars().take(40).collect(), self.words.len());
+        Fault::Arguments { word, found, usage: usage.to_owned(), remedy: Some("the line may be cut short") }
+    }
+
+    fn count(&self, expected: usize, usage: &str) -> Result<(), Fault> {
+        if self.words.len() == expected { Ok(()) } else { Err(self.wrong(usage)) }
+    }
+
+    fn integer(&self, at: usize) -> Result<i64, Fault> {
+        self.words[at].parse().map_err(|_| bad("argument", self.words[at], "a whole number"))
+    }
+
+    fn number(&self, at: usize) -> Result<u64, Fault> {
+        text::whole("count", self.words[at], 1 << 24)
+    }
+
+    fn address(&self, at: usize) -> Result<u64, Fault> {
+        self.words[at].parse().map_err(|_| bad("request", self.words[at], "an address as a decimal number"))
+    }
+
+    /// A count and what follows it: the first address, or all of them separated by `;`.
+    fn requests(&self, at: usize) -> Result<Requests, Fault> {
+        let count = self.number(at)?;
+        let word = self.words[at + 1];
+        if !word.contains(';') {
+            return Ok(Requests::From { count, first: self.address(at + 1)? });
+        }
+        let address = |part: &str| part.parse().map_err(|_| bad("request", part, "an address as a decimal number"));
+        word.split(';').filter(|part| !part.is_empty()).map(address).collect::<Result<_, _>>().map(Requests::Each)
+    }
+
+    fn rank(&self, at: usize) -> Result<u32, Fault> {
+        self.words[at].parse().map_err(|_| bad("root", self.words[at], "a rank"))
+    }
+
+    /// \[bytes\] Size of the datatype `id,size,extent`.
+    fn element(&self, at: usize) -> Result<u64, Fault> {
+        let mut parts = self.words[at].split(',');
+        let size = parts.nth(1).and_then(|size| size.parse::<u64>().ok()).filter(|&size| size <= MAX_MESSAGE);
+        size.filter(|_| parts.count() == 1).ok_or_else(|| bad("datatype", self.words[at], "id,size,extent"))
+    }
+
+    /// \[bytes\] A count and the datatype after it.
+    fn bytes(&self, at: usize) -> Result<u64, Fault> {
+        self.size(self.words[at], self.element(at + 1)?)
+    }
+
+    fn size(&self, count: &str, element: u64) -> Result<u64, Fault> {
+        Ok(text::whole("count", count, MAX_MESSAGE / element.max(1))? * element)
+    }
+
+    /// \[bytes\] Counts separated by `;`, and the datatype.
+    fn blocks(&self, counts: usize, kind: usize) -> Result<Vec<u64>, Fault> {
+        let element = self.element(kind)?;
+        self.words[counts].split(';').map(|count| self.size(count, element)).collect()
+    }
+
+    fn comm(&self, at: usize) -> Result<Comm, Fault> {
+        let parts: Vec<i64> = self.words[at].split(',').filter_map(|part| part.parse().ok()).collect();
+        match parts[..] {
+            [id, rank, size] if rank >= 0 && rank < size && size <= 1 << 24 => {
+                Ok(Comm { id, rank: rank as u32, size: size as u32 })
+            }
+            _ => Err(bad("communicator", self.words[at], "id,rank,size with rank below size")),
+        }
+    }
+
+    fn message(&self, count: usize, peer: usize) -> Result<Message, Fault> {
+        self.half(count, peer, self.comm(peer + 2)?)
+    }
+
+    /// A count and datatype, a peer and tag after it.
+    fn half(&self, count: usize, peer: usize, comm: Comm) -> Result<Message, Fault> {
+        let word = self.words[peer];
+        let peer_of = match word {
+            "-1" => Peer::Any,
+            "-2" => Peer::Nobody,
+            _ => {
+                let rank = word.parse().ok().filter(|&rank| rank < comm.size);
+                let expected = || bad("rank", word, format!("0 to {}, -1 for any, -2 for nobody", comm.size - 1));
+                Peer::Rank(rank.ok_or_else(expected)?)
+            }
+        };
+        let label = Some(self.integer(peer + 1)?).filter(|&label| label != -1);
+        Ok(Message { peer: peer_of, label, bytes: self.bytes(count)?, comm })
+    }
+}

@@ -1,0 +1,150 @@
+//! Writers of text formats: programs back to FSIN's `.trc` and to SimGrid's TI.
+//!
+//! Both formats have one space of tags. Messages of collectives and of communicators keep apart from the program's own
+//! by labels from 2^40 on: context c, label l becomes c 2^40 + l.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use crate::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
+use crate::units::Picoseconds;
+
+/// Why a program cannot be written in a format.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The output refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The format has no word for an event.
+    #[error("event {event} of task {task}: {what}")]
+    Inexpressible {
+        /// The task.
+        task: usize,
+        /// Its event, counted from 1.
+        event: usize,
+        /// What cannot be written.
+        what: &'static str,
+    },
+}
+
+/// Room for the labels of one context.
+const LABELS: i64 = 1 << 40;
+
+fn label(tag: Tag) -> Option<i64> {
+    match tag.context {
+        Tag::POINT_TO_POINT => Some(tag.label).filter(|label| *label < LABELS),
+        context => {
+            let fits = (0..LABELS).contains(&tag.label) && context < 1 << 20;
+            fits.then(|| i64::from(context) * LABELS + tag.label)
+        }
+    }
+}
+
+const NO_LABEL: &str = "its tag is too large for the labels of this format";
+
+/// Writes `.trc`: computing in ns, receives as `r src dst tag bytes`.
+///
+/// # Errors
+/// When `out` refuses; at an event that does not block (the format has no requests) or that has a wildcard.
+pub fn trc(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
+    for (task, events) in program.tasks.iter().enumerate() {
+        for (event, step) in (1..).zip(events) {
+            let refuse = |what| WriteError::Inexpressible { task, event, what };
+            match step {
+                Event::Compute(time) => writeln!(out, "c {task} {}", nanoseconds(*time))?,
+                Event::Send(send) => {
+                    let label = label(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
+                    writeln!(out, "s {task} {} {label} {}", send.to, send.bytes)?;
+                }
+                Event::Recv(Receive { from: Some(from), tag: TagFilter::Exactly(tag), bytes }) => {
+                    let label = label(*tag).ok_or_else(|| refuse(NO_LABEL))?;
+                    writeln!(out, "r {from} {task} {label} {bytes}")?;
+                }
+                Event::Recv(_) => return Err(refuse("a receive from any source or with any tag")),
+                _ => return Err(refuse("an operation that does not block, or a wait for one")),
+            }
+        }
+    }
+    // A task that does nothing counts all the same.
+    match program.tasks.len() {
+        count if count > 0 && program.tasks[count - 1].is_empty() => Ok(writeln!(out, "c {} 0", count - 1)?),
+        _ => Ok(()),
+    }
+}
+
+fn nanoseconds(time: Picoseconds) -> String {
+    let (whole, rest) = (time.0 / 1000, time.0 % 1000);
+    if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
+}
+
+/// Writes one task's lines of a TI trace; `flop_rate` \[flop/s\] turns times into operations.
+///
+/// # Errors
+/// When `out` refuses; at a wait for any of several requests, for which the format has no word.
+pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -> Result<(), WriteError> {
+    let mut ti = Ti { task, outstanding: HashMap::new(), out };
+    writeln!(ti.out, "{task} init")?;
+    for (event, step) in (1..).zip(&program.tasks[task]) {
+        let refuse = |what| WriteError::Inexpressible { task, event, what };
+        match step {
+            Event::Compute(time) => {
+                let operations = time.seconds() * flop_rate;
+                writeln!(ti.out, "{task} compute {operations}")?;
+            }
+            Event::Send(send) | Event::Isend(send, _) => {
+                let label = label(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
+                let word = if let Event::Isend(_, request) = step {
+                    ti.outstanding.insert(*request, format!("{task} {} {label}", send.to));
+                    "isend"
+                } else {
+                    "send"
+                };
+                writeln!(ti.out, "{task} {word} {} {label} {} 6", send.to, send.bytes)?;
+            }
+            Event::Recv(receive) | Event::Irecv(receive, _) => {
+                let (from, label) = (source(receive), tag(receive).ok_or_else(|| refuse(NO_LABEL))?);
+                let word = if let Event::Irecv(_, request) = step {
+                    ti.outstanding.insert(*request, format!("{from} {task} {label}"));
+                    "irecv"
+                } else {
+                    "recv"
+                };
+                writeln!(ti.out, "{task} {word} {from} {label} {} 6", receive.bytes)?;
+            }
+            Event::Wait(request) => ti.wait(&[*request])?,
+            Event::WaitAll(requests) => ti.wait(requests)?,
+            Event::WaitAny(_) => return Err(refuse("a wait for any of several requests")),
+        }
+    }
+    writeln!(ti.out, "{task} finalize")?;
+    Ok(())
+}
+
+struct Ti<'a> {
+    task: usize,
+    /// Words by which a wait names a request.
+    outstanding: HashMap<Request, String>,
+    out: &'a mut dyn Write,
+}
+
+impl Ti<'_> {
+    fn wait(&mut self, requests: &[Request]) -> io::Result<()> {
+        let known: Vec<String> = requests.iter().filter_map(|request| self.outstanding.remove(request)).collect();
+        // `waitall` waits for all that is outstanding, whatever number it gives.
+        if known.len() > 1 && self.outstanding.is_empty() {
+            return writeln!(self.out, "{} waitall {}", self.task, known.len());
+        }
+        known.iter().try_for_each(|words| writeln!(self.out, "{} wait {words}", self.task))
+    }
+}
+
+fn source(receive: &Receive) -> String {
+    receive.from.map_or_else(|| "-555".to_owned(), |from| from.to_string())
+}
+
+fn tag(receive: &Receive) -> Option<String> {
+    match receive.tag {
+        TagFilter::AnyIn(_) => Some("-444".to_owned()),
+        TagFilter::Exactly(tag) => label(tag).map(|label| label.to_string()),
+    }
+}

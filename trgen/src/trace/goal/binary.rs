@@ -1,0 +1,236 @@
+//! GOAL binary: the form that LogGOPSim executes. Little endian, packed; offsets count from byte 8.
+//!
+//! Each rank's section: number of operations, number of roots, the roots, operations of 39 bytes, an appendix of
+//! dependents. Read from a file in memory, since sections may stand in any order.
+
+use std::io::{self, Write};
+
+use super::{Graph, GraphError, Kind, MAX_BYTES, MAX_CALC, Node, Rank, check};
+
+/// First bytes of every binary graph.
+pub const MAGIC: u64 = 4223;
+/// First bytes of a graph that a run in place has destroyed.
+const SPENT: u64 = 2342;
+/// \[bytes\] Of an operation.
+const NODE: usize = 39;
+/// \[bytes\] Before the jump table: magic, ranks, highest CPU and network interface.
+const HEADER: usize = 14;
+/// \[bytes\] Of the magic, which offsets leave out.
+const BASE: usize = 8;
+
+/// Where a binary graph is wrong, and how.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct BinaryError {
+    /// Offset in the file.
+    pub byte: u64,
+    /// What was found and what was expected.
+    pub what: String,
+}
+
+fn fault(byte: usize, what: impl Into<String>) -> BinaryError {
+    BinaryError { byte: byte as u64, what: what.into() }
+}
+
+/// True if a file that begins like this may be a binary graph.
+#[must_use]
+pub fn looks(beginning: &[u8]) -> bool {
+    beginning.get(..8).is_some_and(|magic| magic == MAGIC.to_le_bytes() || magic == SPENT.to_le_bytes())
+}
+
+/// Reads a graph.
+///
+/// # Errors
+/// Anything that is not as the format has it, with the byte.
+pub fn read(bytes: &[u8]) -> Result<Graph, BinaryError> {
+    let magic = u64_at(bytes, 0).ok_or_else(|| fault(0, "the file ends within its magic number"))?;
+    if magic == SPENT {
+        return Err(fault(0, "the graph was destroyed by a run that executed it in place; make it again"));
+    }
+    if magic != MAGIC {
+        return Err(fault(0, format!("the magic number is {magic}, not {MAGIC}")));
+    }
+    let (Some(ranks), Some(&cpu), Some(&nic)) = (u32_at(bytes, 8), bytes.get(12), bytes.get(13)) else {
+        return Err(fault(8, "the file ends within its header"));
+    };
+    let table_end = HEADER as u64 + u64::from(ranks) * 16;
+    if table_end > bytes.len() as u64 {
+        return Err(fault(8, format!("{ranks} ranks need a jump table of {table_end} bytes; the file ends before")));
+    }
+    let mut read = Vec::new();
+    let mut covered = table_end;
+    for rank in 0..ranks as usize {
+        let entry = HEADER + 16 * rank;
+        let (Some(start), Some(end)) = (u64_at(bytes, entry), u64_at(bytes, entry + 8)) else {
+            return Err(fault(entry, "the file ends within its jump table"));
+        };
+        let span = (|| {
+            let start = usize::try_from(start).ok()?.checked_add(BASE)?;
+            let end = usize::try_from(end).ok()?.checked_add(BASE)?;
+            (start as u64 >= table_end).then_some(())?;
+            Some((start, bytes.get(start..end)?))
+        })();
+        let Some((offset, section)) = span else {
+            let what = format!("the section of rank {rank} spans bytes {start} to {end}, which the file lacks");
+            return Err(fault(entry, what));
+        };
+        // Sections that overlap would let a small file stand for a large graph.
+        covered += section.len() as u64;
+        if covered > bytes.len() as u64 {
+            return Err(fault(entry, format!("the section of rank {rank} overlaps another")));
+        }
+        read.push(read_rank(section, offset, cpu, nic)?);
+    }
+    Graph::new(read).map_err(|error| match error {
+        GraphError::Peer { rank, .. } => fault(HEADER + 16 * rank, error.to_string()),
+        _ => fault(0, error.to_string()),
+    })
+}
+
+fn read_rank(section: &[u8], offset: usize, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
+    let at = |position: usize| offset + position;
+    let (Some(nodes), Some(roots)) = (u32_at(section, 0), u32_at(section, 4)) else {
+        return Err(fault(offset, "the section is shorter than its two counts"));
+    };
+    let (nodes, roots) = (nodes as usize, roots as usize);
+    let begin = 8 + 4 * roots;
+    let appendix = nodes.checked_mul(NODE).and_then(|length| begin.checked_add(length));
+    let Some(appendix) = appendix.filter(|&appendix| appendix <= section.len() && nodes <= check::MAX_NODES) else {
+        let what = format!("{nodes} operations and {roots} roots do not fit the section's {} bytes", section.len());
+        return Err(fault(offset, what));
+    };
+    let edges: Vec<u32> = section[appendix..].chunks_exact(4).filter_map(|word| u32_at(word, 0)).collect();
+    let mut rank = Rank { nodes: Vec::with_capacity(nodes), edges };
+    let (mut total, mut waits) = (0_u64, 0_u64);
+    for number in 0..nodes {
+        let place = begin + number * NODE;
+        let node = read_node(&section[place..place + NODE], cpu, nic, total).map_err(|what| fault(at(place), what))?;
+        total += u64::from(node.on_finish) + u64::from(node.on_start);
+        waits += u64::from(node.waits_for);
+        rank.nodes.push(node);
+    }
+    let expected = 4 * total;
+    let found = (section.len() - appendix) as u64;
+    if found != expected {
+        let what = format!(
+            "the section has {found} bytes of dependents where its operations name {expected}: damaged, or the longer \
+             layout of LogGOPSim2, which is not read"
+        );
+        return Err(fault(at(appendix), what));
+    }
+    check_edges(&rank, waits, at(appendix))?;
+    let listed = section[8..begin].chunks_exact(4).filter_map(|word| u32_at(word, 0));
+    let real = (0..nodes as u32).filter(|&node| rank.nodes[node as usize].waits_for == 0);
+    if !listed.eq(real) {
+        return Err(fault(at(8), "the roots listed are not the operations without dependencies"));
+    }
+    check::acyclic(&rank).map_err(|error| fault(offset, error.to_string()))?;
+    Ok(rank)
+}
+
+/// The numbers of dependents exist, and each operation is named as often as it says that it waits.
+fn check_edges(rank: &Rank, waits: u64, appendix: usize) -> Result<(), BinaryError> {
+    let mut named = vec![0_u32; rank.nodes.len()];
+    for (position, &dependent) in rank.edges.iter().enumerate() {
+        match named.get_mut(dependent as usize) {
+            Some(count) => *count += 1,
+            None => {
+                let what = format!("dependent {dependent} does not exist: the rank has {}", rank.nodes.len());
+                return Err(fault(appendix + 4 * position, what));
+            }
+        }
+    }
+    let wrong = named.iter().zip(&rank.nodes).position(|(named, node)| *named != node.waits_for);
+    if let Some(number) = wrong {
+        let (named, waits) = (named[number], rank.nodes[number].waits_for);
+        let what = format!("operation {number} waits for {waits} others, but {named} name it as a dependent");
+        return Err(fault(appendix, what));
+    }
+    debug_assert_eq!(waits, rank.edges.len() as u64);
+    Ok(())
+}
+
+fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<Node, String> {
+    let word = |position| u32_at(bytes, position).unwrap_or_default();
+    let size = u64_at(bytes, 9).unwrap_or_default();
+    let kind = match bytes[4] {
+        1 => Kind::Send,
+        2 => Kind::Recv,
+        3 => Kind::Calc,
+        other => return Err(format!("operation type {other}; 1 is send, 2 receive, 3 calculate")),
+    };
+    let limit = if kind == Kind::Calc { MAX_CALC } else { MAX_BYTES };
+    if size > limit {
+        return Err(format!("a size of {size}, more than {limit}"));
+    }
+    let (cpu, nic) = (bytes[21], bytes[22]);
+    if cpu > cpus || nic > nics {
+        return Err(format!("CPU {cpu}, NIC {nic}, above the highest that the header gives, {cpus} and {nics}"));
+    }
+    let (on_finish, on_start) = (word(23), word(31));
+    let (first, first_start) = (word(27), word(35));
+    let wanted = (total, total + u64::from(on_finish));
+    if (u64::from(first), u64::from(first_start)) != wanted {
+        return Err(format!(
+            "dependents at {first} and {first_start} of the appendix, where {} and {} follow the operation before",
+            wanted.0, wanted.1
+        ));
+    }
+    Ok(Node { size, peer: word(5), tag: word(17), waits_for: word(0), first, on_finish, on_start, kind, cpu, nic })
+}
+
+/// Writes a graph.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    let (cpu, nic) = graph.highest_resources();
+    out.write_all(&MAGIC.to_le_bytes())?;
+    let ranks = u32::try_from(graph.ranks.len()).map_err(|_| io::Error::other("more than 2^32 ranks"))?;
+    out.write_all(&ranks.to_le_bytes())?;
+    out.write_all(&[cpu, nic])?;
+    let mut start = (HEADER - BASE + 16 * graph.ranks.len()) as u64;
+    for rank in &graph.ranks {
+        let roots = rank.nodes.iter().filter(|node| node.waits_for == 0).count();
+        let length = 8 + 4 * roots + NODE * rank.nodes.len() + 4 * rank.edges.len();
+        out.write_all(&start.to_le_bytes())?;
+        start += length as u64;
+        out.write_all(&start.to_le_bytes())?;
+    }
+    for rank in &graph.ranks {
+        let roots = (0..).zip(&rank.nodes).filter(|(_, node)| node.waits_for == 0);
+        let roots: Vec<u32> = roots.map(|(number, _)| number).collect();
+        out.write_all(&(rank.nodes.len() as u32).to_le_bytes())?;
+        out.write_all(&(roots.len() as u32).to_le_bytes())?;
+        for root in roots {
+            out.write_all(&root.to_le_bytes())?;
+        }
+        for node in &rank.nodes {
+            let mut bytes = [0; NODE];
+            let mut put = |position: usize, word: &[u8]| bytes[position..position + word.len()].copy_from_slice(word);
+            put(0, &node.waits_for.to_le_bytes());
+            put(4, &[node.kind as u8]);
+            put(5, &node.peer.to_le_bytes());
+            put(9, &node.size.to_le_bytes());
+            put(17, &node.tag.to_le_bytes());
+            put(21, &[node.cpu, node.nic]);
+            put(23, &node.on_finish.to_le_bytes());
+            put(27, &node.first.to_le_bytes());
+            put(31, &node.on_start.to_le_bytes());
+            put(35, &(node.first + node.on_finish).to_le_bytes());
+            out.write_all(&bytes)?;
+        }
+        for edge in &rank.edges {
+            out.write_all(&edge.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn u32_at(bytes: &[u8], position: usize) -> Option<u32> {
+    bytes.get(position..position + 4)?.try_into().ok().map(u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], position: usize) -> Option<u64> {
+    bytes.get(position..position + 8)?.try_into().ok().map(u64::from_le_bytes)
+}

@@ -1,0 +1,136 @@
+//! Programs as graphs: each event depends on the one before it.
+//!
+//! An operation that blocks must finish before the next may start (`requires`); one that does not block must only have
+//! started (`irequires`); a wait is a calculation of 0 that requires the operations it waits for. Times become ns, and
+//! what does not fill one is carried to the next calculation of the task. Source: the schedule generator of LogGOPSim.
+//!
+//! # How the model departs from reality, and who could notice
+//! Graphs have one space of tags and no communicators: a receive with any tag also takes messages of collectives.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{ANY, After, Graph, GraphError, Operation, RankBuilder};
+use crate::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
+
+/// Why a program cannot be a graph.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ChainError {
+    /// A wait for any of several requests: dependencies of a graph must all be met.
+    #[error("event {event} of task {task} waits for any of several requests; all dependencies of a graph must be met")]
+    WaitAny {
+        /// The task.
+        task: usize,
+        /// Its event, counted from 1.
+        event: usize,
+    },
+    /// The graph is not one that can be executed.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+/// The graph of a program.
+///
+/// # Errors
+/// Waits for any of several requests; messages or times beyond the limits of graphs.
+pub fn graph(program: &Program) -> Result<Graph, ChainError> {
+    let tags = tags(program);
+    let mut ranks = Vec::new();
+    for (task, events) in program.tasks.iter().enumerate() {
+        let mut chain = Chain { builder: RankBuilder::default(), last: None, requests: HashMap::new(), carry: 0 };
+        for (event, step) in (1..).zip(events) {
+            chain.event(step, &tags)?.then_some(()).ok_or(ChainError::WaitAny { task, event })?;
+        }
+        ranks.push(chain.builder.build()?);
+    }
+    Ok(Graph::new(ranks)?)
+}
+
+/// A number for each tag: the program's own where it is one, the next that is free for the others.
+fn tags(program: &Program) -> HashMap<Tag, u32> {
+    let mut all = BTreeSet::new();
+    for event in program.tasks.iter().flatten() {
+        match event {
+            Event::Send(send) | Event::Isend(send, _) => all.insert(send.tag),
+            Event::Recv(Receive { tag: TagFilter::Exactly(tag), .. })
+            | Event::Irecv(Receive { tag: TagFilter::Exactly(tag), .. }, _) => all.insert(*tag),
+            _ => false,
+        };
+    }
+    let own = |tag: &Tag| (tag.context == Tag::POINT_TO_POINT).then(|| u32::try_from(tag.label).ok()).flatten();
+    let mut numbers: HashMap<Tag, u32> =
+        all.iter().filter_map(|tag| Some((*tag, own(tag).filter(|&number| number != ANY)?))).collect();
+    let used: BTreeSet<u32> = numbers.values().copied().collect();
+    let mut free = (0..ANY).filter(|number| !used.contains(number));
+    for tag in all {
+        numbers.entry(tag).or_insert_with(|| free.next().unwrap_or(ANY - 1));
+    }
+    numbers
+}
+
+struct Chain {
+    builder: RankBuilder,
+    /// What the next operation depends on.
+    last: Option<(u32, After)>,
+    requests: HashMap<Request, u32>,
+    /// \[ps\] That did not fill a nanosecond.
+    carry: u64,
+}
+
+impl Chain {
+    /// False if the event cannot be part of a graph.
+    fn event(&mut self, event: &Event, tags: &HashMap<Tag, u32>) -> Result<bool, GraphError> {
+        let number = |tag: &Tag| tags.get(tag).copied().unwrap_or_default();
+        let receive = |receive: &Receive| {
+            let tag = match receive.tag {
+                TagFilter::Exactly(tag) => number(&tag),
+                TagFilter::AnyIn(_) => ANY,
+            };
+            Operation::recv(receive.bytes, receive.from.map_or(ANY, |from| from.0), tag)
+        };
+        match event {
+            Event::Compute(time) => {
+                let total = time.0.saturating_add(self.carry);
+                self.carry = total % 1000;
+                if total >= 1000 {
+                    self.add(Operation::calc(total / 1000), After::Finish)?;
+                }
+            }
+            Event::Send(send) => {
+                self.add(Operation::send(send.bytes, send.to.0, number(&send.tag)), After::Finish)?;
+            }
+            Event::Isend(send, request) => {
+                let node = self.add(Operation::send(send.bytes, send.to.0, number(&send.tag)), After::Start)?;
+                self.requests.insert(*request, node);
+            }
+            Event::Recv(wanted) => {
+                self.add(receive(wanted), After::Finish)?;
+            }
+            Event::Irecv(wanted, request) => {
+                let node = self.add(receive(wanted), After::Start)?;
+                self.requests.insert(*request, node);
+            }
+            Event::Wait(request) => self.wait(&[*request])?,
+            Event::WaitAll(requests) => self.wait(requests)?,
+            Event::WaitAny(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, operation: Operation, next: After) -> Result<u32, GraphError> {
+        let node = self.builder.add(operation)?;
+        if let Some((last, after)) = self.last {
+            self.builder.depend(node, last, after)?;
+        }
+        self.last = Some((node, next));
+        Ok(node)
+    }
+
+    fn wait(&mut self, requests: &[Request]) -> Result<(), GraphError> {
+        let waited: Vec<u32> = requests.iter().filter_map(|request| self.requests.remove(request)).collect();
+        if waited.is_empty() {
+            return Ok(());
+        }
+        let node = self.add(Operation::calc(0), After::Finish)?;
+        waited.into_iter().try_for_each(|other| self.builder.depend(node, other, After::Finish))
+    }
+}

@@ -1,0 +1,104 @@
+//! What a graph must be, whoever wrote it.
+
+use super::Rank;
+
+/// Operations of a rank, and dependencies of a rank, at most.
+pub(super) const MAX_NODES: usize = 1 << 30;
+
+/// Why operations are no graph that can be executed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum GraphError {
+    /// A message goes to or comes from a rank that does not exist.
+    #[error("operation {node} of rank {rank} names rank {peer}, but there are {ranks} ranks")]
+    Peer {
+        /// Whose operation it is.
+        rank: usize,
+        /// Its number in the rank, from 0.
+        node: usize,
+        /// The rank named.
+        peer: u32,
+        /// Ranks that there are.
+        ranks: usize,
+    },
+    /// A message or calculation is larger than any sensible one.
+    #[error("a size of {size}, more than {limit}")]
+    Size {
+        /// What was found.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// More operations or dependencies than numbers.
+    #[error("more than {MAX_NODES} operations or dependencies in one rank")]
+    TooManyNodes,
+    /// A dependency names an operation that does not exist.
+    #[error("a dependency names operation {number}, but the rank has {nodes}")]
+    NoSuchNode {
+        /// The number.
+        number: u32,
+        /// Operations that there are.
+        nodes: usize,
+    },
+    /// Operations wait for each other in a circle.
+    #[error("dependencies form a circle of {} operations: {}", .circle.len(), shown(.circle))]
+    Cycle {
+        /// The circle: each waits for the one before, the first for the last. Numbers from 0.
+        circle: Vec<u32>,
+    },
+}
+
+fn shown(circle: &[u32]) -> String {
+    const SHOWN: usize = 8;
+    let names: Vec<String> = circle.iter().take(SHOWN).map(|node| (u64::from(*node) + 1).to_string()).collect();
+    let more = if circle.len() > SHOWN { ", ..." } else { "" };
+    format!("number {}{more} of the rank", names.join(", "))
+}
+
+/// Refuses dependencies that form a circle.
+pub(super) fn acyclic(rank: &Rank) -> Result<(), GraphError> {
+    let mut waits: Vec<u32> = rank.nodes.iter().map(|node| node.waits_for).collect();
+    let mut ready: Vec<u32> = (0..waits.len() as u32).filter(|&node| waits[node as usize] == 0).collect();
+    let mut done = 0;
+    while let Some(number) = ready.pop() {
+        done += 1;
+        let node = &rank.nodes[number as usize];
+        for &dependent in rank.on_finish(node).iter().chain(rank.on_start(node)) {
+            let left = &mut waits[dependent as usize];
+            *left -= 1;
+            if *left == 0 {
+                ready.push(dependent);
+            }
+        }
+    }
+    if done == waits.len() {
+        return Ok(());
+    }
+    Err(GraphError::Cycle { circle: circle(rank, &waits) })
+}
+
+/// One circle among the operations that still wait.
+fn circle(rank: &Rank, waits: &[u32]) -> Vec<u32> {
+    // Something that each of them waits for and that waits itself: following it must come round.
+    let mut cause: Vec<Option<u32>> = vec![None; waits.len()];
+    for (number, node) in rank.nodes.iter().enumerate().filter(|&(number, _)| waits[number] > 0) {
+        for &dependent in rank.on_finish(node).iter().chain(rank.on_start(node)) {
+            cause[dependent as usize] = Some(number as u32);
+        }
+    }
+    let mut seen = vec![false; waits.len()];
+    let Some(mut at) = waits.iter().position(|&left| left > 0) else { return Vec::new() };
+    while !std::mem::replace(&mut seen[at], true) {
+        match cause[at] {
+            Some(next) => at = next as usize,
+            None => return vec![at as u32],
+        }
+    }
+    let mut circle = vec![at as u32];
+    let mut next = cause[at];
+    while let Some(node) = next.filter(|&node| node as usize != at) {
+        circle.push(node);
+        next = cause[node as usize];
+    }
+    circle.reverse();
+    circle
+}

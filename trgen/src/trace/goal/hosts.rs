@@ -1,0 +1,503 @@
+//! The LogGOPS host model: what executes a graph, apart from the network between the hosts.
+//!
+//! Each host has CPUs and network interfaces, numbered as the operations name them. Sending s bytes takes the CPU for
+//! o + (s-1) O and the sending side of the interface for g + (s-1) G; so does receiving, when the message arrives, whether
+//! anybody has asked for it or not. Messages above S bytes keep their sender's operation unfinished until they are
+//! received (rendezvous). Everything that happens has a time and a number; ties are resolved by number, that is by the
+//! order in which things were entered, and operations that become ready together are entered sends first, then
+//! receives, then calculations.
+//!
+//! # How the model departs from reality, and who could notice
+//! - A rendezvous has no extra round trip: data travel at once, only the sender's operation ends late.
+//! - A receive costs nothing when it is posted and the CPU when its message arrives, even if nobody waits for it.
+//! - A dependent operation is entered at the time at which its CPU is free, which may be earlier than now; with several
+//!   CPUs per host it can start before what it depends on has ended by the clock.
+//!
+//! All this is as LogGOPSim has it, so that results agree to the unit.
+//!
+//! Source: Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP
+//! 2010.
+
+use std::collections::VecDeque;
+
+use super::waiting::{Agenda, Entry, Item, Needs, Nic, WaitQueue};
+use super::{ANY, Graph, Kind, Node};
+
+/// Parameters of a host, in the time unit of the graph (ns by convention).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HostParams {
+    /// \[time units\] o: of a CPU, for each message sent or received.
+    pub overhead: u64,
+    /// \[time units\] g: of a network interface, for each message.
+    pub gap: u64,
+    /// \[time units/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
+    /// network takes its place.
+    pub gap_per_byte: u64,
+    /// \[time units/byte\] O: of a CPU.
+    pub overhead_per_byte: u64,
+    /// \[bytes\] S: largest message that is sent eagerly.
+    pub rendezvous: u64,
+}
+
+impl Default for HostParams {
+    /// Those of LogGOPSim: o 1500, g 1000, G 6, O 0, S 65535.
+    fn default() -> Self {
+        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535 }
+    }
+}
+
+/// What a message does after its send has started.
+pub trait Wire {
+    /// A message leaves its host's hands at time `leaves` (its send started at `leaves` - o).
+    ///
+    /// The time at which it arrives, if that is known already; otherwise [`Hosts::arrive`] is called once it is.
+    fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
+}
+
+/// Time of the resources of all hosts.
+#[derive(Clone, Debug)]
+struct Resources {
+    cpus: usize,
+    nics: usize,
+    cpu: Vec<u64>,
+    sending: Vec<u64>,
+    receiving: Vec<u64>,
+}
+
+impl Resources {
+    fn free(&self, host: u32, needs: Needs) -> u64 {
+        let host = host as usize;
+        let cpu = self.cpu[host * self.cpus + needs.cpu as usize];
+        match needs.nic {
+            Nic::None => cpu,
+            Nic::Sending(nic) => cpu.max(self.sending[host * self.nics + nic as usize]),
+            Nic::Receiving(nic) => cpu.max(self.receiving[host * self.nics + nic as usize]),
+        }
+    }
+
+    fn take_cpu(&mut self, host: u32, cpu: u8, until: u64) {
+        self.cpu[host as usize * self.cpus + cpu as usize] = until;
+    }
+
+    /// The sender of a rendezvous message is held until now.
+    fn hold_sender(&mut self, host: u32, cpu: u8, nic: u8, now: u64) {
+        let cpu = &mut self.cpu[host as usize * self.cpus + cpu as usize];
+        *cpu = now.max(*cpu);
+        let nic = &mut self.sending[host as usize * self.nics + nic as usize];
+        *nic = now.max(*nic);
+    }
+}
+
+/// A message that nobody has asked for yet.
+#[derive(Clone, Copy, Debug)]
+struct Unexpected {
+    host: u32,
+    node: u32,
+    tag: u32,
+}
+
+/// A receive that waits for its message.
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    node: u32,
+    peer: u32,
+    tag: u32,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Host {
+    posted: VecDeque<Posted>,
+    unexpected: VecDeque<Unexpected>,
+    queues: Vec<WaitQueue>,
+}
+
+fn agree(wanted: u32, given: u32) -> bool {
+    wanted == given || wanted == ANY || given == ANY
+}
+
+/// All hosts while they execute a graph.
+#[derive(Clone, Debug)]
+pub struct Hosts {
+    graph: Graph,
+    params: HostParams,
+    resources: Resources,
+    hosts: Vec<Host>,
+    /// Operations that each operation still waits for, by rank.
+    waits: Vec<Vec<u32>>,
+    agenda: Agenda,
+    next_number: u64,
+    /// Operations that have not started.
+    unstarted: u64,
+    /// Receives that wait for a message.
+    unserved: u64,
+    /// Became ready during the event under way.
+    ready: Vec<(u32, u32)>,
+}
+
+/// What remains when nothing can happen any more.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Remains {
+    /// Operations that never started.
+    pub unstarted: u64,
+    /// Receives that got no message.
+    pub unserved: u64,
+    /// Messages that nobody received.
+    pub unreceived: u64,
+    /// Who waits for what, one line each, at most 64.
+    pub waits: Vec<String>,
+}
+
+impl Remains {
+    /// True if everything was executed and every message received.
+    #[must_use]
+    pub const fn is_nothing(&self) -> bool {
+        self.unstarted == 0 && self.unserved == 0 && self.unreceived == 0
+    }
+}
+
+impl Hosts {
+    /// Hosts at time zero, with the root operations of each ready.
+    #[must_use]
+    pub fn new(graph: Graph, params: HostParams) -> Self {
+        let count = graph.ranks().len();
+        let (cpu, nic) = graph.highest_resources();
+        let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
+        let resources = Resources {
+            cpus,
+            nics,
+            cpu: vec![0; count * cpus],
+            sending: vec![0; count * nics],
+            receiving: vec![0; count * nics],
+        };
+        let waits: Vec<Vec<u32>> =
+            graph.ranks().iter().map(|rank| rank.nodes().iter().map(|node| node.waits_for).collect()).collect();
+        let unstarted = waits.iter().map(|rank| rank.len() as u64).sum();
+        let mut hosts = Self {
+            hosts: vec![Host::default(); count],
+            graph,
+            params,
+            resources,
+            waits,
+            agenda: Agenda::default(),
+            next_number: 0,
+            unstarted,
+            unserved: 0,
+            ready: Vec::new(),
+        };
+        for host in 0..count as u32 {
+            let waits = &hosts.waits[host as usize];
+            let mut roots: Vec<u32> = (0..waits.len() as u32).filter(|&node| waits[node as usize] == 0).collect();
+            let nodes = hosts.graph.ranks()[host as usize].nodes();
+            roots.sort_by_key(|&node| nodes[node as usize].kind);
+            for node in roots {
+                let number = hosts.number();
+                hosts.agenda.push_root(Entry { time: 0, number, item: Item::Operation { host, node } });
+            }
+        }
+        hosts
+    }
+
+    /// The graph that is executed.
+    #[must_use]
+    pub const fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Numbers given so far: operations entered, and messages.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Operations that have not started yet.
+    #[must_use]
+    pub const fn unstarted(&self) -> u64 {
+        self.unstarted
+    }
+
+    /// True if every operation has started, and every receive got its message.
+    #[must_use]
+    pub const fn is_done(&self) -> bool {
+        self.unstarted == 0 && self.unserved == 0
+    }
+
+    /// \[time units\] When each host is done: the latest time of its CPUs.
+    #[must_use]
+    pub fn finish(&self) -> Vec<u64> {
+        let cpus = self.resources.cpu.chunks(self.resources.cpus);
+        cpus.map(|cpus| cpus.iter().copied().max().unwrap_or_default()).collect()
+    }
+
+    /// \[time units\] Time of what comes next, if anything does.
+    #[must_use]
+    pub fn next_time(&self) -> Option<u64> {
+        self.agenda.peek().map(|entry| entry.time)
+    }
+
+    /// A message that [`Wire::carry`] gave no time for arrives at `time`.
+    pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
+        let number = self.number();
+        self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
+    }
+
+    /// Does the next thing. False if there is none.
+    pub fn step(&mut self, wire: &mut dyn Wire) -> bool {
+        self.step_over(wire)
+    }
+
+    /// As [`step`](Self::step), for a wire whose type is known.
+    pub fn step_over<W: Wire + ?Sized>(&mut self, wire: &mut W) -> bool {
+        let Some(Entry { time, number, item }) = self.agenda.pop() else { return false };
+        match item {
+            Item::Operation { host, node } => {
+                let operation = self.node(host, node);
+                match operation.kind {
+                    Kind::Recv => self.receive(time, host, node, &operation),
+                    _ => {
+                        let needs = needs(&operation);
+                        let free = self.resources.free(host, needs);
+                        if free > time {
+                            self.wait(host, needs, number, item, free);
+                        } else {
+                            self.start(time, host, node, &operation, wire);
+                        }
+                    }
+                }
+            }
+            Item::Message { host, node } => {
+                let operation = self.node(host, node);
+                let needs = Needs { cpu: operation.cpu, nic: Nic::Receiving(operation.nic) };
+                let free = self.resources.free(operation.peer, needs);
+                if free > time {
+                    self.wait(operation.peer, needs, number, item, free);
+                } else {
+                    self.take_message(time, host, node, &operation);
+                }
+            }
+            Item::Look { host, queue } => self.look(time, number, host, queue, wire),
+        }
+        true
+    }
+
+    fn node(&self, host: u32, node: u32) -> Node {
+        self.graph.ranks()[host as usize].nodes()[node as usize]
+    }
+
+    fn number(&mut self) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        number
+    }
+
+    /// An item waits until its resources are free.
+    fn wait(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
+        let queues = &mut self.hosts[host as usize].queues;
+        let queue = match queues.iter().position(|queue| queue.needs == needs) {
+            Some(queue) => queue,
+            None => {
+                queues.push(WaitQueue::new(needs));
+                queues.len() - 1
+            }
+        };
+        let at = queues[queue].add(number, item, free);
+        self.enter(at, host, queue as u32);
+    }
+
+    fn enter(&mut self, at: Option<(u64, u64)>, host: u32, queue: u32) {
+        if let Some((time, number)) = at {
+            self.agenda.push(Entry { time, number, item: Item::Look { host, queue } });
+        }
+    }
+
+    /// The first of a queue looks whether its resources are free.
+    fn look<W: Wire + ?Sized>(&mut self, time: u64, number: u64, host: u32, index: u32, wire: &mut W) {
+        let queue = &mut self.hosts[host as usize].queues[index as usize];
+        if !queue.is_due(time, number) {
+            return;
+        }
+        let free = self.resources.free(host, queue.needs);
+        if free > time || queue.first() != Some(number) {
+            let at = queue.look_again(free.max(time));
+            self.enter(at, host, index);
+            return;
+        }
+        let Some((_, item)) = queue.take() else { return };
+        match item {
+            Item::Operation { host, node } => {
+                let operation = self.node(host, node);
+                self.start(time, host, node, &operation, wire);
+            }
+            Item::Message { host, node } => {
+                let operation = self.node(host, node);
+                self.take_message(time, host, node, &operation);
+            }
+            Item::Look { .. } => {}
+        }
+        let queue = &mut self.hosts[host as usize].queues[index as usize];
+        let at = if queue.is_empty() {
+            queue.look_again(0)
+        } else {
+            let free = self.resources.free(host, queue.needs);
+            queue.look_again(free.max(time))
+        };
+        self.enter(at, host, index);
+    }
+
+    /// A calculation or send starts; its resources are free.
+    fn start<W: Wire + ?Sized>(&mut self, now: u64, host: u32, node: u32, operation: &Node, wire: &mut W) {
+        self.unstarted -= 1;
+        match operation.kind {
+            Kind::Send => {
+                let rest = operation.size.max(1) - 1;
+                let params = &self.params;
+                let busy = params.overhead.saturating_add(rest.saturating_mul(params.overhead_per_byte));
+                let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
+                self.resources.take_cpu(host, operation.cpu, now.saturating_add(busy));
+                let nic = host as usize * self.resources.nics + operation.nic as usize;
+                self.resources.sending[nic] = now.saturating_add(taken);
+                let leaves = now.saturating_add(self.params.overhead);
+                let eager = operation.size <= self.params.rendezvous;
+                if let Some(arrival) = wire.carry(leaves, host, node, operation) {
+                    self.arrive(arrival, host, node);
+                }
+                self.release_started(host, operation);
+                if eager {
+                    self.release_finished(host, operation);
+                }
+            }
+            _ => {
+                self.resources.take_cpu(host, operation.cpu, now.saturating_add(operation.size));
+                self.release_started(host, operation);
+                self.release_finished(host, operation);
+            }
+        }
+        self.enter_ready();
+    }
+
+    fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
+        self.unstarted -= 1;
+        self.release_started(host, operation);
+        let unexpected = &mut self.hosts[host as usize].unexpected;
+        let found = unexpected
+            .iter()
+            .position(|message| agree(operation.peer, message.host) && agree(operation.tag, message.tag));
+        match found.and_then(|position| unexpected.remove(position)) {
+            Some(message) => {
+                self.release_finished(host, operation);
+                if operation.size > self.params.rendezvous {
+                    let send = self.node(message.host, message.node);
+                    self.resources.hold_sender(message.host, operation.cpu, operation.nic, now);
+                    // A send that was eager has finished long ago.
+                    if send.size > self.params.rendezvous {
+                        self.release_finished(message.host, &send);
+                    }
+                }
+            }
+            None => {
+                let posted = Posted { node, peer: operation.peer, tag: operation.tag };
+                self.hosts[host as usize].posted.push_back(posted);
+                self.unserved += 1;
+            }
+        }
+        self.enter_ready();
+    }
+
+    /// The message of a send arrives; the resources of its destination are free.
+    fn take_message(&mut self, now: u64, from: u32, node: u32, send: &Node) {
+        let host = send.peer;
+        let rest = send.size.max(1) - 1;
+        let params = self.params;
+        let per_byte = params.overhead_per_byte.max(params.gap_per_byte);
+        let busy = params.overhead.saturating_add(rest.saturating_mul(per_byte));
+        let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
+        self.resources.take_cpu(host, send.cpu, now.saturating_add(busy));
+        let nic = host as usize * self.resources.nics + send.nic as usize;
+        self.resources.receiving[nic] = now.saturating_add(taken);
+        let posted = &mut self.hosts[host as usize].posted;
+        let found = posted.iter().position(|posted| agree(posted.peer, from) && agree(posted.tag, send.tag));
+        match found.and_then(|position| posted.remove(position)) {
+            Some(posted) => {
+                self.unserved -= 1;
+                let receive = self.node(host, posted.node);
+                self.release_finished(host, &receive);
+                if send.size > params.rendezvous {
+                    self.resources.hold_sender(from, send.cpu, send.nic, now);
+                    self.release_finished(from, send);
+                }
+            }
+            None => self.hosts[host as usize].unexpected.push_back(Unexpected { host: from, node, tag: send.tag }),
+        }
+        self.enter_ready();
+    }
+
+    fn release_started(&mut self, host: u32, operation: &Node) {
+        let rank = &self.graph.ranks()[host as usize];
+        release(&mut self.waits[host as usize], host, rank.on_start(operation), &mut self.ready);
+    }
+
+    fn release_finished(&mut self, host: u32, operation: &Node) {
+        let rank = &self.graph.ranks()[host as usize];
+        release(&mut self.waits[host as usize], host, rank.on_finish(operation), &mut self.ready);
+    }
+
+    /// Enters what became ready, host by host, sends first, then receives, then calculations.
+    fn enter_ready(&mut self) {
+        if self.ready.is_empty() {
+            return;
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        if ready.len() > 1 {
+            ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
+        }
+        for (host, node) in ready.drain(..) {
+            let operation = self.node(host, node);
+            let number = self.number();
+            let time = self.resources.free(host, needs(&operation));
+            self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
+        }
+        self.ready = ready;
+    }
+
+    /// What is left over.
+    #[must_use]
+    pub fn remains(&self) -> Remains {
+        const SHOWN: usize = 64;
+        let mut remains = Remains { unstarted: self.unstarted, ..Remains::default() };
+        for (number, host) in self.hosts.iter().enumerate() {
+            remains.unserved += host.posted.len() as u64;
+            remains.unreceived += host.unexpected.len() as u64;
+            if remains.waits.len() >= SHOWN {
+                continue;
+            }
+            if let Some(posted) = host.posted.front() {
+                let name = |value: u32| if value == ANY { "any".to_owned() } else { value.to_string() };
+                let more = host.posted.len() - 1;
+                let more = if more > 0 { format!(", and {more} receives more") } else { String::new() };
+                let (from, tag, node) = (name(posted.peer), name(posted.tag), posted.node + 1);
+                let what = format!("operation {node} waits for a message from rank {from} with tag {tag}{more}");
+                remains.waits.push(format!("rank {number}: {what}"));
+            } else if let Some(message) = host.unexpected.front() {
+                let (from, tag) = (message.host, message.tag);
+                let what = format!("a message from rank {from} with tag {tag} is received by no operation");
+                remains.waits.push(format!("rank {number}: {what}"));
+            }
+        }
+        remains
+    }
+}
+
+/// What an operation needs before it can start. A receive needs nothing; it is entered when its CPU is free.
+fn needs(operation: &Node) -> Needs {
+    let nic = if operation.kind == Kind::Send { Nic::Sending(operation.nic) } else { Nic::None };
+    Needs { cpu: operation.cpu, nic }
+}
+
+fn release(waits: &mut [u32], host: u32, dependents: &[u32], ready: &mut Vec<(u32, u32)>) {
+    for &dependent in dependents {
+        let left = &mut waits[dependent as usize];
+        *left -= 1;
+        if *left == 0 {
+            ready.push((host, dependent));
+        }
+    }
+}

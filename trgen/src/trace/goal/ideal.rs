@@ -1,0 +1,54 @@
+//! A graph over a network without congestion: every message arrives L after it left.
+
+use super::hosts::{HostParams, Hosts, Remains, Wire};
+use super::{Graph, Node};
+
+/// A network that only has a latency.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Latency(u64);
+
+impl Wire for Latency {
+    fn carry(&mut self, leaves: u64, _: u32, _: u32, _: &Node) -> Option<u64> {
+        Some(leaves.saturating_add(self.0))
+    }
+}
+
+/// How an execution ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Execution {
+    /// \[time units\] When each host was done.
+    pub finish: Vec<u64>,
+    /// Operations entered, and messages.
+    pub events: u64,
+    /// What was left over; nothing after a complete execution.
+    pub remains: Remains,
+}
+
+impl Execution {
+    /// The first host that was done last, and when. `None` without hosts.
+    #[must_use]
+    pub fn last(&self) -> Option<(usize, u64)> {
+        let longest = self.finish.iter().copied().max()?;
+        let host = self.finish.iter().position(|&finish| finish == longest)?;
+        Some((host, longest))
+    }
+}
+
+/// Executes a graph. `latency` \[time units\] is L. Calls `proceed` now and then with the events so far; it returns false
+/// to stop.
+pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
+    const BATCH: u32 = 1 << 16;
+    let mut wire = Latency(latency);
+    let mut hosts = Hosts::new(graph, params);
+    'run: loop {
+        for _ in 0..BATCH {
+            if !hosts.step_over(&mut wire) {
+                break 'run;
+            }
+        }
+        if !proceed(hosts.events()) {
+            break;
+        }
+    }
+    Execution { finish: hosts.finish(), events: hosts.events(), remains: hosts.remains() }
+}

@@ -1,0 +1,329 @@
+//! GOAL: an application as a graph of operations for each rank, instead of a sequence of steps.
+//!
+//! A rank's operations (send, receive, calculate) start as soon as what they depend on has finished (`requires`) or
+//! has started (`irequires`), on a CPU and a network interface that each of them names. [`text`] and [`binary`] read
+//! and write the two forms of the format; [`hosts`] is the LogGOPS model of what executes a graph; [`ideal`] runs it
+//! over a network without congestion, [`routed`] over a simulated one; [`chain`] makes a graph of a [`Program`].
+//!
+//! Source: Hoefler, Siebert, Lumsdaine, *Group Operation Assembly Language*, ICPP 2009; Hoefler, Schneider, Lumsdaine,
+//! *LogGOPSim*, LSAP 2010.
+//!
+//! [`Program`]: super::program::Program
+
+pub mod binary;
+pub mod chain;
+mod check;
+pub mod hosts;
+pub mod ideal;
+mod order;
+pub mod patterns;
+pub mod routed;
+pub mod text;
+mod waiting;
+
+pub use check::GraphError;
+
+/// Any source, or any tag.
+pub const ANY: u32 = u32::MAX;
+
+/// \[bytes\] Largest message: 1 TiB.
+pub const MAX_BYTES: u64 = 1 << 40;
+
+/// \[time units\] Longest calculation: sums of four still fit 64 bits.
+pub const MAX_CALC: u64 = 1 << 62;
+
+/// What an operation does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Kind {
+    /// Sends a message.
+    Send = 1,
+    /// Receives a message.
+    Recv = 2,
+    /// Works.
+    Calc = 3,
+}
+
+/// One operation of a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Node {
+    /// \[bytes\] of a message, \[time units\] of a calculation (ns by convention).
+    pub size: u64,
+    /// The other rank; [`ANY`] in a receive from any source, 0 in a calculation.
+    pub peer: u32,
+    /// Tag; [`ANY`] for any, 0 in a calculation.
+    pub tag: u32,
+    /// Operations that this one waits for, of both kinds.
+    pub waits_for: u32,
+    /// Position in [`Rank::edges`] of the first operation that waits for this one.
+    first: u32,
+    /// Operations that wait for this one to finish; they come first in the edges.
+    on_finish: u32,
+    /// Operations that wait for this one to start; they come after those.
+    on_start: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// CPU of its host that it runs on.
+    pub cpu: u8,
+    /// Network interface of its host that it uses.
+    pub nic: u8,
+}
+
+/// One rank's operations, in the order of the file, and what depends on what.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Rank {
+    nodes: Vec<Node>,
+    /// Dependents, node by node: those of its finish, then those of its start, each in the order of the statements.
+    edges: Vec<u32>,
+}
+
+/// An application as a graph. Dependencies never form a circle, and name operations that exist.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Graph {
+    ranks: Vec<Rank>,
+}
+
+/// Counts of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Send operations.
+    pub sends: u64,
+    /// Receive operations.
+    pub recvs: u64,
+    /// Calculations.
+    pub calcs: u64,
+    /// Dependencies of both kinds.
+    pub dependencies: u64,
+    /// \[bytes\] Sent.
+    pub bytes: u64,
+    /// \[time units\] Calculated.
+    pub work: u64,
+}
+
+impl Node {
+    /// The node without its place in a graph.
+    #[must_use]
+    pub const fn operation(&self) -> Operation {
+        let &Self { kind, size, peer, tag, cpu, nic, .. } = self;
+        Operation { kind, size, peer, tag, cpu, nic }
+    }
+}
+
+impl Rank {
+    /// The operations.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Operations that wait for `node` to finish, in the order in which they were stated.
+    #[must_use]
+    pub fn on_finish(&self, node: &Node) -> &[u32] {
+        let first = node.first as usize;
+        &self.edges[first..first + node.on_finish as usize]
+    }
+
+    /// Operations that wait for `node` to start.
+    #[must_use]
+    pub fn on_start(&self, node: &Node) -> &[u32] {
+        let first = node.first as usize + node.on_finish as usize;
+        &self.edges[first..first + node.on_start as usize]
+    }
+}
+
+impl Graph {
+    /// A graph of these ranks.
+    ///
+    /// # Errors
+    /// A peer that is no rank.
+    pub fn new(ranks: Vec<Rank>) -> Result<Self, GraphError> {
+        let count = ranks.len();
+        for (rank, operations) in ranks.iter().enumerate() {
+            for (node, operation) in operations.nodes.iter().enumerate() {
+                let any = operation.kind == Kind::Recv && operation.peer == ANY;
+                if operation.kind != Kind::Calc && !any && operation.peer as usize >= count {
+                    return Err(GraphError::Peer { rank, node, peer: operation.peer, ranks: count });
+                }
+            }
+        }
+        Ok(Self { ranks })
+    }
+
+    /// Its ranks.
+    #[must_use]
+    pub fn ranks(&self) -> &[Rank] {
+        &self.ranks
+    }
+
+    /// Counts operations, dependencies, bytes and work.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for rank in &self.ranks {
+            counts.dependencies += rank.edges.len() as u64;
+            for node in &rank.nodes {
+                match node.kind {
+                    Kind::Send => {
+                        counts.sends += 1;
+                        counts.bytes = counts.bytes.saturating_add(node.size);
+                    }
+                    Kind::Recv => counts.recvs += 1,
+                    Kind::Calc => {
+                        counts.calcs += 1;
+                        counts.work = counts.work.saturating_add(node.size);
+                    }
+                }
+            }
+        }
+        counts
+    }
+
+    /// Multiplies every calculation by `factor` (0 to 10^6), rounded to the nearest, at most [`MAX_CALC`].
+    pub fn scale_work(&mut self, factor: f64) {
+        if factor == 1.0 {
+            return;
+        }
+        for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind == Kind::Calc) {
+            node.size = ((node.size as f64 * factor).round() as u64).min(MAX_CALC);
+        }
+    }
+
+    /// Highest number of a CPU and of a network interface that any operation names.
+    #[must_use]
+    pub fn highest_resources(&self) -> (u8, u8) {
+        let nodes = self.ranks.iter().flat_map(|rank| &rank.nodes);
+        nodes.fold((0, 0), |(cpu, nic), node| (cpu.max(node.cpu), nic.max(node.nic)))
+    }
+}
+
+/// An operation that has not been placed in a graph yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operation {
+    /// What it does.
+    pub kind: Kind,
+    /// \[bytes\] or \[time units\], see [`Node::size`].
+    pub size: u64,
+    /// See [`Node::peer`].
+    pub peer: u32,
+    /// See [`Node::tag`].
+    pub tag: u32,
+    /// CPU.
+    pub cpu: u8,
+    /// Network interface.
+    pub nic: u8,
+}
+
+impl Operation {
+    /// A calculation of this length on CPU 0.
+    #[must_use]
+    pub const fn calc(size: u64) -> Self {
+        Self { kind: Kind::Calc, size, peer: 0, tag: 0, cpu: 0, nic: 0 }
+    }
+
+    /// A message of `size` bytes to `peer`.
+    #[must_use]
+    pub const fn send(size: u64, peer: u32, tag: u32) -> Self {
+        Self { kind: Kind::Send, size, peer, tag, cpu: 0, nic: 0 }
+    }
+
+    /// A message of `size` bytes from `peer`.
+    #[must_use]
+    pub const fn recv(size: u64, peer: u32, tag: u32) -> Self {
+        Self { kind: Kind::Recv, size, peer, tag, cpu: 0, nic: 0 }
+    }
+}
+
+/// When a dependent may start.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum After {
+    /// When the other has finished (`requires`).
+    Finish,
+    /// When the other has started (`irequires`).
+    Start,
+}
+
+/// A rank while its statements are being read.
+#[derive(Clone, Default, Debug)]
+pub struct RankBuilder {
+    nodes: Vec<Node>,
+    /// Dependent, what it depends on, how.
+    stated: Vec<(u32, u32, After)>,
+}
+
+impl RankBuilder {
+    /// Operations so far; the number of the next one.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// True if there is no operation yet.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds an operation; its number.
+    ///
+    /// # Errors
+    /// Sizes beyond [`MAX_BYTES`] or [`MAX_CALC`], more than 2^30 operations.
+    pub fn add(&mut self, operation: Operation) -> Result<u32, GraphError> {
+        let Operation { kind, size, peer, tag, cpu, nic } = operation;
+        let limit = if kind == Kind::Calc { MAX_CALC } else { MAX_BYTES };
+        if size > limit {
+            return Err(GraphError::Size { size, limit });
+        }
+        if self.nodes.len() >= check::MAX_NODES {
+            return Err(GraphError::TooManyNodes);
+        }
+        let number = self.nodes.len() as u32;
+        self.nodes.push(Node { size, peer, tag, waits_for: 0, first: 0, on_finish: 0, on_start: 0, kind, cpu, nic });
+        Ok(number)
+    }
+
+    /// States that `dependent` waits for `other`, both of which exist.
+    ///
+    /// # Errors
+    /// A number without operation; more than 2^30 dependencies.
+    pub fn depend(&mut self, dependent: u32, other: u32, after: After) -> Result<(), GraphError> {
+        let missing = [dependent, other].into_iter().find(|&number| number as usize >= self.nodes.len());
+        if let Some(number) = missing {
+            return Err(GraphError::NoSuchNode { number, nodes: self.nodes.len() });
+        }
+        if self.stated.len() >= check::MAX_NODES {
+            return Err(GraphError::TooManyNodes);
+        }
+        self.stated.push((dependent, other, after));
+        Ok(())
+    }
+
+    /// The rank, with its dependencies in order.
+    ///
+    /// # Errors
+    /// Dependencies that form a circle.
+    pub fn build(mut self) -> Result<Rank, GraphError> {
+        for &(dependent, other, after) in &self.stated {
+            self.nodes[dependent as usize].waits_for += 1;
+            match after {
+                After::Finish => self.nodes[other as usize].on_finish += 1,
+                After::Start => self.nodes[other as usize].on_start += 1,
+            }
+        }
+        let mut total = 0;
+        // Where the next dependent of each node goes, by kind.
+        let mut next: Vec<[u32; 2]> = Vec::with_capacity(self.nodes.len());
+        for node in &mut self.nodes {
+            node.first = total;
+            next.push([total, total + node.on_finish]);
+            total += node.on_finish + node.on_start;
+        }
+        let mut edges = vec![0; self.stated.len()];
+        for (dependent, other, after) in self.stated {
+            let slot = &mut next[other as usize][usize::from(after == After::Start)];
+            edges[*slot as usize] = dependent;
+            *slot += 1;
+        }
+        let rank = Rank { nodes: self.nodes, edges };
+        check::acyclic(&rank)?;
+        Ok(rank)
+    }
+}

@@ -1,0 +1,233 @@
+//! A graph over a simulated network: its hosts as a source of traffic.
+//!
+//! The hosts keep o, g and O; the network takes the place of L and G. A message is offered to the network o after its
+//! send has started, and arrives at its host when its last packet has been delivered. Messages between hosts on the same
+//! node arrive o after their send has started.
+//!
+//! # How the model departs from reality, and who could notice
+//! - Hosts count in the time unit of the graph (ns), the network in cycles: a message enters the network in the first
+//!   cycle that begins at or after the time at which it leaves its host, and arrives at the end of its last cycle.
+//! - A send operation never waits for the network: a host's messages queue before a busy interface. Who studies
+//!   back-pressure on the CPU should look at the replay of programs instead.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::hosts::{HostParams, Hosts, Remains, Wire};
+use super::{Graph, Node};
+use crate::message::{Delivery, Message};
+use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::trace::replay::{ReplayReport, TaskReport};
+use crate::units::{Cycle, NodeId, Picoseconds};
+
+/// A message that has left its host and has not entered the network.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Leaving {
+    time: u64,
+    /// Order of leaving at the same time.
+    number: u64,
+    host: u32,
+    node: u32,
+}
+
+/// Messages between the hosts and the network.
+#[derive(Clone, Default, Debug)]
+struct Door {
+    leaving: BinaryHeap<Reverse<Leaving>>,
+    numbers: u64,
+    nodes: Vec<NodeId>,
+}
+
+impl Wire for Door {
+    fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64> {
+        if self.nodes[host as usize] == self.nodes[operation.peer as usize] {
+            return Some(leaves);
+        }
+        self.leaving.push(Reverse(Leaving { time: leaves, number: self.numbers, host, node }));
+        self.numbers += 1;
+        None
+    }
+}
+
+/// A graph under way on the nodes of a network.
+#[derive(Clone, Debug)]
+pub struct Routed {
+    hosts: Hosts,
+    door: Door,
+    /// Nodes of the network.
+    nodes: usize,
+    /// \[ps\] Of a cycle.
+    cycle: u64,
+    underway: Vec<(u32, u32)>,
+    vacant: Vec<usize>,
+    flying: u64,
+    silent_nodes: usize,
+    /// The last cycle that was looked at.
+    last: Cycle,
+}
+
+/// \[ps\] Of a time unit of the graph: times are in ns.
+const UNIT: u64 = 1000;
+
+impl Routed {
+    /// Rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of `params`
+    /// is not used.
+    ///
+    /// # Errors
+    /// A placement of another length, or on nodes that do not exist.
+    pub fn new(
+        graph: Graph,
+        params: HostParams,
+        placement: &[NodeId],
+        nodes: usize,
+        cycle: Picoseconds,
+    ) -> Result<Self, SourceError> {
+        let fault = |what: String| Err(SourceError { what });
+        let count = graph.ranks().len();
+        if placement.len() != count {
+            return fault(format!("{count} ranks, but the placement is of {}", placement.len()));
+        }
+        if let Some(node) = placement.iter().find(|node| node.index() >= nodes) {
+            return fault(format!("the placement names node {node}, but there are {nodes} nodes"));
+        }
+        let mut sends = vec![false; nodes];
+        for (rank, node) in graph.ranks().iter().zip(placement) {
+            sends[node.index()] |= rank.nodes().iter().any(|node| node.kind == super::Kind::Send);
+        }
+        let params = HostParams { gap_per_byte: 0, ..params };
+        Ok(Self {
+            hosts: Hosts::new(graph, params),
+            door: Door { nodes: placement.to_vec(), ..Door::default() },
+            nodes,
+            cycle: cycle.0.max(1),
+            underway: Vec::new(),
+            vacant: Vec::new(),
+            flying: 0,
+            silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
+            last: Cycle(0),
+        })
+    }
+
+    /// \[ns\] When each rank was done.
+    #[must_use]
+    pub fn finish(&self) -> Vec<u64> {
+        self.hosts.finish()
+    }
+
+    /// What each rank did, as a replay of programs tells it. What only programs have is 0.
+    #[must_use]
+    pub fn report(&self) -> ReplayReport {
+        let remains = self.hosts.remains();
+        let finish = self.hosts.finish();
+        let task = |(rank, &finish): (&super::Rank, &u64)| {
+            let mut report = TaskReport { finished: Some(self.cycle_from(finish)), ..TaskReport::default() };
+            let mut work = 0_u64;
+            for node in rank.nodes() {
+                match node.kind {
+                    super::Kind::Send => {
+                        report.sent_point_to_point += 1;
+                        report.sent_bytes = report.sent_bytes.saturating_add(node.size);
+                    }
+                    super::Kind::Recv => report.received += 1,
+                    super::Kind::Calc => work = work.saturating_add(node.size),
+                }
+            }
+            report.compute_cycles = self.cycle_from(work).since(Cycle::FIRST);
+            report
+        };
+        let tasks = self.hosts.graph().ranks().iter().zip(&finish).map(task).collect();
+        ReplayReport { tasks, unreceived: remains.unreceived, unfinished: usize::from(!self.hosts.is_done()) }
+    }
+
+    /// Operations entered and messages so far.
+    #[must_use]
+    pub const fn events(&self) -> u64 {
+        self.hosts.events()
+    }
+
+    /// What is left over.
+    #[must_use]
+    pub fn remains(&self) -> Remains {
+        self.hosts.remains()
+    }
+
+    /// The first cycle that begins at or after a time. The first of all begins at time 0.
+    fn cycle_from(&self, time: u64) -> Cycle {
+        let cycles = (u128::from(time) * u128::from(UNIT)).div_ceil(u128::from(self.cycle));
+        Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
+    /// \[time units\] At which a cycle begins, rounded up.
+    fn begins(&self, cycle: Cycle) -> u64 {
+        let picoseconds = u128::from(cycle.since(Cycle::FIRST)) * u128::from(self.cycle);
+        u64::try_from(picoseconds.div_ceil(u128::from(UNIT))).unwrap_or(u64::MAX)
+    }
+}
+
+impl TrGen for Routed {
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.last = now;
+        // Whatever happens before the next cycle begins happens now.
+        let end = self.begins(now.next());
+        while self.hosts.next_time().is_some_and(|time| time < end) {
+            self.hosts.step_over(&mut self.door);
+        }
+        while let Some(Reverse(leaving)) = self.door.leaving.peek().copied() {
+            if self.cycle_from(leaving.time) > now {
+                break;
+            }
+            self.door.leaving.pop();
+            let Leaving { host, node, .. } = leaving;
+            let operation = self.hosts.graph().ranks()[host as usize].nodes()[node as usize];
+            let id = self.vacant.pop().unwrap_or(self.underway.len());
+            match self.underway.get_mut(id) {
+                Some(slot) => *slot = (host, node),
+                None => self.underway.push((host, node)),
+            }
+            let (source, destination) = (self.door.nodes[host as usize], self.door.nodes[operation.peer as usize]);
+            self.flying += 1;
+            out.push(Message { id: id as u64, source, destination, bytes: operation.size });
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, _: Cycle, _: &Message) {}
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let id = delivery.message.id as usize;
+        let (host, node) = self.underway[id];
+        self.vacant.push(id);
+        self.flying -= 1;
+        self.hosts.arrive(self.begins(now.next()), host, node);
+    }
+
+    fn next(&self) -> Next {
+        // What happens within a cycle is looked at in it; a message leaves in the first cycle that begins later.
+        let event = self.hosts.next_time().map(|time| {
+            let cycles = u128::from(time) * u128::from(UNIT) / u128::from(self.cycle);
+            Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
+        });
+        let leaving = self.door.leaving.peek().map(|Reverse(leaving)| self.cycle_from(leaving.time));
+        match event.into_iter().chain(leaving).min() {
+            Some(cycle) => Next::At(cycle),
+            None if self.flying > 0 || !self.hosts.is_done() => Next::Waiting,
+            // The end is that of the last CPU.
+            None => match self.hosts.finish().into_iter().max().map(|time| self.cycle_from(time)) {
+                Some(end) if end > self.last => Next::At(end),
+                _ => Next::Done,
+            },
+        }
+    }
+
+    fn silent_nodes(&self) -> usize {
+        self.silent_nodes
+    }
+
+    fn waits(&self) -> Vec<String> {
+        self.hosts.remains().waits
+    }
+}

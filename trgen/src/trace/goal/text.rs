@@ -1,0 +1,323 @@
+//! GOAL text, read and written.
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//! l1: calc 100
+//! l2: send 8b to 1 tag 7
+//! l2 requires l1
+//! }
+//! rank 1 {
+//! l1: recv 8b from 0 tag 7
+//! }
+//! ```
+//!
+//! Comments are `//` to the end of the line and `/* ... */`. A dependency follows the definition of both labels.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::{ANY, After, Graph, Kind, Operation, Rank, RankBuilder};
+
+/// What is wrong with a line.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct TextError {
+    /// What was found and what was expected.
+    pub what: String,
+}
+
+fn fault<T>(what: impl Into<String>) -> Result<T, TextError> {
+    Err(TextError { what: what.into() })
+}
+
+/// What can stand next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Expect {
+    Count,
+    Rank,
+    Statement,
+    Nothing,
+}
+
+/// Reads a graph line by line.
+#[derive(Debug)]
+pub struct Reader {
+    expect: Expect,
+    /// Ranks announced; nothing is allocated by it.
+    announced: u64,
+    ranks: Vec<Rank>,
+    current: RankBuilder,
+    labels: HashMap<Box<str>, u32>,
+    in_comment: bool,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self {
+            expect: Expect::Count,
+            announced: 0,
+            ranks: Vec::new(),
+            current: RankBuilder::default(),
+            labels: HashMap::new(),
+            in_comment: false,
+        }
+    }
+}
+
+impl Reader {
+    /// Reads one line, without its end.
+    ///
+    /// # Errors
+    /// A line that the grammar does not allow, an unknown or duplicate label, a size or rank out of range, a circle.
+    pub fn line(&mut self, line: &str) -> Result<(), TextError> {
+        let words = Words { rest: line, in_comment: &mut self.in_comment };
+        let tokens: Vec<Token<'_>> = words.collect::<Result<_, _>>()?;
+        let mut at = 0;
+        // Several of the outer parts may share a line; statements end with it.
+        while at < tokens.len() {
+            let rest = &tokens[at..];
+            at += match (self.expect, rest) {
+                (Expect::Nothing, _) => rest.len(),
+                (Expect::Count, [Token::Word("num_ranks"), Token::Number(count), ..]) => {
+                    self.announced = whole("number of ranks", count, 1, 1 << 32)?;
+                    self.expect = Expect::Rank;
+                    2
+                }
+                (Expect::Count, _) => return fault("expected `num_ranks N`"),
+                (Expect::Rank, [Token::Word("rank"), Token::Number(rank), Token::Mark('{'), ..]) => {
+                    let expected = self.ranks.len() as u64;
+                    let rank = whole("rank", rank, 0, u64::from(u32::MAX))?;
+                    if rank != expected {
+                        return fault(format!("rank {rank}, expected rank {expected}: ranks come in ascending order"));
+                    }
+                    self.expect = Expect::Statement;
+                    3
+                }
+                (Expect::Rank, _) => return fault(format!("expected `rank {} {{`", self.ranks.len())),
+                (Expect::Statement, [Token::Mark('}'), ..]) => {
+                    self.close()?;
+                    1
+                }
+                (Expect::Statement, _) => {
+                    let end = rest.iter().position(|token| *token == Token::Mark('}')).unwrap_or(rest.len());
+                    self.statement(&rest[..end])?;
+                    end
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// The end of the text: the graph.
+    ///
+    /// # Errors
+    /// A text that ends early; a message with a rank that does not exist.
+    pub fn finish(self) -> Result<Graph, TextError> {
+        if self.in_comment {
+            return fault("the text ends within a comment that `/*` began");
+        }
+        if self.expect != Expect::Nothing {
+            let (read, announced) = (self.ranks.len(), self.announced);
+            return fault(format!("the text ends after {read} of {announced} ranks: it may be cut short"));
+        }
+        Graph::new(self.ranks).map_err(|error| TextError { what: error.to_string() })
+    }
+
+    fn close(&mut self) -> Result<(), TextError> {
+        self.labels.clear();
+        let rank = std::mem::take(&mut self.current)
+            .build()
+            .map_err(|error| TextError { what: format!("rank {}: {error}", self.ranks.len()) })?;
+        self.ranks.push(rank);
+        let over = self.ranks.len() as u64 == self.announced;
+        self.expect = if over { Expect::Nothing } else { Expect::Rank };
+        Ok(())
+    }
+
+    fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), TextError> {
+        match *tokens {
+            [Token::Word(label), Token::Mark(':'), ref operation @ ..] => {
+                if self.labels.contains_key(label) {
+                    return fault(format!("label `{label}` is defined twice in rank {}", self.ranks.len()));
+                }
+                let number = self.operation(operation)?;
+                self.labels.insert(label.into(), number);
+                Ok(())
+            }
+            [Token::Word(dependent), Token::Word(word @ ("requires" | "irequires")), Token::Word(other)] => {
+                let number = |label: &str| match self.labels.get(label) {
+                    Some(&number) => Ok(number),
+                    None => fault(format!("label `{label}` has not been defined in rank {}", self.ranks.len())),
+                };
+                let after = if word == "requires" { After::Finish } else { After::Start };
+                let (dependent, other) = (number(dependent)?, number(other)?);
+                self.current.depend(dependent, other, after).map_err(|error| TextError { what: error.to_string() })
+            }
+            _ => self.operation(tokens).map(|_| ()),
+        }
+    }
+
+    fn operation(&mut self, tokens: &[Token<'_>]) -> Result<u32, TextError> {
+        let (kind, size, peer, rest) = match *tokens {
+            [
+                Token::Word("send"),
+                Token::Number(size),
+                Token::Word("b"),
+                Token::Word("to"),
+                Token::Number(to),
+                ref rest @ ..,
+            ] => (Kind::Send, size, self.peer(to)?, rest),
+            [
+                Token::Word("recv"),
+                Token::Number(size),
+                Token::Word("b"),
+                Token::Word("from"),
+                Token::Number(from),
+                ref rest @ ..,
+            ] => (Kind::Recv, size, if from == "-1" { ANY } else { self.peer(from)? }, rest),
+            [Token::Word("calc"), Token::Number(size), ref rest @ ..] => (Kind::Calc, size, 0, rest),
+            _ => {
+                return fault(
+                    "expected `send N b to RANK`, `recv N b from RANK`, `calc N`, `LABEL requires LABEL` or `LABEL \
+                     irequires LABEL`",
+                );
+            }
+        };
+        let limit = if kind == Kind::Calc { super::MAX_CALC } else { super::MAX_BYTES };
+        let size = whole("size", size, 0, limit)?;
+        let (mut tag, mut cpu, mut nic) = (0, 0, 0);
+        let mut rest = rest;
+        if let [Token::Word("tag"), Token::Number(number), more @ ..] = rest
+            && kind != Kind::Calc
+        {
+            tag = if *number == "-1" { ANY } else { whole("tag", number, 0, u64::from(ANY))? as u32 };
+            rest = more;
+        }
+        if let [Token::Word("cpu"), Token::Number(number), more @ ..] = rest {
+            cpu = whole("cpu", number, 0, 255)? as u8;
+            rest = more;
+        }
+        if let [Token::Word("nic"), Token::Number(number), more @ ..] = rest
+            && kind != Kind::Calc
+        {
+            nic = whole("nic", number, 0, 255)? as u8;
+            rest = more;
+        }
+        if !rest.is_empty() {
+            return fault("what follows the operation is not `tag N`, `cpu N`, `nic N`, in this order");
+        }
+        self.current
+            .add(Operation { kind, size, peer, tag, cpu, nic })
+            .map_err(|error| TextError { what: error.to_string() })
+    }
+
+    fn peer(&self, word: &str) -> Result<u32, TextError> {
+        whole("rank", word, 0, self.announced - 1).map(|rank| rank as u32)
+    }
+}
+
+fn whole(what: &str, word: &str, least: u64, most: u64) -> Result<u64, TextError> {
+    match word.parse::<u64>() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => fault(format!("{what} is `{}`, expected {least} to {most}", shown(word))),
+    }
+}
+
+fn shown(word: &str) -> String {
+    word.chars().take(40).flat_map(char::escape_default).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Token<'a> {
+    Word(&'a str),
+    Number(&'a str),
+    Mark(char),
+}
+
+/// The tokens of a line, comments left out.
+struct Words<'a, 'c> {
+    rest: &'a str,
+    in_comment: &'c mut bool,
+}
+
+impl<'a> Iterator for Words<'a, '_> {
+    type Item = Result<Token<'a>, TextError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if *self.in_comment {
+                let (_, after) = self.rest.split_once("*/")?;
+                *self.in_comment = false;
+                self.rest = after;
+            }
+            self.rest = self.rest.trim_ascii_start();
+            if let Some(after) = self.rest.strip_prefix("/*") {
+                *self.in_comment = true;
+                self.rest = after;
+            } else if self.rest.starts_with("//") {
+                self.rest = "";
+            } else {
+                break;
+            }
+        }
+        let first = *self.rest.as_bytes().first()?;
+        let span = |start: usize, part: fn(&u8) -> bool| {
+            start + self.rest.as_bytes()[start..].iter().take_while(|byte| part(byte)).count()
+        };
+        let (length, token): (usize, fn(&'a str) -> Token<'a>) = match first {
+            b':' | b'{' | b'}' => (1, |mark| Token::Mark(mark.chars().next().unwrap_or(':'))),
+            b'0'..=b'9' => (span(1, u8::is_ascii_digit), Token::Number),
+            b'-' if span(1, u8::is_ascii_digit) > 1 => (span(1, u8::is_ascii_digit), Token::Number),
+            b'a'..=b'z' | b'A'..=b'Z' => (span(1, |byte| byte.is_ascii_alphanumeric() || *byte == b'_'), Token::Word),
+            _ => return Some(fault(format!("`{}` does not begin any word", shown(self.rest)))),
+        };
+        // Only ASCII has been counted: the length is a boundary.
+        let (word, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        Some(Ok(token(word)))
+    }
+}
+
+/// Writes a graph. Reading the text gives the same graph, and its binary form the same bytes.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "num_ranks {}", graph.ranks.len())?;
+    for (number, rank) in graph.ranks.iter().enumerate() {
+        writeln!(out, "\nrank {number} {{")?;
+        write_rank(rank, out)?;
+        writeln!(out, "}}")?;
+    }
+    Ok(())
+}
+
+fn write_rank(rank: &Rank, out: &mut dyn Write) -> io::Result<()> {
+    let statements = super::order::statements(rank);
+    let mut next = statements.iter().peekable();
+    for (number, node) in rank.nodes.iter().enumerate() {
+        write!(out, "l{}: ", number + 1)?;
+        match (node.kind, node.peer) {
+            (Kind::Send, to) => write!(out, "send {}b to {to}", node.size)?,
+            (Kind::Recv, ANY) => write!(out, "recv {}b from -1", node.size)?,
+            (Kind::Recv, from) => write!(out, "recv {}b from {from}", node.size)?,
+            (Kind::Calc, _) => write!(out, "calc {}", node.size)?,
+        }
+        if node.kind != Kind::Calc {
+            if node.tag == ANY { write!(out, " tag -1")? } else { write!(out, " tag {}", node.tag)? }
+        }
+        if node.cpu != 0 {
+            write!(out, " cpu {}", node.cpu)?;
+        }
+        if node.nic != 0 && node.kind != Kind::Calc {
+            write!(out, " nic {}", node.nic)?;
+        }
+        writeln!(out)?;
+        while let Some(statement) = next.next_if(|statement| statement.after_node <= number as u32) {
+            let word = if statement.after == After::Finish { "requires" } else { "irequires" };
+            writeln!(out, "l{} {word} l{}", statement.dependent + 1, statement.other + 1)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Where the events of a task come from.
+
+use crate::source::SourceError;
+use crate::trace::container::Cursor;
+use crate::trace::program::Event;
+
+/// The events of one task, one after another.
+#[derive(Clone, Debug)]
+pub(super) enum Steps {
+    /// All in memory.
+    Memory { events: Vec<Event>, position: usize },
+    /// In a container, block by block.
+    Stored { cursor: Box<Cursor>, position: usize, total: u64 },
+}
+
+impl Steps {
+    pub(super) fn next(&mut self) -> Result<Option<Event>, SourceError> {
+        let (event, position) = match self {
+            Self::Memory { events, position } => (events.get(*position).cloned(), position),
+            Self::Stored { cursor, position, .. } => {
+                let event = cursor.next_event().map_err(|error| {
+                    let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
+                    SourceError { what: format!("the trace{place}: {error}; {}", error.remedy) }
+                })?;
+                (event, position)
+            }
+        };
+        *position += usize::from(event.is_some());
+        Ok(event)
+    }
+
+    /// Events taken so far, and all.
+    pub(super) fn progress(&self) -> (usize, u64) {
+        match self {
+            Self::Memory { events, position } => (*position, events.len() as u64),
+            Self::Stored { position, total, .. } => (*position, *total),
+        }
+    }
+}

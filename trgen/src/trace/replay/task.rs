@@ -1,0 +1,121 @@
+//! What one task of a replay is doing.
+
+use std::collections::{HashMap, HashSet};
+
+use super::steps::Steps;
+use super::{Pace, TaskReport, report};
+use crate::trace::matching::Mailbox;
+use crate::trace::program::{Receive, Request};
+use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
+
+/// What a task is doing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// Goes on with its next event in the cycle for which it is scheduled.
+    Running,
+    /// Its blocking send has not left its hands.
+    Sending,
+    /// This blocking receive has not been served.
+    Receiving(Receive),
+    /// These requests have not all completed.
+    Waiting(Vec<Request>),
+    /// None of these requests has completed.
+    WaitingAny(Vec<Request>),
+    /// All events are done.
+    Finished,
+}
+
+/// What a request stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outstanding {
+    Receive(Receive),
+    Send(TaskId),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) node: NodeId,
+    pub(super) steps: Steps,
+    pub(super) state: State,
+    pub(super) mailbox: Mailbox,
+    pub(super) outstanding: HashMap<Request, Outstanding>,
+    /// Completed, and no wait has accounted for it.
+    pub(super) completed: HashSet<Request>,
+    /// \[ps\] Of computing that did not fill a cycle.
+    carry: u64,
+    /// \[cycle\] When it began to block.
+    pub(super) blocked_since: Cycle,
+    pub(super) report: TaskReport,
+}
+
+impl Task {
+    pub(super) fn new(node: NodeId, steps: Steps) -> Self {
+        Self {
+            node,
+            steps,
+            state: State::Running,
+            mailbox: Mailbox::default(),
+            outstanding: HashMap::new(),
+            completed: HashSet::new(),
+            carry: 0,
+            blocked_since: Cycle::FIRST,
+            report: TaskReport::default(),
+        }
+    }
+
+    /// Whole cycles of a compute event; the rest is carried to the next one, so that rounding does not add up.
+    pub(super) fn cycles(&mut self, time: Picoseconds, pace: Pace) -> u64 {
+        let scaled =
+            if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
+        let total = scaled.saturating_add(self.carry);
+        self.carry = total % pace.cycle.0;
+        total / pace.cycle.0
+    }
+
+    /// A request begins; true if it is over already.
+    pub(super) fn begin(&mut self, request: Request, what: Outstanding, over: bool) {
+        if over {
+            self.outstanding.remove(&request);
+            self.completed.insert(request);
+        } else {
+            self.completed.remove(&request);
+            self.outstanding.insert(request, what);
+        }
+    }
+
+    /// Those of these requests that are outstanding; the others are waited for with this.
+    pub(super) fn wait_all(&mut self, requests: &[Request]) -> Vec<Request> {
+        for request in requests {
+            self.completed.remove(request);
+        }
+        requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
+    }
+
+    /// Accounts for the first of these requests that has completed; else those that are outstanding, of which there may
+    /// be none.
+    pub(super) fn wait_any(&mut self, requests: &[Request]) -> Vec<Request> {
+        if requests.iter().any(|request| self.completed.remove(request)) {
+            return Vec::new();
+        }
+        requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
+    }
+
+    pub(super) fn waits_for(&self, id: usize) -> Option<String> {
+        let (position, total) = self.steps.progress();
+        let step = format!("task {id} on node {}, event {position} of {total}", self.node);
+        let what = match &self.state {
+            State::Running | State::Finished => return None,
+            State::Sending => "its send to be taken by the network".to_owned(),
+            State::Receiving(receive) => format!("a message {}", report::wanted(receive)),
+            State::Waiting(open) | State::WaitingAny(open) => {
+                let any = if matches!(self.state, State::WaitingAny(_)) { "any of: " } else { "" };
+                let names: Vec<String> =
+                    open.iter().take(4).map(|request| report::request(self.outstanding.get(request))).collect();
+                let more = open.len().saturating_sub(names.len());
+                let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+                format!("{any}{}{tail}", names.join(", "))
+            }
+        };
+        Some(format!("{step}: waits for {what}"))
+    }
+}

@@ -1,0 +1,170 @@
+//! Logs of MPI calls: what their lines become, communicators included.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
+use trgen::trace::program::{Event, Request, Tag};
+use trgen::{Picoseconds, TaskId};
+
+/// Reads a folder of these files.
+fn parse(ranks: &[&str]) -> Result<Trace, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (rank, lines) in ranks.iter().enumerate() {
+        fs::write(folder.path().join(format!("rank-{rank}.txt")), lines).unwrap();
+    }
+    read(folder.path(), &ReadOptions::default())
+        .map_err(|error| format!("{error} / {}", error.remedy().unwrap_or_default()))
+}
+
+#[test]
+fn calls_become_events_with_the_time_between_them() {
+    let trace = parse(&[
+        "MPI_Init:-:0:0:100.5\nMPI_Send:102.000:8:10:17,8,8:1:7:0,0,2:103\nMPI_Isend:103:8:3:1,4,4:1:8:0,0,2:64:104\n\
+         MPI_Irecv:104:8:3:1,4,4:-1:-1:0,0,2:72:105\nMPI_Waitall:105.25:2:64:0:106\nMPI_Finalize:106:-\n",
+        "MPI_Init:-:0:0:0\nMPI_Recv:0:8:10:17,8,8:0:7:0,1,2:0:1\nMPI_Sendrecv:1:8:2:1,4,4:0:9:8:3:1,4,4:0:8:0,1,2:0:2\n\
+         MPI_Send:2:8:1:1,4,4:-2:0:0,1,2:3\nMPI_Finalize:3:-\n",
+    ])
+    .unwrap();
+    let [first, second] = &trace.program.tasks[..] else { panic!("two tasks") };
+    let bytes = |event: &Event| match event {
+        Event::Send(send) | Event::Isend(send, _) => send.bytes,
+        Event::Recv(receive) | Event::Irecv(receive, _) => receive.bytes,
+        _ => 0,
+    };
+    assert_eq!(first[0], Event::Compute(Picoseconds(1_500_000)));
+    assert_eq!(first.iter().map(bytes).collect::<Vec<_>>(), [0, 80, 12, 12, 0, 0]);
+    assert!(matches!(&first[3], Event::Irecv(receive, _) if receive.from.is_none()));
+    assert_eq!(first[4], Event::Compute(Picoseconds(250_000)));
+    assert_eq!(first[5], Event::WaitAll(Box::new([Request(0), Request(1)])));
+    // A message to nobody is none.
+    assert_eq!(second.len(), 4);
+    assert!(matches!(second[3], Event::WaitAll(_)));
+}
+
+#[test]
+fn requests_may_stand_four_bytes_apart() {
+    let waits = "MPI_Irecv:0:8:1:1,4,4:1:0:0,0,2:64:1\nMPI_Irecv:1:8:1:1,4,4:1:0:0,0,2:68:2\n\
+                 MPI_Irecv:2:8:1:1,4,4:1:0:0,0,2:72:3\nMPI_Waitall:3:3:64:0:4\n";
+    let sends = "MPI_Send:0:8:1:1,4,4:0:0:0,1,2:1\n".repeat(3);
+    let trace = parse(&[waits, &sends]).unwrap();
+    let Event::WaitAll(requests) = &trace.program.tasks[0][3] else { panic!("a wait") };
+    assert_eq!(requests.len(), 3);
+}
+
+#[test]
+fn collectives_and_messages_of_a_split_stay_in_it() {
+    // Ranks 0 and 2 are colour 0, in the order 2, 0; rank 1 is colour 1; rank 3 is in none.
+    let rank = |rank: u32, color: i64, key: i64, tail: &str| {
+        format!("MPI_Comm_split:0:0,{rank},4:{color}:{key}:5:1\n{tail}MPI_Finalize:9:-\n")
+    };
+    let trace = parse(&[
+        &rank(0, 0, 9, "MPI_Bcast:2:8:1:1,4,4:0:5,1,2:3\nMPI_Recv:3:8:1:1,4,4:0:3:5,1,2:0:4\n"),
+        &rank(1, 1, 0, "MPI_Barrier:2:5,0,1:3\n"),
+        &rank(2, 0, 1, "MPI_Bcast:2:8:1:1,4,4:0:5,0,2:3\nMPI_Send:3:8:1:1,4,4:1:3:5,0,2:4\n"),
+        &rank(3, -32766, 0, ""),
+    ])
+    .unwrap();
+    let sends: Vec<_> = trace.program.tasks[2]
+        .iter()
+        .filter_map(|event| if let Event::Send(send) = event { Some(send) } else { None })
+        .collect();
+    let [broadcast, message] = sends[..] else { panic!("{sends:?}") };
+    assert_eq!((broadcast.to, broadcast.tag.is_collective()), (TaskId(0), true));
+    assert_eq!((message.to, message.tag.label, message.tag.is_collective()), (TaskId(0), 3, false));
+    assert_ne!(message.tag.context, Tag::POINT_TO_POINT);
+    assert_eq!(broadcast.tag.context, message.tag.context + 1);
+    // A barrier of one, and the rank outside: no message.
+    assert!(trace.program.tasks[1].iter().chain(&trace.program.tasks[3]).all(|e| matches!(e, Event::Compute(_))));
+}
+
+#[test]
+fn faults_name_file_and_line() {
+    let send = "MPI_Send:0:8:1:1,4,4:1:0:0,0,2:1\n";
+    let other = "MPI_Recv:0:8:1:1,4,4:0:0:0,1,2:0:1\n";
+    for (first, expected) in [
+        ("MPI_Sand:0:8:1\n", "rank-0.txt:2: unknown call `MPI_Sand`"),
+        ("MPI_Send:0:8:1:1,4,4:1:0\n", "rank-0.txt:2: `MPI_Send` with 6 arguments"),
+        ("MPI_Send:0:8:1:1,4,4:2:0:0,0,2:1\n", "rank-0.txt:2: rank is `2`"),
+        ("MPI_Send:0:8:99999999999999:1,4,4:1:0:0,0,2:1\n", "rank-0.txt:2: count is"),
+        ("MPI_Send:0:8:1:1,4:1:0:0,0,2:1\n", "rank-0.txt:2: datatype is"),
+        ("MPI_Send:x:8:1:1,4,4:1:0:0,0,2:1\n", "rank-0.txt:2: time is `x`"),
+        ("MPI_Barrier:0:7,0,3:1\n", "rank-0.txt:2: communicator 7 of 3 ranks"),
+        ("MPI_Comm_dup:0:0,0,2:4:1\n", "rank-0.txt:2: not all ranks"),
+    ] {
+        let error = parse(&[&format!("{send}{first}"), other]).unwrap_err();
+        assert!(error.contains(expected), "{first}: {error}");
+    }
+}
+
+#[test]
+fn a_rank_that_ends_early_is_warned_of() {
+    let barrier = "MPI_Barrier:0:0,0,2:1\n";
+    let trace = parse(&[barrier, "MPI_Init:-:0:0:1\n"]).unwrap();
+    assert!(trace.warnings[0].contains("rank 1 ends after 0 collectives"), "{:?}", trace.warnings);
+}
+
+/// Messages by (source, destination, tag, bytes), those of collectives aside.
+fn messages(trace: &Trace) -> BTreeMap<(usize, u32, i64, u64), u64> {
+    let mut all = BTreeMap::new();
+    for (task, events) in trace.program.tasks.iter().enumerate() {
+        for event in events {
+            if let Event::Send(send) | Event::Isend(send, _) = event
+                && !send.tag.is_collective()
+            {
+                *all.entry((task, send.to.0, send.tag.label, send.bytes)).or_default() += 1;
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn two_recordings_of_a_program_hold_the_same_messages() {
+    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
+    let shared = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(shared).to_owned(), PathBuf::from);
+    let traces = shared.join("traces");
+    if !traces.exists() {
+        eprintln!("SKIPPED: no traces at {}", traces.display());
+        return;
+    }
+    for name in ["is.S.16", "lu.S.16", "mg.S.16", "bt.S.16", "ft.S.16"] {
+        let open = |path: String| read(&traces.join(path), &ReadOptions::default()).unwrap();
+        let log = open(format!("npb-pmpi/{name}.pmpi.tar.xz"));
+        let independent = open(format!("npb-ti/{name}.ti.tar.xz"));
+        assert_eq!(messages(&log), messages(&independent), "{name}");
+        let table = fs::read_to_string(traces.join("npb-pmpi/facts_and_schedgen_loggopsim.csv")).unwrap();
+        let row: Vec<&str> = table.lines().find(|line| line.contains(name)).unwrap().split(',').collect();
+        let totals = log.program.totals();
+        assert_eq!(totals.point_to_point_messages.to_string(), row[4], "{name}");
+        assert_eq!(totals.point_to_point_bytes.to_string(), row[5], "{name}");
+    }
+}
+
+const LOG: &str = "MPI_Init:-:0:0:1\nMPI_Send:2:8:1:1,4,4:0:7:0,0,1:3\nMPI_Irecv:3:8:1:1,4,4:-1:-1:0,0,1:64:4\n\
+                   MPI_Waitany:4:1:64:0:0:5\nMPI_Comm_split:5:0,0,1:0:0:3:6\nMPI_Alltoallv:6:8:1;:1,4,4:3,0,1:7\n\
+                   MPI_Allreduce:7:8:8:5:17,8,8:3:3,0,1:8\nMPI_Finalize:9:-\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn changed_bytes_never_panic(at in any::<prop::sample::Index>(), with in any::<[u8; 4]>(), length in 0_usize..5) {
+        let mut bytes = LOG.replace("1;:", "1:").into_bytes();
+        let at = at.index(bytes.len());
+        let end = (at + length).min(bytes.len());
+        bytes.splice(at..end, with.into_iter().take(length));
+        let _ = read_bytes("rank-0.txt", &bytes, &ReadOptions::default());
+    }
+}
+
+#[test]
+fn the_log_that_is_changed_is_sound() {
+    let trace = read_bytes("rank-0.txt", LOG.replace("1;:", "1:").as_bytes(), &ReadOptions::default()).unwrap();
+    assert!(trace.program.tasks[0].iter().any(|event| matches!(event, Event::WaitAny(_))));
+}
