@@ -122,11 +122,12 @@ fn offered_load_is_the_one_asked_for() {
 }
 
 #[test]
-fn load_is_over_the_mean_size() {
+fn load_is_over_the_mean_size_in_full_packets() {
     let mut source = Synthetic::new(&Config { load: 2.0, size: "constant(40)".into(), phit_bytes: 8, ..config(64) });
     let all = ideal(source.as_mut().unwrap(), Cycle(200_000));
     assert!(all.iter().all(|(_, message)| message.bytes == 320));
-    let offered = all.len() as f64 * 40.0 / 64.0 / 200_000.0;
+    // Three packets of 16 phits.
+    let offered = all.len() as f64 * 48.0 / 64.0 / 200_000.0;
     assert!((offered / 2.0 - 1.0).abs() < 0.005, "{offered}");
 }
 

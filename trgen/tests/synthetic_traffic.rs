@@ -35,7 +35,7 @@ fn one_term_is_the_source_itself() {
 #[test]
 fn sums_share_the_load() {
     let share = |pattern: &str, load| {
-        let config = Config { load, size: "uniform(4, 12)".into(), ..of(pattern, line(64)) };
+        let config = Config { load, size: "uniform(4, 12)".into(), packet_phits: 1, ..of(pattern, line(64)) };
         let log = log(&config, 100_000);
         let phits = |wanted: &dyn Fn(&Message) -> bool| -> f64 {
             log.iter().filter(|(_, m)| wanted(m)).map(|(_, m)| m.bytes as f64 / 4.0).sum::<f64>() / 64.0 / 100_000.0
@@ -70,7 +70,7 @@ fn sums_share_the_load() {
 fn terms_have_processes_and_sizes_of_their_own() {
     let config = of(
         "source(shift(1), temporal=periodic(0), size=constant(8), load=0.8) + source(shift(2), size=constant(2), load=0)",
-        line(4),
+        Config { packet_phits: 2, ..line(4) },
     );
     let all = log(&config, 100);
     assert!(all.iter().all(|(cycle, message)| cycle % 10 == 1 && message.bytes == 32));
