@@ -42,7 +42,7 @@
 //! - its own draws, which are functions of the packet and the node.
 //!
 //! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
-//! change its mind without an event ([`Requests::may_change_its_mind`]): `bubble:shortest` compares free space phit by
+//! change its mind without an event (`Requests::may_change_its_mind`): `bubble:shortest` compares free space phit by
 //! phit, and `bubble:smart` draws anew in every cycle.
 //!
 //! # Agreement
