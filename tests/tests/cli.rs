@@ -840,3 +840,21 @@ fn colour_is_as_asked() {
         assert_eq!(output.status.code(), Some(2));
     }
 }
+
+#[test]
+fn an_ideal_network_is_told_in_every_format() {
+    let folder = folder();
+    let graph = "num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 5\n}\nrank 1 {\nl1: recv 8b from 0 tag 5\n}\n";
+    fs::write(folder.path().join("two.goal"), graph).unwrap();
+    let line = "run --trace two.goal --network ideal:L=2500,G=6 --hosts o=100,g=0,O=0,S=65535";
+    // Both overheads, the latency, and 7 gaps between 8 bytes.
+    let finish = 100 + 2500 + 7 * 6 + 100;
+    assert_eq!(json(folder.path(), line)["finish_max_ns"], finish);
+    let table = text(&run(folder.path(), line));
+    assert!(table.starts_with("ideal:L=2500,G=6 hosts o=100,g=0,O=0,S=65535 | trace two.goal\n"), "{table}");
+    assert!(table.contains(&format!("{finish} ns")), "{table}");
+    let csv = text(&run(folder.path(), &format!("{line} --format csv")));
+    assert!(csv.lines().next().unwrap().split(',').any(|name| name == "finish_max_ns"), "{csv}");
+    let jsonl = text(&run(folder.path(), &format!("{line} --format jsonl")));
+    assert_eq!(jsonl.matches('\n').count(), 1);
+}

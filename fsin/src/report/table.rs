@@ -32,16 +32,20 @@ const LINES: &[Line] = &[
     Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
     Line("completion", &["completion_cycles"], 0, "cycles"),
     Line("completion", &["completion_seconds"], 9, "s"),
+    Line("finish, first / last task", &["finish_min_ns", "finish_max_ns"], 0, "ns"),
+    Line("events", &["events"], 0, "events"),
     Line("simulated", &["cycles"], 0, "cycles"),
     Line("processor time", &["cpu_seconds"], 2, "s"),
     Line("speed", &["cycles_per_second"], 0, "cycles/s"),
+    Line("speed", &["events_per_second"], 0, "events/s"),
     Line("digest", &["digest"], 0, ""),
 ];
 
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", headline(figures))?;
     for Line(label, names, decimals, unit) in LINES {
-        let values: Vec<&Value> = names.iter().map(|name| &figures[*name]).collect();
+        // Runs over an ideal network have figures of their own.
+        let values: Vec<&Value> = names.iter().map(|name| figures.get(*name).unwrap_or(&Value::Null)).collect();
         if values.iter().all(|value| value.is_null()) {
             continue;
         }
@@ -73,6 +77,10 @@ fn headline(figures: &Map<String, Value>) -> String {
         format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
     };
     let state = if figures["complete"] == true { "" } else { "   INCOMPLETE" };
+    if let Some(network) = experiment["network"].as_str().filter(|network| network.starts_with("ideal")) {
+        let hosts = experiment["hosts"].as_str().map_or_else(String::new, |hosts| format!(" hosts {hosts}"));
+        return format!("{network}{hosts} | {traffic}{state}");
+    }
     format!(
         "{} {} vcs {} packet {} | {traffic} | seed {}{state}",
         word("topology"),
