@@ -30,18 +30,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(&experiment);
-    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let watch = Watch::start();
 
     let mut meter = Meter::new(quiet);
     let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
 
-    let costs = Costs {
-        cpu_seconds: processor.elapsed().as_secs_f64(),
-        wall_seconds: wall.elapsed().as_secs_f64(),
-        peak_memory_bytes: manifest::peak_memory_bytes(),
-    };
+    let costs = watch.costs();
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {
@@ -68,21 +64,37 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
+/// What a run costs.
+struct Watch {
+    processor: ProcessTime,
+    wall: Instant,
+}
+
+impl Watch {
+    fn start() -> Self {
+        Self { processor: ProcessTime::now(), wall: Instant::now() }
+    }
+
+    fn costs(&self) -> Costs {
+        Costs {
+            cpu_seconds: self.processor.elapsed().as_secs_f64(),
+            wall_seconds: self.wall.elapsed().as_secs_f64(),
+            peak_memory_bytes: manifest::peak_memory_bytes(),
+        }
+    }
+}
+
 /// Runs one experiment over an ideal network.
 fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complaint> {
     let quiet = matches.get_flag("quiet");
     let stop = interrupt::listen()?;
     let opening = manifest::Opening::new(experiment);
-    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let watch = Watch::start();
     let meter = Meter::new(quiet);
     let run = execute_ideal(experiment, stop, &mut |events| meter.events(events))
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     drop(meter);
-    let costs = Costs {
-        cpu_seconds: processor.elapsed().as_secs_f64(),
-        wall_seconds: wall.elapsed().as_secs_f64(),
-        peak_memory_bytes: manifest::peak_memory_bytes(),
-    };
+    let costs = watch.costs();
     let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = ideal_figures(experiment, &run, costs, manifest);
     if !quiet {
