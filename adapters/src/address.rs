@@ -24,7 +24,8 @@ pub struct NotAnAddress {
 
 impl NotAnAddress {
     /// What to write instead.
-    pub const REMEDY: &'static str = "write 127.0.0.1:7100, [::1]:7100, localhost:7100 or unix:/run/user/1000/fsin.sock";
+    pub const REMEDY: &'static str =
+        "write 127.0.0.1:7100, [::1]:7100, localhost:7100 or unix:/run/user/1000/fsin.sock";
 }
 
 impl FromStr for Address {

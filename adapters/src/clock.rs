@@ -59,6 +59,28 @@ impl Clock {
     }
 }
 
+/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything else, or
+/// for a part of a picosecond.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<Time> {
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(digits);
+    let power: usize = match unit {
+        "ps" => 0,
+        "ns" => 3,
+        "us" => 6,
+        "ms" => 9,
+        "s" => 12,
+        _ => return None,
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let part = part.trim_end_matches('0');
+    if whole.is_empty() || part.len() > power {
+        return None;
+    }
+    format!("{whole}{part:0<power$}").parse().ok()
+}
+
 const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
@@ -80,6 +102,17 @@ mod tests {
         assert_eq!([1, 2, 3].map(|cycle| thirds.end(Cycle(cycle))), [10_667, 21_334, 32_000]);
         assert_eq!(thirds.cycle(10_667).0, 3, "10 666.7 is past when 10 667 comes");
         assert_eq!(thirds.cycle(32_000).0, 4);
+    }
+
+    #[test]
+    fn spans_have_units() {
+        assert_eq!(parse_span("100us"), Some(100_000_000));
+        assert_eq!(parse_span("2.5ns"), Some(2500));
+        assert_eq!(parse_span("1.50s"), Some(1_500_000_000_000));
+        assert_eq!(parse_span("0ps"), Some(0));
+        for bad in ["", "1", "us", "-1us", "0.5ps", "1.0001ns", "1e3us", "99999999s", ".5us"] {
+            assert_eq!(parse_span(bad), None, "{bad}");
+        }
     }
 
     #[test]

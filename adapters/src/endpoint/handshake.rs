@@ -45,8 +45,10 @@ pub(super) async fn handshake(
                 Peer::Unix(stream) => meet(&mut talk, stream, terms, taken, wanted, &mut name).await,
             }
         };
-        let timed_out =
-            || Refusal { code: Code::Stalled, text: format!("no handshake within {} s", terms.handshake.as_secs_f64()) };
+        let timed_out = || Refusal {
+            code: Code::Stalled,
+            text: format!("no handshake within {} s", terms.handshake.as_secs_f64()),
+        };
         tokio::time::timeout(terms.handshake, meeting).await.unwrap_or_else(|_| Err(timed_out()))
     };
     let from = peer.name().to_owned();
@@ -133,7 +135,7 @@ async fn meet(
     let reservation = Reservation::new(taken, &hello.nodes, &hello.name, wanted)
         .map_err(|text| Refusal { code: Code::Node, text })?;
     let welcome = Welcome {
-        minor: hello.minor.min(MINOR),
+        minor: MINOR,
         mode: terms.mode,
         capabilities: 0,
         session: terms.seed,

@@ -18,7 +18,7 @@
 
 mod error;
 pub mod program;
-
+pub mod script;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -351,8 +351,17 @@ impl Guest {
                 Body::Deliver(deliver) => {
                     self.notices += 1;
                     let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
-                    let arrival =
-                        Arrival { time, endpoint, source, source_sequence, cookie, sent: injected, late, size, payload };
+                    let arrival = Arrival {
+                        time,
+                        endpoint,
+                        source,
+                        source_sequence,
+                        cookie,
+                        sent: injected,
+                        late,
+                        size,
+                        payload,
+                    };
                     self.events.push_back(Event::Message(arrival));
                 }
                 Body::Done { cookie } => {

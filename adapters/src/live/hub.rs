@@ -115,7 +115,8 @@ impl Hub {
     pub(super) fn seat(&mut self, guest: usize, nodes: &[NodeId], stepped: bool) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
         for (endpoint, node) in nodes.iter().enumerate() {
-            self.seats[node.index()] = Some(Seat { guest, endpoint: endpoint as u16, done_after, injected: 0, outstanding: 0 });
+            self.seats[node.index()] =
+                Some(Seat { guest, endpoint: endpoint as u16, done_after, injected: 0, outstanding: 0 });
         }
         self.inboxes.push(Some(BTreeMap::new()));
     }

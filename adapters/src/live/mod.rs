@@ -23,7 +23,6 @@ mod player;
 mod report;
 mod turn;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -81,7 +80,7 @@ pub struct Rules {
     /// \[bytes\] Carried by messages on their way, of all guests.
     pub payload_limit: u64,
     /// Ends the run when it becomes true.
-    pub stop: Arc<AtomicBool>,
+    pub stop: &'static AtomicBool,
 }
 
 /// Guests as a source of traffic.

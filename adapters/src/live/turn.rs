@@ -48,7 +48,7 @@ impl Live {
         let from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
-        let (stall, stop) = (self.rules.terms.stall, &self.rules.stop);
+        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         let player = &mut self.players[index];
         while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(player.slack)) {
             // A causal guest has been running without its clock: whatever came meanwhile is not late.
@@ -83,7 +83,7 @@ impl Live {
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Loss> {
         let mut said = Duration::ZERO;
         loop {
-            let (stall, warn, stop) = (self.rules.terms.stall, self.rules.warn, &self.rules.stop);
+            let (stall, warn, stop) = (self.rules.terms.stall, self.rules.warn, self.rules.stop);
             let mut ask = false;
             let heard = self.players[index].link().next(stall.saturating_sub(said), &mut |idle| {
                 ask = idle >= warn;
@@ -144,7 +144,8 @@ impl Live {
                 }
                 let promise = next.max(time);
                 if until != FOREVER && promise < until {
-                    let what = format!("it stops at {time} ps and promises {next} ps, before its grant ends at {until} ps");
+                    let what =
+                        format!("it stops at {time} ps and promises {next} ps, before its grant ends at {until} ps");
                     return Err(Loss::new(Code::Order, format!("{what}; correct the guest")));
                 }
                 player.time = time;
@@ -178,4 +179,3 @@ impl Live {
         }
     }
 }
-

@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 mod csv;
 mod figures;
 mod json;
+mod live;
 mod table;
 
 pub use figures::{Costs, SCHEMA, figures};
+pub use live::live_figures;
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
