@@ -142,6 +142,14 @@ impl Link {
 
     /// The next frame; gives up when none is complete within `limit`, however many bytes come.
     pub(crate) fn next(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
+        match self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+            Some(frame) => Ok(frame),
+            None => self.wait(limit, on_idle),
+        }
+    }
+
+    /// The same, when there is no complete frame yet.
+    fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         let mut since = None;
         let mut scratch = [0; CHUNK];
         loop {

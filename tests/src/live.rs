@@ -90,9 +90,7 @@ impl Table {
         };
         let endpoint = Endpoint::bind(&address, self.terms.token.clone()).unwrap_or_else(|error| panic!("{error}"));
         connect(&endpoint.address().expect("a bound socket has an address"));
-        endpoint
-            .gather(&self.terms, wanted, &mut |_| true, &mut |line| eprintln!("{line}"))
-            .unwrap_or_else(|error| panic!("{error}"))
+        endpoint.gather(&self.terms, wanted, &mut |_| true, &mut |_| ()).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
@@ -135,7 +133,7 @@ pub fn attempt(
     let wanted = parts.iter().map(|(config, _)| config.nodes.len()).sum();
     let mut threads = Vec::new();
     let connections = table.gather(wanted, |address| threads = start(address, parts));
-    let mut live = Live::new(connections, table.rules(), Box::new(|line| eprintln!("{line}")));
+    let mut live = Live::new(connections, table.rules(), Box::new(|_| ()));
     let stop = AtomicBool::new(false);
     let outcome = to_end(&mut Coupled::new(&mut live, network, &stop), Cycle::NEVER, &mut |_| {});
     live.close("the run has ended");

@@ -21,7 +21,7 @@ use trgen::trace::kernels;
 use trgen::{Cycle, Geometry, TrGen, conformance};
 
 fn network(spec: &str) -> Reference {
-    Reference::new(topology::parse(spec, 2).unwrap(), RouterParams::default())
+    Reference::new(topology::parse(spec, 2).expect("what the test is made of is right"), RouterParams::default())
 }
 
 fn spec(geometry: &Geometry) -> String {
@@ -31,7 +31,8 @@ fn spec(geometry: &Geometry) -> String {
 
 /// Each task of a kernel as a guest; they connect in the order of their numbers times `stride`, modulo their count.
 fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)> {
-    let program = kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).unwrap();
+    let program =
+        kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).expect("what the test is made of is right");
     let count = program.tasks.len();
     let script = Arc::new(Script::new(program));
     (0..count)
@@ -45,8 +46,9 @@ fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)
 }
 
 fn kernel_agrees(kernel: &str, sizes: &[u32], stride: usize, tcp: bool) {
-    let geometry = Geometry::new(sizes).unwrap();
-    let program = kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1).unwrap();
+    let geometry = Geometry::new(sizes).expect("what the test is made of is right");
+    let program =
+        kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1).expect("what the test is made of is right");
     let replayed = Replayed::of(program, &spec(&geometry), RouterParams::default(), 1.0);
     let table = Table { tcp, ..Table::new(geometry.nodes()) };
     let (outcome, report) = play(&table, &mut network(&spec(&geometry)), tasks(kernel, &geometry, stride));
@@ -172,10 +174,10 @@ fn a_step_above_the_horizon_is_refused_with_the_number() {
 
 /// Guests of scripts over a network of constant delay in nanoseconds; the clock of each at its end.
 fn over_switch(script: &str, nodes: u32, delay: u64, overheads: (Time, Time), class: Class) -> Vec<Time> {
-    let script = adapters::guest::script::Script::parse(script).unwrap();
+    let script = adapters::guest::script::Script::parse(script).expect("what the test is made of is right");
     let overheads = Overheads { send: overheads.0, receive: overheads.1, response: delay };
     let mut table = Table::with(nodes as usize, overheads);
-    table.terms.clock = adapters::clock::Clock::new(1000, 1).unwrap();
+    table.terms.clock = adapters::clock::Clock::new(1000, 1).expect("what the test is made of is right");
     table.terms.horizon = overheads.horizon(table.terms.clock);
     table.terms.step = table.terms.horizon;
     let parts: Vec<(Config, Part)> = (0..nodes)

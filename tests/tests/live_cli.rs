@@ -1,4 +1,4 @@
-//! `fsin serve`, `fsin guest` and the Python client, as processes.
+//! `fsin serve`, `fsin guest` and the Python client, as processes. They need `python3`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -12,18 +12,26 @@ use tests::shared::workspace;
 fn serve(folder: &Path, words: &str) -> (Child, String) {
     let mut serve = fsin(folder);
     serve.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
-    let mut child = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("what the test is made of is right");
     let mut first = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    BufReader::new(child.stderr.take().expect("what the test is made of is right"))
+        .read_line(&mut first)
+        .expect("what the test is made of is right");
     let address = first.split_whitespace().nth(2).unwrap_or_else(|| panic!("{first}")).to_owned();
     (child, address)
 }
 
 fn results(mut child: Child) -> Value {
     let mut text = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert!(child.wait().unwrap().success(), "{text}");
-    serde_json::from_str(&text).unwrap()
+    child
+        .stdout
+        .take()
+        .expect("what the test is made of is right")
+        .read_to_string(&mut text)
+        .expect("what the test is made of is right");
+    assert!(child.wait().expect("what the test is made of is right").success(), "{text}");
+    serde_json::from_str(&text).expect("what the test is made of is right")
 }
 
 #[test]
@@ -55,10 +63,6 @@ guest.send(0, 100, b"answer")
 print(first.time, first.source, first.size)
 guest.finish()
 "#;
-    if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no python3");
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("token"), "0123456789abcdef0123").unwrap();
     std::fs::write(folder.path().join("ask"), "advance 32ns\nsend 1 64\nreceive").unwrap();

@@ -18,7 +18,7 @@ use fsin::topology;
 use tests::live::{Part, Table, attempt};
 
 fn network() -> Reference {
-    Reference::new(topology::parse("torus:4x4", 2).unwrap(), RouterParams::default())
+    Reference::new(topology::parse("torus:4x4", 2).expect("what the test is made of is right"), RouterParams::default())
 }
 
 /// Guests 0 and 1 exchange ten messages.
