@@ -1,2 +1,20 @@
-//! Will hold the live side: the wire protocol, the TCP endpoint for guests, the guest library, and the source of traffic
-//! that couples running programs to a simulated network. Nothing is here yet.
+//! The live side: programs that run now as a source of traffic.
+//!
+//! A **guest** is a program whose messages travel through a simulated network and whose clock is kept in step with the
+//! network's. It speaks TGP/1, which `docs/protocol.md` specifies.
+//!
+//! - [`protocol`]: the frames of TGP/1; [`codec`]: frames in a stream of bytes;
+//! - [`endpoint`]: listens, checks who connects, and gathers the guests of a run;
+//! - [`live`]: the source of traffic ([`trgen::TrGen`]) that keeps guests and network in step;
+//! - [`guest`]: the other side: a blocking library for guests, and guests made of it;
+//! - [`clock`]: cycles and picoseconds; [`address`]: where to listen; [`token`]: who may connect.
+
+pub mod address;
+pub mod clock;
+pub mod codec;
+pub mod endpoint;
+pub mod guest;
+pub mod live;
+pub mod protocol;
+mod stream;
+pub mod token;

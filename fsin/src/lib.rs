@@ -10,4 +10,5 @@ pub mod router;
 pub mod routing;
 pub mod run;
 pub mod stats;
+pub mod switch;
 pub mod topology;

@@ -43,7 +43,10 @@ pub fn binary() -> &'static Path {
         let test = std::env::current_exe().expect("a running test has a path");
         let folder = test.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps");
         let binary = folder.join(format!("fsin{}", std::env::consts::EXE_SUFFIX));
-        let newest = ["fsin/src", "trgen/src"].iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
+        let newest = ["fsin/src", "trgen/src", "adapters/src"]
+            .iter()
+            .filter_map(|sources| newest_in(&workspace().join(sources)))
+            .max();
         if modified(&binary) < newest {
             build(folder);
         }

@@ -41,6 +41,8 @@ pub(crate) fn command() -> Command {
                 .help_heading("Diagnostics"),
         )
         .subcommand(run())
+        .subcommand(super::serve::command())
+        .subcommand(super::guest::command())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(
@@ -141,7 +143,7 @@ fn experiment(command: Command) -> Command {
     KEYS.iter().fold(command, |command, key| command.arg(flag(key)))
 }
 
-fn flag(key: &Key) -> Arg {
+pub(super) fn flag(key: &Key) -> Arg {
     let arg = Arg::new(key.name).long(key.name).help(help(key)).help_heading(key.heading.title());
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 mod args;
 mod describe;
 mod diagnostic;
+mod guest;
 mod interrupt;
 mod manifest;
 mod memory;
 mod output;
 mod progress;
 mod run;
+mod serve;
 mod traffic;
 
 pub(crate) use diagnostic::Complaint;
@@ -37,6 +39,8 @@ pub(crate) fn main() -> ExitCode {
         Some(("traffic", matches)) => traffic::traffic(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
+        Some(("serve", matches)) => serve::serve(matches),
+        Some(("guest", matches)) => guest::guest(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use trgen::TrGen;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::replay::ReplayReport;
+use trgen::{Geometry, TrGen};
 
 use super::driver::{Driver, Kind};
 use super::resolve::{EngineKind, Experiment, RunPlan};
@@ -68,17 +68,7 @@ pub fn execute(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Finished, Trouble> {
-    let settings = &experiment.settings();
-    let topology = topology::parse(&experiment.topology, experiment.ways)
-        .map_err(|refusal| settings.refused("topology", &refusal))?;
-    let geometry = topology.geometry().clone();
-    let mut network: Box<dyn Network> = match experiment.engine {
-        EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
-        EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
-            let what = format!("--engine fast simulates routers of at most {MAX_QUEUES} queues");
-            settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
-        })?,
-    };
+    let (mut network, geometry) = network(experiment)?;
     let mut driver = Driver::new(experiment, &geometry)?;
     let mut outcome = run(experiment, driver.source(), &mut *network, stop, progress);
     if let Kind::Beside(background) = &driver.kind
@@ -100,6 +90,22 @@ pub fn execute(
     let mut finished = Finished { outcome, trace, shots, saturated, notes: driver.notes };
     add_warnings(experiment, &mut finished);
     Ok(finished)
+}
+
+/// The network of an experiment, and its geometry.
+pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
+    let settings = &experiment.settings();
+    let topology = topology::parse(&experiment.topology, experiment.ways)
+        .map_err(|refusal| settings.refused("topology", &refusal))?;
+    let geometry = topology.geometry().clone();
+    let network: Box<dyn Network> = match experiment.engine {
+        EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
+        EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
+            let what = format!("--engine fast simulates routers of at most {MAX_QUEUES} queues");
+            settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
+        })?,
+    };
+    Ok((network, geometry))
 }
 
 fn run(

@@ -167,7 +167,7 @@ fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
     put("per_task", trace.map_or(Value::Null, per_task));
 }
 
-fn failure(failure: Option<&Failure>) -> Value {
+pub(super) fn failure(failure: Option<&Failure>) -> Value {
     match failure {
         None => Value::Null,
         Some(failure) => {

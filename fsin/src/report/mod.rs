@@ -10,10 +10,12 @@ mod csv;
 mod figures;
 mod ideal;
 mod json;
+mod live;
 mod table;
 
 pub use figures::{Costs, SCHEMA, figures};
 pub use ideal::ideal_figures;
+pub use live::live_figures;
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

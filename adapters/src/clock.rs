@@ -1,0 +1,126 @@
+//! Cycles of the network and picoseconds of the guests, by an exact ratio.
+//!
+//! Cycle 1 begins at 0 ps. An injection enters in the first cycle that begins at its time or later; what happens in a
+//! cycle is seen at its end. Both round up, and no floating point takes part.
+
+use trgen::Cycle;
+
+/// \[ps\] A point in the guests' time, since the start of the run.
+pub type Time = u64;
+
+/// Later than every time: the promise of a guest that is blocked.
+pub const FOREVER: Time = u64::MAX;
+
+/// The length of a cycle as a fraction of picoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clock {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Clock {
+    /// A cycle of `numerator / denominator` picoseconds; `None` unless that is at least 1 ps and both are positive.
+    #[must_use]
+    pub fn new(numerator: u64, denominator: u64) -> Option<Self> {
+        if denominator == 0 || numerator < denominator {
+            return None;
+        }
+        let common = gcd(numerator, denominator);
+        Some(Self { numerator: numerator / common, denominator: denominator / common })
+    }
+
+    /// Numerator and denominator, without a common factor.
+    #[must_use]
+    pub const fn ratio(self) -> (u64, u64) {
+        (self.numerator, self.denominator)
+    }
+
+    /// \[ps\] So many cycles, rounded up; [`FOREVER`] if that does not fit.
+    #[must_use]
+    pub fn span(self, cycles: u64) -> Time {
+        let exact = (u128::from(cycles) * u128::from(self.numerator)).div_ceil(u128::from(self.denominator));
+        Time::try_from(exact).unwrap_or(FOREVER)
+    }
+
+    /// \[ps\] When a cycle ends: what happens in it is seen then.
+    #[must_use]
+    pub fn end(self, cycle: Cycle) -> Time {
+        self.span(cycle.0)
+    }
+
+    /// The first cycle that begins at `time` or later.
+    #[must_use]
+    pub fn cycle(self, time: Time) -> Cycle {
+        if time == FOREVER {
+            return Cycle::NEVER;
+        }
+        let cycles = (u128::from(time) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
+        Cycle(u64::try_from(cycles).unwrap_or(u64::MAX).saturating_add(1))
+    }
+}
+
+/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything else, or
+/// for a part of a picosecond.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<Time> {
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(digits);
+    let power: usize = match unit {
+        "ps" => 0,
+        "ns" => 3,
+        "us" => 6,
+        "ms" => 9,
+        "s" => 12,
+        _ => return None,
+    };
+    let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    let part = part.trim_end_matches('0');
+    if whole.is_empty() || part.len() > power {
+        return None;
+    }
+    format!("{whole}{part:0<power$}").parse().ok()
+}
+
+const fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_directions_round_up() {
+        let clock = Clock::new(6400, 2).unwrap();
+        assert_eq!(clock.ratio(), (3200, 1));
+        assert_eq!([0, 1, 3200, 3201].map(|time| clock.cycle(time).0), [1, 2, 2, 3]);
+        assert_eq!(clock.end(Cycle(1)), 3200);
+        let thirds = Clock::new(32_000, 3).unwrap();
+        assert_eq!([1, 2, 3].map(|cycle| thirds.end(Cycle(cycle))), [10_667, 21_334, 32_000]);
+        assert_eq!(thirds.cycle(10_667).0, 3, "10 666.7 is past when 10 667 comes");
+        assert_eq!(thirds.cycle(32_000).0, 4);
+    }
+
+    #[test]
+    fn spans_have_units() {
+        assert_eq!(parse_span("100us"), Some(100_000_000));
+        assert_eq!(parse_span("2.5ns"), Some(2500));
+        assert_eq!(parse_span("1.50s"), Some(1_500_000_000_000));
+        assert_eq!(parse_span("0ps"), Some(0));
+        for bad in ["", "1", "us", "-1us", "0.5ps", "1.0001ns", "1e3us", "99999999s", ".5us"] {
+            assert_eq!(parse_span(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_for_ever() {
+        let clock = Clock::new(u64::MAX, 1).unwrap();
+        assert_eq!(clock.end(Cycle(2)), FOREVER);
+        assert_eq!(Clock::new(1, 1).unwrap().cycle(FOREVER), Cycle::NEVER);
+        assert_eq!(Clock::new(0, 1), None);
+        assert_eq!(Clock::new(1, 2), None, "less than a picosecond");
+    }
+}

@@ -1,0 +1,112 @@
+//! Frames in a stream of bytes.
+
+use std::io;
+
+use bytes::{Buf, BufMut, BytesMut};
+use tokio_util::codec::{Decoder, Encoder};
+
+use crate::protocol::{Body, Frame, HEADER, MAX_PAYLOAD, Malformed};
+
+/// Why a stream cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub enum CodecError {
+    /// Its bytes are no frame.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// A frame that is missing, repeated or out of order.
+    #[error("frame number {found} came where number {expected} was due")]
+    Sequence {
+        /// Number that was due.
+        expected: u64,
+        /// Number that came.
+        found: u64,
+    },
+    /// The transport failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Both directions of one connection: checks the numbers of what comes, numbers what goes.
+#[derive(Clone, Debug)]
+pub struct Codec {
+    max_payload: u32,
+    received: u64,
+    sent: u64,
+}
+
+impl Default for Codec {
+    fn default() -> Self {
+        Self { max_payload: MAX_PAYLOAD, received: 0, sent: 0 }
+    }
+}
+
+impl Codec {
+    /// \[bytes\] Agrees on another longest payload.
+    pub const fn set_max_payload(&mut self, max_payload: u32) {
+        self.max_payload = max_payload;
+    }
+
+    /// Writes a frame with the next number.
+    pub fn put(&mut self, endpoint: u16, time: u64, body: &Body, out: &mut BytesMut) {
+        let (kind, flags) = body.kind();
+        let start = out.len();
+        out.put_u32_le(0);
+        out.put_u8(kind);
+        out.put_u8(flags);
+        out.put_u16_le(endpoint);
+        out.put_u64_le(time);
+        out.put_u64_le(self.sent);
+        body.write(out);
+        let length = (out.len() - start - HEADER) as u32;
+        out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+        self.sent += 1;
+    }
+}
+
+impl Decoder for Codec {
+    type Item = Frame;
+    type Error = CodecError;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, CodecError> {
+        loop {
+            let Some(header) = bytes.first_chunk::<HEADER>() else { return Ok(None) };
+            let mut header = &header[..];
+            let length = header.get_u32_le();
+            let (kind, flags, endpoint) = (header.get_u8(), header.get_u8(), header.get_u16_le());
+            let (time, sequence) = (header.get_u64_le(), header.get_u64_le());
+            if length > self.max_payload {
+                return Err(Malformed::Oversize { found: length, limit: self.max_payload }.into());
+            }
+            if sequence != self.received {
+                return Err(CodecError::Sequence { expected: self.received, found: sequence });
+            }
+            if bytes.len() < HEADER + length as usize {
+                return Ok(None);
+            }
+            bytes.advance(HEADER);
+            let payload = bytes.split_to(length as usize).freeze();
+            self.received += 1;
+            if let Some(body) = Body::read(kind, flags, payload)? {
+                return Ok(Some(Frame { endpoint, time, sequence, body }));
+            }
+        }
+    }
+
+    fn decode_eof(&mut self, bytes: &mut BytesMut) -> Result<Option<Frame>, CodecError> {
+        match self.decode(bytes)? {
+            Some(frame) => Ok(Some(frame)),
+            None if bytes.is_empty() => Ok(None),
+            None => Err(Malformed::Truncated.into()),
+        }
+    }
+}
+
+impl Encoder<Frame> for Codec {
+    type Error = CodecError;
+
+    /// Writes a frame; its number is set to the next one.
+    fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> Result<(), CodecError> {
+        self.put(frame.endpoint, frame.time, &frame.body, out);
+        Ok(())
+    }
+}

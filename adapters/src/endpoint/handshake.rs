@@ -1,0 +1,202 @@
+//! Hello, Challenge, Proof, Welcome: who is let in.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_util::codec::Decoder;
+
+use crate::clock::Time;
+use crate::codec::Codec;
+use crate::protocol::{Body, Class, Code, Hello, MAJOR, MINOR, Mode, Welcome};
+use crate::stream::Link;
+use crate::token::Token;
+
+use super::listen::Peer;
+use super::{Connection, Reservation, Taken, Terms};
+
+/// \[bytes\] Longest frame before a guest is known.
+const LONGEST_FIRST: u32 = 32 << 10;
+
+/// Why a connection is refused.
+struct Refusal {
+    code: Code,
+    text: String,
+}
+
+/// Shakes hands within the limit of time.
+///
+/// # Errors
+/// Why the connection was refused, with what is known of it.
+pub(super) async fn handshake(
+    mut peer: Peer,
+    terms: &Terms,
+    taken: &Taken,
+    wanted: usize,
+) -> Result<Connection, String> {
+    let mut talk = Talk { codec: Codec::default(), incoming: BytesMut::new() };
+    talk.codec.set_max_payload(LONGEST_FIRST);
+    let mut name = None;
+    let met = {
+        let meeting = async {
+            match &mut peer {
+                Peer::Tcp(stream, _) => meet(&mut talk, stream, terms, taken, wanted, &mut name).await,
+                Peer::Unix(stream) => meet(&mut talk, stream, terms, taken, wanted, &mut name).await,
+            }
+        };
+        let timed_out = || Refusal {
+            code: Code::Stalled,
+            text: format!("no handshake within {} s", terms.handshake.as_secs_f64()),
+        };
+        tokio::time::timeout(terms.handshake, meeting).await.unwrap_or_else(|_| Err(timed_out()))
+    };
+    let from = peer.name().to_owned();
+    let refused = |why: &str| match &name {
+        Some(name) => format!("refused guest `{name}` from {from}: {why}"),
+        None => format!("refused a connection from {from} before it said who it is: {why}"),
+    };
+    match met {
+        Ok((hello, step, reservation)) => {
+            let mut codec = talk.codec;
+            codec.set_max_payload(terms.max_payload.min(hello.max_payload));
+            let link = peer
+                .into_stream()
+                .and_then(|stream| Link::new(stream, codec, talk.incoming))
+                .map_err(|error| refused(&error.to_string()))?;
+            reservation.keep();
+            Ok(Connection { link, hello, step })
+        }
+        Err(refusal) => {
+            let error = Body::Error { code: refusal.code, text: refusal.text.clone() };
+            // Whoever does not listen need not hear it.
+            let said = async {
+                match &mut peer {
+                    Peer::Tcp(stream, _) => talk.say(stream, &error).await,
+                    Peer::Unix(stream) => talk.say(stream, &error).await,
+                }
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(1), said).await;
+            Err(refused(&refusal.text))
+        }
+    }
+}
+
+struct Talk {
+    codec: Codec,
+    incoming: BytesMut,
+}
+
+impl Talk {
+    async fn say(&mut self, stream: &mut (impl AsyncWrite + Unpin), body: &Body) -> io::Result<()> {
+        let mut out = BytesMut::new();
+        self.codec.put(0, 0, body, &mut out);
+        stream.write_all(&out).await
+    }
+
+    async fn hear(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> Result<Body, Refusal> {
+        let malformed = |text: String| Refusal { code: Code::Malformed, text };
+        loop {
+            match self.codec.decode(&mut self.incoming) {
+                Ok(Some(frame)) => return Ok(frame.body),
+                Ok(None) => {}
+                Err(error) => return Err(malformed(error.to_string())),
+            }
+            match stream.read_buf(&mut self.incoming).await {
+                Ok(0) => return Err(malformed("it closed the connection".to_owned())),
+                Ok(_) => {}
+                Err(error) => return Err(malformed(error.to_string())),
+            }
+        }
+    }
+}
+
+async fn meet(
+    talk: &mut Talk,
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    terms: &Terms,
+    taken: &Taken,
+    wanted: usize,
+    name: &mut Option<String>,
+) -> Result<(Hello, Time, Reservation), Refusal> {
+    let gone = |error: io::Error| Refusal { code: Code::Malformed, text: error.to_string() };
+    let hello = match talk.hear(stream).await? {
+        Body::Hello(hello) => *hello,
+        other => {
+            let text = format!("the first frame is {} and not Hello", other.name());
+            return Err(Refusal { code: Code::Order, text });
+        }
+    };
+    *name = Some(hello.name.clone());
+    if let Some(token) = &terms.token {
+        check_token(talk, stream, token).await?;
+    }
+    let step = check(&hello, terms)?;
+    let reservation = Reservation::new(taken, &hello.nodes, &hello.name, wanted)
+        .map_err(|text| Refusal { code: Code::Node, text })?;
+    let welcome = Welcome {
+        minor: MINOR,
+        mode: terms.mode,
+        capabilities: 0,
+        session: terms.seed,
+        node_count: u32::try_from(terms.nodes).unwrap_or(u32::MAX),
+        step,
+        horizon: terms.horizon,
+        cycle: terms.clock.ratio(),
+        max_payload: terms.max_payload.min(hello.max_payload),
+        window: terms.window,
+        stall_ms: u32::try_from(terms.stall.as_millis()).unwrap_or(u32::MAX),
+        seed: terms.seed,
+    };
+    talk.say(stream, &Body::Welcome(Box::new(welcome))).await.map_err(gone)?;
+    Ok((hello, step, reservation))
+}
+
+async fn check_token(
+    talk: &mut Talk,
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    token: &Token,
+) -> Result<(), Refusal> {
+    let refused = |text: &str| Refusal { code: Code::Token, text: text.to_owned() };
+    let mut nonce = [0; 32];
+    getrandom::fill(&mut nonce).map_err(|_| refused("the system has no random bytes for a challenge"))?;
+    talk.say(stream, &Body::Challenge(nonce)).await.map_err(|_| refused("it left at the challenge"))?;
+    match talk.hear(stream).await? {
+        Body::Proof(proof) if token.proves(&nonce, &proof) => Ok(()),
+        Body::Proof(_) => Err(refused("its token is not the one of this run")),
+        _ => Err(refused("it does not answer the challenge; give it the token of this run")),
+    }
+}
+
+/// The step that a guest gets.
+fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
+    let refused = |code: Code, text: String| Err(Refusal { code, text });
+    if hello.major != MAJOR {
+        let text = format!("it speaks TGP/{} and this endpoint TGP/{MAJOR}; use a guest of this version", hello.major);
+        return refused(Code::Version, text);
+    }
+    if hello.capabilities >> 32 != 0 {
+        let text = format!("capabilities {:#x} must be understood, and are not", hello.capabilities >> 32);
+        return refused(Code::Version, text);
+    }
+    let mut nodes = hello.nodes.clone();
+    nodes.sort_unstable();
+    nodes.dedup();
+    if nodes.is_empty() || nodes.len() != hello.nodes.len() {
+        return refused(Code::Node, "it names no node, or one twice".to_owned());
+    }
+    if let Some(node) = nodes.iter().find(|&&node| node as usize >= terms.nodes) {
+        let text = format!("it wants to be node {node}, and the network has nodes 0 to {}", terms.nodes - 1);
+        return refused(Code::Node, text);
+    }
+    let step = if hello.step == 0 { terms.step } else { hello.step };
+    if hello.class == Class::Stepped && terms.mode == Mode::Exact && step.saturating_add(hello.slack) > terms.horizon {
+        let text = format!(
+            "a step of {step} ps (and {} ps of slack) is longer than the horizon of {} ps; use a step of at most that, \
+             larger overheads, or quantised mode",
+            hello.slack, terms.horizon
+        );
+        return refused(Code::Step, text);
+    }
+    Ok(step)
+}

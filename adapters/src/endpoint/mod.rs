@@ -1,0 +1,263 @@
+//! The endpoint: listens, shakes hands with whoever connects, and gathers the guests of a run.
+//!
+//! Handshakes run side by side, each with a limit of time; a bounded number at once, while the others wait in the
+//! system's queue. A connection that is refused is told why. When all nodes are taken the endpoint stops listening, and
+//! the run has the connections to itself ([`crate::live`]).
+
+mod handshake;
+mod listen;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::{self, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::address::Address;
+use crate::clock::{Clock, Time};
+use crate::protocol::{Hello, Mode};
+use crate::stream::Link;
+use crate::token::Token;
+
+use listen::Listener;
+
+/// Handshakes that run at once.
+const HANDSHAKES: usize = 256;
+/// Refused connections that are told of one by one.
+const TOLD: u64 = 16;
+/// How often somebody is asked whether to go on waiting.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What every guest of a run is told, and checked against.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// Nodes of the network.
+    pub nodes: usize,
+    /// How deliveries relate to steps.
+    pub mode: Mode,
+    /// \[ps\] Step of stepped guests that ask for none; at most the horizon in exact mode.
+    pub step: Time,
+    /// \[ps\] Interference horizon.
+    pub horizon: Time,
+    /// Length of a cycle.
+    pub clock: Clock,
+    /// \[bytes\] Longest payload of a frame.
+    pub max_payload: u32,
+    /// \[messages\] Of one node that have not left it.
+    pub window: u32,
+    /// How long a guest may be silent when its turn is waited for.
+    pub stall: Duration,
+    /// How long a handshake may take.
+    pub handshake: Duration,
+    /// What guests must prove to know.
+    pub token: Option<Token>,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// A guest that has been taken, and waits for the run to begin.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) link: Link,
+    /// What it said.
+    pub hello: Hello,
+    /// \[ps\] Longest grant that it gets.
+    pub step: Time,
+}
+
+/// Why an endpoint cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    /// Everybody could connect.
+    #[error("{address} can be reached from other machines, and guests need no token")]
+    Open {
+        /// Where it was to listen.
+        address: Address,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// Where.
+        address: Address,
+        /// Why.
+        error: io::Error,
+    },
+    /// Somebody asked to stop.
+    #[error("interrupted while {missing} of {wanted} nodes had no guest")]
+    Interrupted {
+        /// Nodes without a guest.
+        missing: usize,
+        /// Nodes that were to have one.
+        wanted: usize,
+    },
+    /// The system refuses what is needed.
+    #[error("the system fails: {0}")]
+    System(#[from] io::Error),
+}
+
+impl EndpointError {
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Open { .. } => "listen on 127.0.0.1 or unix:PATH, or give a token: --token-file, or FSIN_TOKEN",
+            Self::Listen { .. } => "use an address of this machine that nobody listens on",
+            Self::Interrupted { .. } => "start the guests that are missing, or ask for fewer with --guests",
+            Self::System(_) => "raise the limit of open files (ulimit -n), or use fewer guests",
+        }
+    }
+}
+
+/// A listening endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    runtime: Runtime,
+    listener: Listener,
+    token: Option<Token>,
+}
+
+impl Endpoint {
+    /// Begins to listen. A Unix socket is of mode 0600, and only programs of the same user are let in.
+    ///
+    /// # Errors
+    /// An address that cannot be listened on, or one that other machines reach while there is no token.
+    pub fn bind(address: &Address, token: Option<Token>) -> Result<Self, EndpointError> {
+        if !address.is_local() && token.is_none() {
+            return Err(EndpointError::Open { address: address.clone() });
+        }
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = runtime
+            .block_on(Listener::bind(address))
+            .map_err(|error| EndpointError::Listen { address: address.clone(), error })?;
+        Ok(Self { runtime, listener, token })
+    }
+
+    /// Where it listens, with the port that the system chose if 0 was asked for.
+    ///
+    /// # Errors
+    /// The system does not tell.
+    pub fn address(&self) -> io::Result<Address> {
+        self.listener.address()
+    }
+
+    /// Waits until guests have taken `wanted` nodes, and stops listening. `go_on` is asked now and then, with the nodes
+    /// that are missing; `tell` hears of connections that are refused.
+    ///
+    /// The guests come back in the order of their nodes, whatever the order in which they connected.
+    ///
+    /// # Errors
+    /// `go_on` said no, or the system fails.
+    pub fn gather(
+        self,
+        terms: &Terms,
+        wanted: usize,
+        go_on: &mut dyn FnMut(usize) -> bool,
+        tell: &mut dyn FnMut(String),
+    ) -> Result<Vec<Connection>, EndpointError> {
+        let terms = Arc::new(Terms { token: self.token.clone(), ..terms.clone() });
+        let listener = self.listener;
+        let connections = self.runtime.block_on(gather(&listener, &terms, wanted, go_on, tell))?;
+        drop(listener);
+        Ok(connections)
+    }
+}
+
+/// Nodes that are spoken for, and by whom.
+pub(crate) type Taken = Arc<Mutex<BTreeMap<u32, String>>>;
+
+async fn gather(
+    listener: &Listener,
+    terms: &Arc<Terms>,
+    wanted: usize,
+    go_on: &mut dyn FnMut(usize) -> bool,
+    tell: &mut dyn FnMut(String),
+) -> Result<Vec<Connection>, EndpointError> {
+    let taken: Taken = Arc::default();
+    let room = Arc::new(Semaphore::new(HANDSHAKES));
+    let mut handshakes = JoinSet::new();
+    let mut connections: Vec<Connection> = Vec::new();
+    let (mut gathered, mut refused) = (0, 0);
+    while gathered < wanted {
+        tokio::select! {
+            // Only when a handshake may begin is the next connection taken.
+            accepted = async {
+                let permit = Arc::clone(&room).acquire_owned().await;
+                (permit, listener.accept().await)
+            } => match accepted {
+                (Ok(permit), Ok(peer)) => {
+                    let (terms, taken) = (Arc::clone(terms), Arc::clone(&taken));
+                    handshakes.spawn(async move {
+                        let outcome = handshake::handshake(peer, &terms, &taken, wanted).await;
+                        drop(permit);
+                        outcome
+                    });
+                }
+                // Too many open files: those of handshakes that end come free.
+                _ => tokio::time::sleep(PATIENCE).await,
+            },
+            Some(ended) = handshakes.join_next() => match ended {
+                Ok(Ok(connection)) => {
+                    gathered += connection.hello.nodes.len();
+                    connections.push(connection);
+                }
+                Ok(Err(why)) => {
+                    refused += 1;
+                    if refused <= TOLD {
+                        tell(why);
+                    } else if refused.is_power_of_two() {
+                        tell(format!("{refused} connections have been refused"));
+                    }
+                }
+                Err(_) => {}
+            },
+            () = tokio::time::sleep(PATIENCE) => {}
+        }
+        if !go_on(wanted.saturating_sub(gathered)) {
+            return Err(EndpointError::Interrupted { missing: wanted.saturating_sub(gathered), wanted });
+        }
+    }
+    handshakes.shutdown().await;
+    connections.sort_by_key(|connection| connection.hello.nodes.first().copied());
+    Ok(connections)
+}
+
+/// Takes nodes for a guest; gives them back when the handshake does not come to its end.
+pub(crate) struct Reservation {
+    taken: Taken,
+    nodes: Vec<u32>,
+    kept: bool,
+}
+
+impl Reservation {
+    /// Takes all of `nodes`, or none and says which one is taken by whom, or that there is no need for more.
+    pub(crate) fn new(taken: &Taken, nodes: &[u32], name: &str, wanted: usize) -> Result<Self, String> {
+        let mut map = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((node, owner)) = nodes.iter().find_map(|node| map.get_key_value(node)) {
+            return Err(format!("node {node} is taken by guest `{owner}`; use another node"));
+        }
+        if map.len() + nodes.len() > wanted {
+            return Err(format!("the run takes {wanted} nodes, and {} are taken", map.len()));
+        }
+        map.extend(nodes.iter().map(|&node| (node, name.to_owned())));
+        Ok(Self { taken: Arc::clone(taken), nodes: nodes.to_vec(), kept: false })
+    }
+
+    /// The handshake has ended well.
+    pub(crate) fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.kept {
+            let mut map = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            for node in &self.nodes {
+                map.remove(node);
+            }
+        }
+    }
+}

@@ -1,0 +1,407 @@
+//! A guest's side: connect, send, receive, advance; every call blocks until it is done.
+//!
+//! ```no_run
+//! use adapters::guest::{Config, Guest};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut guest = Guest::connect(&"127.0.0.1:7100".parse()?, &Config::new("ping", 0))?;
+//! guest.send(1, 64, b"hello")?;
+//! let answer = guest.receive_message()?;
+//! println!("{} bytes from node {} at {} ps", answer.size, answer.source, guest.now());
+//! guest.finish("done")?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A **stepped** guest goes from grant to grant, as a machine does whose clock runs on by itself. A **causal** guest says
+//! when it waits, and for nothing else: it costs far fewer turns.
+
+mod error;
+pub mod program;
+pub mod script;
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+
+use crate::address::Address;
+use crate::clock::{FOREVER, Time};
+use crate::codec::Codec;
+use crate::protocol::{Body, Class, Deliver, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Welcome};
+use crate::stream::{Broken, Link, Stream};
+use crate::token::Token;
+
+pub use error::GuestError;
+
+/// Who a guest is.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Its name, for messages to people.
+    pub name: String,
+    /// The nodes that it wants to be.
+    pub nodes: Vec<u32>,
+    /// How its time passes.
+    pub class: Class,
+    /// \[ps\] Longest grant; 0: what the endpoint gives.
+    pub step: Time,
+    /// What it must know to be let in.
+    pub token: Option<Token>,
+    /// Digest of what it is; zeros if it has none.
+    pub manifest: [u8; 32],
+    /// How long it tries to connect, and how long it waits for its turn before it gives up.
+    pub patience: Duration,
+}
+
+impl Config {
+    /// A causal guest at one node, that waits for an hour.
+    #[must_use]
+    pub fn new(name: impl Into<String>, node: u32) -> Self {
+        Self {
+            name: name.into(),
+            nodes: vec![node],
+            class: Class::Causal,
+            step: 0,
+            token: None,
+            manifest: [0; 32],
+            patience: Duration::from_secs(3600),
+        }
+    }
+
+    /// The same as a stepped guest with this step, in picoseconds; 0 takes what the endpoint gives.
+    #[must_use]
+    pub fn stepped(mut self, step: Time) -> Self {
+        self.class = Class::Stepped;
+        self.step = step;
+        self
+    }
+}
+
+/// A message that has arrived.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// \[ps\] When.
+    pub time: Time,
+    /// Which of the guest's endpoints it is for.
+    pub endpoint: u16,
+    /// Node that it came from.
+    pub source: u32,
+    /// Number among the messages of that node, from 0.
+    pub source_sequence: u64,
+    /// The sender's name for it.
+    pub cookie: u64,
+    /// \[ps\] When it was sent.
+    pub sent: Time,
+    /// \[ps\] How late it is handed over; 0 in exact mode.
+    pub late: Time,
+    /// \[bytes\] Its size in the model.
+    pub size: u64,
+    /// What it carries.
+    pub payload: Bytes,
+}
+
+/// What a guest is told.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// A message has arrived.
+    Message(Arrival),
+    /// A message that asked for it has left the guest's hands.
+    Sent {
+        /// \[ps\] When.
+        time: Time,
+        /// The guest's name for it.
+        cookie: u64,
+    },
+}
+
+impl Event {
+    const fn time(&self) -> Time {
+        match self {
+            Self::Message(arrival) => arrival.time,
+            Self::Sent { time, .. } => *time,
+        }
+    }
+}
+
+/// A guest that has been let in.
+#[derive(Debug)]
+pub struct Guest {
+    link: Link,
+    welcome: Welcome,
+    class: Class,
+    patience: Duration,
+    time: Time,
+    /// \[ps\] End of the grant; `None` while the engine has the turn.
+    until: Option<Time>,
+    injects: u64,
+    notices: u64,
+    turns: u64,
+    events: VecDeque<Event>,
+}
+
+impl Guest {
+    /// Connects, tries again while nobody listens, and shakes hands.
+    ///
+    /// # Errors
+    /// Nobody listens, or the endpoint refuses the guest and says why.
+    pub fn connect(address: &Address, config: &Config) -> Result<Self, GuestError> {
+        let start = Instant::now();
+        let stream = loop {
+            match Stream::connect(address) {
+                Ok(stream) => break stream,
+                Err(error) if start.elapsed() >= config.patience => {
+                    return Err(GuestError::Connect { address: address.clone(), error });
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let failed = |error| GuestError::Connect { address: address.clone(), error };
+        let mut link = Link::new(stream, Codec::default(), BytesMut::new()).map_err(failed)?;
+        let hello = Hello {
+            major: MAJOR,
+            minor: MINOR,
+            capabilities: 0,
+            class: config.class,
+            step: config.step,
+            slack: 0,
+            max_payload: MAX_PAYLOAD,
+            manifest: config.manifest,
+            name: config.name.clone(),
+            nodes: config.nodes.clone(),
+        };
+        link.put(0, 0, &Body::Hello(Box::new(hello)));
+        let doing = "shaking hands";
+        loop {
+            flush(&mut link, config.patience, doing)?;
+            match next(&mut link, config.patience, doing)?.body {
+                Body::Welcome(welcome) => {
+                    link.set_max_payload(welcome.max_payload);
+                    return Ok(Self {
+                        link,
+                        welcome: *welcome,
+                        class: config.class,
+                        patience: config.patience,
+                        time: 0,
+                        until: None,
+                        injects: 0,
+                        notices: 0,
+                        turns: 0,
+                        events: VecDeque::new(),
+                    });
+                }
+                Body::Challenge(nonce) => {
+                    let token = config.token.as_ref().ok_or(GuestError::TokenWanted)?;
+                    link.put(0, 0, &Body::Proof(token.proof(&nonce)));
+                }
+                other => return Err(unexpected(&other, doing)),
+            }
+        }
+    }
+
+    /// What the endpoint said of the run.
+    #[must_use]
+    pub const fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// \[ps\] The guest's clock.
+    #[must_use]
+    pub const fn now(&self) -> Time {
+        self.time
+    }
+
+    /// Turns that it has had.
+    #[must_use]
+    pub const fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Sends `size` bytes from the first endpoint to node `destination`, carrying `payload`.
+    ///
+    /// # Errors
+    /// A payload longer than `size` or than what was agreed; the run has ended.
+    pub fn send(&mut self, destination: u32, size: u64, payload: &[u8]) -> Result<(), GuestError> {
+        let payload = Bytes::copy_from_slice(payload);
+        self.inject(0, Inject { destination, notify: false, size, cookie: 0, payload })
+    }
+
+    /// Sends a message from one of the endpoints, now.
+    ///
+    /// # Errors
+    /// As for [`send`](Self::send).
+    pub fn inject(&mut self, endpoint: u16, inject: Inject) -> Result<(), GuestError> {
+        let length = inject.payload.len() as u64;
+        // The fields before the payload take 21 bytes.
+        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(21));
+        if length > limit {
+            return Err(GuestError::Payload { length, limit });
+        }
+        self.begin()?;
+        self.injects += 1;
+        self.link.put(endpoint, self.time, &Body::Inject(inject));
+        if self.link.is_full() { flush(&mut self.link, self.patience, "sending") } else { Ok(()) }
+    }
+
+    /// Lets time pass.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn advance(&mut self, span: Time) -> Result<(), GuestError> {
+        self.begin()?;
+        let target = self.time.saturating_add(span);
+        // At the end of a grant not everything of that moment is known yet: the turn ends there.
+        while let Some(until) = self.until.filter(|&until| until <= target && until != FOREVER) {
+            self.time = self.time.max(until);
+            self.end_turn(self.time)?;
+        }
+        self.time = self.time.max(target);
+        Ok(())
+    }
+
+    /// The next event; waits for it.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn receive(&mut self) -> Result<Event, GuestError> {
+        self.begin()?;
+        loop {
+            let until = self.until.unwrap_or(0);
+            if let Some(event) = self.events.pop_front_if(|event| event.time() < until || until == FOREVER) {
+                self.time = self.time.max(event.time());
+                return Ok(event);
+            }
+            match self.class {
+                Class::Causal => self.end_turn(FOREVER)?,
+                Class::Stepped => {
+                    self.time = self.time.max(until);
+                    self.end_turn(self.time)?;
+                }
+            }
+        }
+    }
+
+    /// The next message; waits for it, and passes over other events.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn receive_message(&mut self) -> Result<Arrival, GuestError> {
+        loop {
+            if let Event::Message(arrival) = self.receive()? {
+                return Ok(arrival);
+            }
+        }
+    }
+
+    /// The next event that has happened by now, if there is one.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn poll(&mut self) -> Result<Option<Event>, GuestError> {
+        self.begin()?;
+        // A causal guest runs ahead of the network: it must wait for the network to come to its time.
+        if self.class == Class::Causal && self.events.front().is_none_or(|event| event.time() > self.time) {
+            self.end_turn(self.time)?;
+        }
+        let now = self.time;
+        Ok(self.events.pop_front_if(|event| event.time() <= now))
+    }
+
+    /// Gives this moment a name in the results.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn mark(&mut self, label: &str) -> Result<(), GuestError> {
+        self.begin()?;
+        self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
+        Ok(())
+    }
+
+    /// Says goodbye.
+    ///
+    /// # Errors
+    /// The run has ended otherwise.
+    pub fn finish(mut self, reason: &str) -> Result<(), GuestError> {
+        self.begin()?;
+        let (injects, notices) = (self.injects, self.notices);
+        self.link.put(0, self.time, &Body::Bye { reason: reason.to_owned(), injects, notices });
+        flush(&mut self.link, self.patience, "saying goodbye")?;
+        match next(&mut self.link, self.patience, "saying goodbye")?.body {
+            Body::Bye { .. } => Ok(()),
+            other => Err(unexpected(&other, "saying goodbye")),
+        }
+    }
+
+    /// Waits for the first turn, if it has not come yet.
+    fn begin(&mut self) -> Result<(), GuestError> {
+        if self.until.is_none() { self.take_turn() } else { Ok(()) }
+    }
+
+    fn end_turn(&mut self, next: Time) -> Result<(), GuestError> {
+        self.link.put(0, self.time, &Body::Timestamp { next, injects: self.injects });
+        self.until = None;
+        flush(&mut self.link, self.patience, "ending its turn")?;
+        self.take_turn()
+    }
+
+    fn take_turn(&mut self) -> Result<(), GuestError> {
+        let doing = "waiting for its turn";
+        loop {
+            let Frame { endpoint, time, body, .. } = next(&mut self.link, self.patience, doing)?;
+            match body {
+                Body::Deliver(deliver) => {
+                    self.notices += 1;
+                    let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
+                    let arrival = Arrival {
+                        time,
+                        endpoint,
+                        source,
+                        source_sequence,
+                        cookie,
+                        sent: injected,
+                        late,
+                        size,
+                        payload,
+                    };
+                    self.events.push_back(Event::Message(arrival));
+                }
+                Body::Done { cookie } => {
+                    self.notices += 1;
+                    self.events.push_back(Event::Sent { time, cookie });
+                }
+                Body::GoAhead { until, notices } => {
+                    if notices != self.notices {
+                        return Err(GuestError::Counts { said: notices, heard: self.notices });
+                    }
+                    self.turns += 1;
+                    self.until = Some(until);
+                    return Ok(());
+                }
+                other => return Err(unexpected(&other, doing)),
+            }
+        }
+    }
+}
+
+fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(), GuestError> {
+    match link.flush(patience, &mut |_| true) {
+        Ok(()) => Ok(()),
+        // Why may have been said before the connection was closed.
+        Err(broken) => match link.next(Duration::ZERO, &mut |_| true).map(|frame| frame.body) {
+            Ok(Body::Error { code, text }) => Err(GuestError::Refused { code, text, doing }),
+            _ => Err(GuestError::Lost { doing, why: broken.to_string() }),
+        },
+    }
+}
+
+fn next(link: &mut Link, patience: Duration, doing: &'static str) -> Result<Frame, GuestError> {
+    match link.next(patience, &mut |_| true) {
+        Ok(Frame { body: Body::Error { code, text }, .. }) => Err(GuestError::Refused { code, text, doing }),
+        Ok(frame) => Ok(frame),
+        Err(Broken::Closed) => Err(GuestError::Lost { doing, why: "it has closed the connection".to_owned() }),
+        Err(broken) => Err(GuestError::Lost { doing, why: broken.to_string() }),
+    }
+}
+
+fn unexpected(body: &Body, doing: &'static str) -> GuestError {
+    GuestError::Lost { doing, why: format!("it sent a {} out of turn", body.name()) }
+}

@@ -1,0 +1,206 @@
+//! A task of an application as a guest: does over TGP/1 what [`Replay`](trgen::trace::replay::Replay) does in one process,
+//! cycle for cycle.
+//!
+//! A message's cookie is the position of its send in the sender's program, by which the receiver knows its tag. Messages
+//! of one pair of tasks are seen in the order in which they were sent.
+
+use std::collections::{HashMap, HashSet};
+
+use bytes::Bytes;
+use trgen::TaskId;
+use trgen::trace::matching::{Envelope, Mailbox, Posted};
+use trgen::trace::program::{Event as Step, Program, Request, Send};
+
+use super::{Event, Guest, GuestError};
+use crate::clock::Clock;
+use crate::protocol::Inject;
+
+/// The messages of a program as receivers must know them.
+#[derive(Debug)]
+pub struct Script {
+    program: Program,
+    /// Of each task and each of its sends, by position: its number among those to the same task.
+    numbers: Vec<HashMap<u64, u64>>,
+}
+
+impl Script {
+    /// A program, with task i on node i.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        let numbers = program
+            .tasks
+            .iter()
+            .map(|steps| {
+                let mut counts: HashMap<TaskId, u64> = HashMap::new();
+                let sends = steps.iter().enumerate().filter_map(|(at, step)| send_of(step).map(|(send, _)| (at, send)));
+                sends
+                    .map(|(at, send)| {
+                        let count = counts.entry(send.to).or_default();
+                        *count += 1;
+                        (at as u64, *count - 1)
+                    })
+                    .collect()
+            })
+            .collect();
+        Self { program, numbers }
+    }
+
+    /// Plays task `task` on the node of the same number, to its end.
+    ///
+    /// # Errors
+    /// The run has ended before the task, or the task waits for any of several requests.
+    pub fn play(&self, task: u32, mut guest: Guest) -> Result<(), GuestError> {
+        let (numerator, denominator) = guest.welcome().cycle;
+        let clock = Clock::new(numerator, denominator)
+            .ok_or_else(|| GuestError::Program("the endpoint's cycle is shorter than a picosecond".to_owned()))?;
+        Player::new(self, task, clock).play(&mut guest)?;
+        guest.finish("the task is done")
+    }
+}
+
+fn send_of(step: &Step) -> Option<(&Send, Option<Request>)> {
+    match step {
+        Step::Send(send) => Some((send, None)),
+        Step::Isend(send, request) => Some((send, Some(*request))),
+        _ => None,
+    }
+}
+
+/// Messages from one task that came before an earlier one.
+#[derive(Debug, Default)]
+struct Early {
+    seen: u64,
+    waiting: HashMap<u64, Envelope>,
+}
+
+struct Player<'a> {
+    script: &'a Script,
+    task: u32,
+    clock: Clock,
+    mailbox: Mailbox,
+    outstanding: HashSet<Request>,
+    early: HashMap<u32, Early>,
+    /// True once what a blocking step waits for has come.
+    served: bool,
+    /// Computing that did not fill a cycle, in picoseconds times the cycle's denominator.
+    carry: u128,
+}
+
+impl<'a> Player<'a> {
+    fn new(script: &'a Script, task: u32, clock: Clock) -> Self {
+        Self {
+            script,
+            task,
+            clock,
+            mailbox: Mailbox::default(),
+            outstanding: HashSet::new(),
+            early: HashMap::new(),
+            served: false,
+            carry: 0,
+        }
+    }
+
+    fn play(mut self, guest: &mut Guest) -> Result<(), GuestError> {
+        let script = self.script;
+        let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
+        for (at, step) in steps.iter().enumerate() {
+            match step {
+                Step::Compute(time) => self.compute(time.0, guest)?,
+                Step::Send(send) | Step::Isend(send, _) => {
+                    let request = send_of(step).and_then(|(_, request)| request);
+                    if !self.send(at as u64, send, guest)? {
+                        continue;
+                    }
+                    match request {
+                        Some(request) => {
+                            self.outstanding.insert(request);
+                        }
+                        None => self.wait(guest, |player| player.served)?,
+                    }
+                }
+                Step::Recv(receive) => {
+                    if self.mailbox.post(Posted { receive: *receive, request: None }).is_none() {
+                        self.wait(guest, |player| player.served)?;
+                    }
+                }
+                Step::Irecv(receive, request) => {
+                    if self.mailbox.post(Posted { receive: *receive, request: Some(*request) }).is_none() {
+                        self.outstanding.insert(*request);
+                    }
+                }
+                Step::Wait(request) => self.wait(guest, |player| !player.outstanding.contains(request))?,
+                Step::WaitAll(all) => {
+                    self.wait(guest, |player| all.iter().all(|request| !player.outstanding.contains(request)))?;
+                }
+                Step::WaitAny(_) => {
+                    let what = format!("step {at} of task {} waits for any of several requests", self.task);
+                    return Err(GuestError::Program(format!("{what}: guests wait for one or for all")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whole cycles; the rest is carried to the next computing.
+    fn compute(&mut self, time: u64, guest: &mut Guest) -> Result<(), GuestError> {
+        let (numerator, denominator) = self.clock.ratio();
+        let total = u128::from(time) * u128::from(denominator) + self.carry;
+        self.carry = total % u128::from(numerator);
+        let cycles = u64::try_from(total / u128::from(numerator)).unwrap_or(u64::MAX);
+        guest.advance(self.clock.span(cycles))
+    }
+
+    /// True if the network has it; a message to the task itself takes no network.
+    fn send(&mut self, at: u64, send: &Send, guest: &mut Guest) -> Result<bool, GuestError> {
+        if send.to.0 == self.task {
+            self.arrive(self.task, at)?;
+            return Ok(false);
+        }
+        let Send { to, bytes, .. } = *send;
+        let inject = Inject { destination: to.0, notify: true, size: bytes, cookie: at, payload: Bytes::new() };
+        guest.inject(0, inject)?;
+        Ok(true)
+    }
+
+    fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
+        while !done(self) {
+            match guest.receive()? {
+                Event::Sent { cookie, .. } => self.sent(cookie),
+                Event::Message(arrival) => self.arrive(arrival.source, arrival.cookie)?,
+            }
+        }
+        self.served = false;
+        Ok(())
+    }
+
+    fn sent(&mut self, at: u64) {
+        let steps = &self.script.program.tasks[self.task as usize];
+        match steps.get(at as usize).and_then(send_of) {
+            Some((_, Some(request))) => {
+                self.outstanding.remove(&request);
+            }
+            _ => self.served = true,
+        }
+    }
+
+    fn arrive(&mut self, from: u32, at: u64) -> Result<(), GuestError> {
+        let unknown = || GuestError::Program(format!("task {from} sends a message that is not in its program"));
+        let tasks = &self.script.program.tasks;
+        let step = tasks.get(from as usize).and_then(|steps| steps.get(at as usize)).ok_or_else(unknown)?;
+        let (send, _) = send_of(step).ok_or_else(unknown)?;
+        let number = *self.script.numbers[from as usize].get(&at).ok_or_else(unknown)?;
+        let early = self.early.entry(from).or_default();
+        early.waiting.insert(number, Envelope { from: TaskId(from), tag: send.tag, announced: None });
+        while let Some(envelope) = early.waiting.remove(&early.seen) {
+            early.seen += 1;
+            let Some(posted) = self.mailbox.arrive(envelope) else { continue };
+            match posted.request {
+                Some(request) => {
+                    self.outstanding.remove(&request);
+                }
+                None => self.served = true,
+            }
+        }
+        Ok(())
+    }
+}

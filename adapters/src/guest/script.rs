@@ -1,0 +1,267 @@
+//! Guests that follow a script: a line for each thing that they do.
+//!
+//! ```text
+//! # A token goes round: node 0 begins, everybody passes it on ten times.
+//! repeat 10
+//!     node 0: send next 64
+//!     receive
+//!     others 0: send next 64
+//! end
+//! ```
+//!
+//! | line | what |
+//! | --- | --- |
+//! | `send WHOM BYTES` | sends; WHOM is a node, `next` or `prev` (of all nodes, in a ring) |
+//! | `receive [COUNT]` | waits for a message, or for so many |
+//! | `advance TIME` | lets time pass: `100us`, `2.5ns` |
+//! | `mark LABEL` | gives the moment a name in the results |
+//! | `repeat COUNT` ... `end` | again and again; may be nested |
+//! | `node N: ...`, `others N: ...` | only on node N, only on the others |
+//!
+//! What follows `#` is a comment.
+
+use super::{Guest, GuestError};
+use crate::clock::{Time, parse_span};
+
+/// Loops within loops.
+const DEPTH: usize = 16;
+/// \[bytes\] Longest script.
+const LONGEST: usize = 1 << 20;
+
+/// Whom a message goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Whom {
+    Node(u32),
+    Next,
+    Previous,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Action {
+    Send(Whom, u64),
+    Receive(u64),
+    Advance(Time),
+    Mark(String),
+    Repeat(u64, Vec<Line>),
+}
+
+/// Who does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Who {
+    All,
+    Only(u32),
+    AllBut(u32),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Line {
+    who: Who,
+    action: Action,
+}
+
+/// A script that has been read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Script {
+    lines: Vec<Line>,
+}
+
+/// A line that cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct ScriptError {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong, and what to write instead.
+    pub what: String,
+}
+
+/// What a guest did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// \[ps\] Its clock at the end.
+    pub time: Time,
+    /// Messages.
+    pub sent: u64,
+    /// Messages.
+    pub received: u64,
+    /// Turns that it had.
+    pub turns: u64,
+}
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// The first line that cannot be read.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        if text.len() > LONGEST {
+            return Err(ScriptError { line: 1, what: format!("a script has at most {LONGEST} bytes") });
+        }
+        // The blocks that are open, the outermost first, with who repeats them and how often.
+        let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
+        let mut lines = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let number = index + 1;
+            let refused = |what: &str| Err(ScriptError { line: number, what: what.to_owned() });
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let (who, words) = who(line).map_err(|what| ScriptError { line: number, what })?;
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let action = match words.as_slice() {
+                ["repeat", count] => {
+                    let Ok(count) = count.parse() else { return refused("write `repeat COUNT`, a whole number") };
+                    if open.len() >= DEPTH {
+                        return refused("loops are nested too deeply");
+                    }
+                    open.push((number, who, count, std::mem::take(&mut lines)));
+                    continue;
+                }
+                ["end"] => {
+                    let Some((_, who, count, outer)) = open.pop() else { return refused("`end` without `repeat`") };
+                    let inner = std::mem::replace(&mut lines, outer);
+                    lines.push(Line { who, action: Action::Repeat(count, inner) });
+                    continue;
+                }
+                ["send", whom, bytes] => {
+                    let whom = match (*whom, whom.parse()) {
+                        ("next", _) => Whom::Next,
+                        ("prev", _) => Whom::Previous,
+                        (_, Ok(node)) => Whom::Node(node),
+                        _ => return refused("`send` takes a node, `next` or `prev`, and a number of bytes"),
+                    };
+                    match bytes.parse() {
+                        Ok(bytes) => Action::Send(whom, bytes),
+                        Err(_) => return refused("write `send WHOM BYTES`, bytes as a whole number"),
+                    }
+                }
+                ["receive"] => Action::Receive(1),
+                ["receive", count] => match count.parse() {
+                    Ok(count) => Action::Receive(count),
+                    Err(_) => return refused("write `receive COUNT`, a whole number"),
+                },
+                ["advance", span] => match parse_span(span) {
+                    Some(span) => Action::Advance(span),
+                    None => return refused("write `advance TIME`, such as 100us or 2.5ns"),
+                },
+                ["mark", label @ ..] if !label.is_empty() => Action::Mark(label.join(" ")),
+                _ => {
+                    let what = format!("`{line}` is not known; there are send, receive, advance, mark, repeat and end");
+                    return Err(ScriptError { line: number, what });
+                }
+            };
+            lines.push(Line { who, action });
+        }
+        match open.pop() {
+            Some((line, ..)) => Err(ScriptError { line, what: "`repeat` without `end`".to_owned() }),
+            None => Ok(Self { lines }),
+        }
+    }
+
+    /// Plays the script as `node`, to its end.
+    ///
+    /// # Errors
+    /// The run has ended before the script.
+    pub fn play(&self, node: u32, mut guest: Guest) -> Result<Played, GuestError> {
+        let mut player = Player { node, nodes: guest.welcome().node_count, sent: 0, received: 0 };
+        player.play(&self.lines, &mut guest)?;
+        let played = Played { time: guest.now(), sent: player.sent, received: player.received, turns: guest.turns() };
+        guest.finish("the script is done")?;
+        Ok(played)
+    }
+}
+
+/// Who a line is for, and the rest of it.
+fn who(line: &str) -> Result<(Who, &str), String> {
+    let Some((head, rest)) = line.split_once(':') else { return Ok((Who::All, line)) };
+    let node = |words: &str| words.trim().parse().map_err(|_| format!("`{head}:` names no node"));
+    match head.split_once(' ') {
+        Some(("node", number)) => Ok((Who::Only(node(number)?), rest)),
+        Some(("others", number)) => Ok((Who::AllBut(node(number)?), rest)),
+        _ => Ok((Who::All, line)),
+    }
+}
+
+struct Player {
+    node: u32,
+    nodes: u32,
+    sent: u64,
+    received: u64,
+}
+
+impl Player {
+    fn play(&mut self, lines: &[Line], guest: &mut Guest) -> Result<(), GuestError> {
+        for Line { who, action } in lines {
+            let mine = match *who {
+                Who::All => true,
+                Who::Only(node) => node == self.node,
+                Who::AllBut(node) => node != self.node,
+            };
+            if !mine {
+                continue;
+            }
+            match action {
+                Action::Send(whom, bytes) => {
+                    let nodes = self.nodes.max(1);
+                    let to = match *whom {
+                        Whom::Node(node) => node,
+                        Whom::Next => (self.node + 1) % nodes,
+                        Whom::Previous => (self.node + nodes - 1) % nodes,
+                    };
+                    if to == self.node || to >= nodes {
+                        let what = format!("node {} sends to node {to}: use another one, below {nodes}", self.node);
+                        return Err(GuestError::Program(what));
+                    }
+                    guest.send(to, *bytes, &[])?;
+                    self.sent += 1;
+                }
+                Action::Receive(count) => {
+                    for _ in 0..*count {
+                        guest.receive_message()?;
+                        self.received += 1;
+                    }
+                }
+                Action::Advance(span) => guest.advance(*span)?,
+                Action::Mark(label) => guest.mark(label)?,
+                Action::Repeat(count, inner) => {
+                    for _ in 0..*count {
+                        self.play(inner, guest)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_read() {
+        let script = Script::parse("repeat 2 # twice\n node 0: send next 64\n receive\nend\nmark the end").unwrap();
+        let inner = vec![
+            Line { who: Who::Only(0), action: Action::Send(Whom::Next, 64) },
+            Line { who: Who::All, action: Action::Receive(1) },
+        ];
+        assert_eq!(script.lines[0], Line { who: Who::All, action: Action::Repeat(2, inner) });
+        assert_eq!(script.lines[1].action, Action::Mark("the end".to_owned()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, line) in [
+            ("end", 1),
+            ("repeat 2\nreceive", 1),
+            ("receive\nsend 1", 2),
+            ("send x 4", 1),
+            ("advance 5", 1),
+            ("node x: receive", 1),
+            ("dance", 1),
+        ] {
+            assert_eq!(Script::parse(text).unwrap_err().line, line, "{text}");
+        }
+    }
+}

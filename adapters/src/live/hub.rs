@@ -1,0 +1,268 @@
+//! Messages on their way: what waits to enter the network, what is in it, and what has come out for whom.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use bytes::Bytes;
+use trgen::rng::mix2;
+use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
+
+use crate::clock::{Clock, Time};
+use crate::protocol::Inject;
+
+use super::Overheads;
+use super::inbox::{Arrived, Notice, Place};
+
+/// An injection before it enters the network.
+#[derive(Debug)]
+struct Waiting {
+    at: Time,
+    node: NodeId,
+    sequence: u64,
+    inject: Inject,
+}
+
+impl Waiting {
+    fn key(&self) -> (Time, NodeId, u64) {
+        (self.at, self.node, self.sequence)
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Waiting {}
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// A message in the network.
+#[derive(Clone, Debug)]
+struct Underway {
+    at: Time,
+    sequence: u64,
+    cookie: u64,
+    notify: bool,
+    size: u64,
+    payload: Bytes,
+}
+
+/// The guest of a node.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    guest: usize,
+    endpoint: u16,
+    /// \[cycles\] Between a message's leaving and the guest's seeing it.
+    done_after: u64,
+    /// Messages injected so far.
+    injected: u64,
+    /// \[messages\] That have not left the node.
+    outstanding: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Hub {
+    clock: Clock,
+    overheads: Overheads,
+    payload_limit: u64,
+    seats: Vec<Option<Seat>>,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    underway: Vec<Option<Underway>>,
+    vacant: Vec<usize>,
+    /// Of each guest; `None` for one that listens no more.
+    inboxes: Vec<Option<BTreeMap<Place, Notice>>>,
+    /// \[bytes\] Carried by everything on its way.
+    payload: u64,
+    /// Messages that arrived at a node without a guest.
+    pub(super) undelivered: u64,
+    pub(super) injects: u64,
+    pub(super) deliveries: u64,
+    /// A sum of hashes over every injection and delivery: order cannot show.
+    pub(super) digest: u64,
+}
+
+impl Hub {
+    pub(super) fn new(nodes: usize, clock: Clock, overheads: Overheads, payload_limit: u64) -> Self {
+        Self {
+            clock,
+            overheads,
+            payload_limit,
+            seats: vec![None; nodes],
+            waiting: BinaryHeap::new(),
+            underway: Vec::new(),
+            vacant: Vec::new(),
+            inboxes: Vec::new(),
+            payload: 0,
+            undelivered: 0,
+            injects: 0,
+            deliveries: 0,
+            digest: 0,
+        }
+    }
+
+    /// Gives nodes to a guest; guests come in order.
+    ///
+    /// A stepped guest may be granted as far as the network's response; a Done for it comes no earlier than that.
+    pub(super) fn seat(&mut self, guest: usize, nodes: &[NodeId], stepped: bool) {
+        let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
+        for (endpoint, node) in nodes.iter().enumerate() {
+            self.seats[node.index()] =
+                Some(Seat { guest, endpoint: endpoint as u16, done_after, injected: 0, outstanding: 0 });
+        }
+        self.inboxes.push(Some(BTreeMap::new()));
+    }
+
+    /// The guest of a node.
+    pub(super) fn guest_at(&self, node: NodeId) -> Option<usize> {
+        self.seats[node.index()].map(|seat| seat.guest)
+    }
+
+    /// Nodes without a guest.
+    pub(super) fn empty_nodes(&self) -> usize {
+        self.seats.iter().filter(|seat| seat.is_none()).count()
+    }
+
+    /// \[ps\] When the first notice to a guest is to be seen.
+    pub(super) fn first_notice(&self, guest: usize) -> Option<Time> {
+        self.inboxes[guest].as_ref()?.first_key_value().map(|(place, _)| place.time)
+    }
+
+    /// Takes the first notice to a guest, if it is to be seen at `until` or earlier.
+    pub(super) fn take_notice(&mut self, guest: usize, until: Time) -> Option<(Place, Notice)> {
+        let inbox = self.inboxes[guest].as_mut()?;
+        let first = inbox.first_entry().filter(|entry| entry.key().time <= until)?;
+        let (place, notice) = first.remove_entry();
+        if let Some(arrived) = &notice.arrived {
+            self.payload -= arrived.payload.len() as u64;
+        }
+        Some((place, notice))
+    }
+
+    /// A guest listens no more.
+    pub(super) fn forget(&mut self, guest: usize) {
+        let inbox = self.inboxes[guest].take();
+        for arrived in inbox.into_iter().flatten().filter_map(|(_, notice)| notice.arrived) {
+            self.payload -= arrived.payload.len() as u64;
+            self.undelivered += 1;
+        }
+    }
+
+    /// Takes an injection of `node` at `at`, or says why it cannot.
+    pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {
+        let nodes = self.seats.len();
+        if inject.destination as usize >= nodes {
+            return Err(format!("it sends to node {}, and there are nodes 0 to {}", inject.destination, nodes - 1));
+        }
+        if inject.destination == node.0 {
+            return Err(format!("node {node} sends to itself, which takes no network"));
+        }
+        let payload = inject.payload.len() as u64;
+        if self.payload + payload > self.payload_limit {
+            return Err(format!("messages on their way carry more than {} bytes", self.payload_limit));
+        }
+        let Some(seat) = &mut self.seats[node.index()] else { return Err(format!("node {node} has no guest")) };
+        if seat.outstanding >= window {
+            return Err(format!("{window} messages have not left node {node}, and the window is full"));
+        }
+        seat.outstanding += 1;
+        let sequence = seat.injected;
+        seat.injected += 1;
+        self.payload += payload;
+        self.waiting.push(Reverse(Waiting { at, node, sequence, inject }));
+        Ok(())
+    }
+
+    /// The first cycle in which something enters the network.
+    pub(super) fn first_entry(&self) -> Cycle {
+        self.waiting.peek().map_or(Cycle::NEVER, |Reverse(first)| self.entry(first.at))
+    }
+
+    fn entry(&self, at: Time) -> Cycle {
+        self.clock.cycle(at.saturating_add(self.overheads.send))
+    }
+
+    /// Lets enter what is due.
+    pub(super) fn enter(&mut self, now: Cycle, out: &mut Outbox) {
+        while self.first_entry() <= now {
+            let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
+            let Inject { destination, notify, size, cookie, payload } = inject;
+            self.injects += 1;
+            self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
+            let underway = Underway { at, sequence, cookie, notify, size, payload };
+            let id = match self.vacant.pop() {
+                Some(id) => {
+                    self.underway[id] = Some(underway);
+                    id
+                }
+                None => {
+                    self.underway.push(Some(underway));
+                    self.underway.len() - 1
+                }
+            };
+            out.push(Message { id: id as u64, source: node, destination: NodeId(destination), bytes: size });
+        }
+    }
+
+    /// A message has left its node.
+    pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
+        let Some(seat) = &mut self.seats[message.source.index()] else { return };
+        seat.outstanding = seat.outstanding.saturating_sub(1);
+        let Some(Some(underway)) = self.underway.get(message.id as usize) else { return };
+        if !underway.notify {
+            return;
+        }
+        let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
+        let place = Place { time, delivery: false, source: message.source.0, sequence: underway.sequence };
+        let notice = Notice { endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
+        if let Some(inbox) = &mut self.inboxes[seat.guest] {
+            inbox.insert(place, notice);
+        }
+    }
+
+    /// A message has arrived.
+    pub(super) fn delivered(&mut self, delivery: &Delivery) {
+        let Delivery { message, delivered, .. } = delivery;
+        let id = message.id as usize;
+        let Some(Underway { at, sequence, cookie, size, payload, .. }) =
+            self.underway.get_mut(id).and_then(Option::take)
+        else {
+            return;
+        };
+        self.vacant.push(id);
+        let time = self.clock.end(*delivered).saturating_add(self.overheads.receive);
+        let (source, destination) = (message.source.0, message.destination.0);
+        self.deliveries += 1;
+        self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
+        let place = Place { time, delivery: true, source, sequence };
+        let seat = self.seats[message.destination.index()];
+        match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
+            Some((seat, inbox)) => {
+                let arrived = Some(Arrived { injected: at, size, payload });
+                inbox.insert(place, Notice { endpoint: seat.endpoint, cookie, arrived });
+            }
+            None => {
+                self.payload -= payload.len() as u64;
+                self.undelivered += 1;
+            }
+        }
+    }
+
+    fn record(&mut self, fields: &[u64], payload: &[u8]) {
+        let mut hash = fields.iter().fold(0, |hash, &field| mix2(hash, field));
+        for chunk in payload.chunks(8) {
+            let mut bytes = [0; 8];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            hash = mix2(hash, u64::from_le_bytes(bytes));
+        }
+        self.digest = self.digest.wrapping_add(mix2(hash, payload.len() as u64));
+    }
+}

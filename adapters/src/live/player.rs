@@ -1,0 +1,129 @@
+//! A guest as the engine knows it.
+
+use std::time::Duration;
+
+use trgen::NodeId;
+
+use crate::clock::{FOREVER, Time};
+use crate::endpoint::Connection;
+use crate::protocol::{Body, Class, Code};
+use crate::stream::Link;
+
+use super::report::Mark;
+
+/// What a guest is doing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// Its turn has ended; it injects nothing before `next`, unless a message comes.
+    Stopped {
+        /// \[ps\]
+        next: Time,
+    },
+    /// It has the turn.
+    Running {
+        /// \[ps\] Up to here; [`FOREVER`] for causal guests.
+        until: Time,
+    },
+    /// It has said goodbye.
+    Left,
+    /// It is dead, silent or broke the protocol.
+    Lost {
+        /// How.
+        why: String,
+    },
+}
+
+/// How late messages were handed over.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Lateness {
+    pub(super) count: u64,
+    pub(super) sum: u128,
+    pub(super) max: Time,
+}
+
+/// A guest.
+#[derive(Debug)]
+pub(super) struct Player {
+    link: Link,
+    pub(super) name: String,
+    pub(super) nodes: Vec<NodeId>,
+    pub(super) class: Class,
+    pub(super) manifest: [u8; 32],
+    pub(super) step: Time,
+    pub(super) slack: Time,
+    pub(super) state: State,
+    /// \[ps\] Where its clock is known to be.
+    pub(super) time: Time,
+    pub(super) injects: u64,
+    pub(super) notices: u64,
+    pub(super) turns: u64,
+    pub(super) late: Lateness,
+    pub(super) marks: Vec<Mark>,
+}
+
+impl Player {
+    pub(super) fn new(connection: Connection) -> Self {
+        let Connection { link, hello, step } = connection;
+        Self {
+            link,
+            name: hello.name,
+            nodes: hello.nodes.into_iter().map(NodeId).collect(),
+            class: hello.class,
+            manifest: hello.manifest,
+            step,
+            slack: hello.slack,
+            state: State::Stopped { next: 0 },
+            time: 0,
+            injects: 0,
+            notices: 0,
+            turns: 0,
+            late: Lateness::default(),
+            marks: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_playing(&self) -> bool {
+        matches!(self.state, State::Stopped { .. } | State::Running { .. })
+    }
+
+    pub(super) fn is_stepped(&self) -> bool {
+        self.class == Class::Stepped
+    }
+
+    /// \[ps\] The earliest time of anything that it will still inject, given when its first notice is to be seen.
+    pub(super) fn promise(&self, first_notice: Option<Time>) -> Time {
+        match self.state {
+            State::Stopped { next } => next.min(first_notice.unwrap_or(FOREVER)).max(self.time),
+            State::Running { .. } => self.time,
+            State::Left | State::Lost { .. } => FOREVER,
+        }
+    }
+
+    pub(super) fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    /// Ends the connection with an error; whether it hears it or not.
+    pub(super) fn refuse(&mut self, code: Code, text: &str) {
+        self.link.put(0, self.time, &Body::Error { code, text: text.to_owned() });
+        let _ = self.link.flush(Duration::ZERO, &mut |_| true);
+    }
+
+    /// Who and where it is, and what it is doing.
+    pub(super) fn who(&self) -> String {
+        let nodes = match self.nodes.as_slice() {
+            [node] => format!("node {node}"),
+            [first, .., last] => format!("{} nodes, {first} to {last}", self.nodes.len()),
+            [] => "no node".to_owned(),
+        };
+        let state = match &self.state {
+            State::Stopped { next: FOREVER } => format!("waiting for a message since {} ps", self.time),
+            State::Stopped { next } => format!("stopped at {} ps until {next} ps", self.time),
+            State::Running { until: FOREVER } => format!("running since {} ps", self.time),
+            State::Running { until } => format!("running from {} ps to {until} ps", self.time),
+            State::Left => format!("gone since {} ps", self.time),
+            State::Lost { why } => format!("lost at {} ps: {why}", self.time),
+        };
+        format!("guest `{}` ({nodes}), {state}", self.name)
+    }
+}

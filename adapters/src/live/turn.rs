@@ -1,0 +1,181 @@
+//! The turn of a guest: what it is told, and what it says.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use trgen::Cycle;
+
+use crate::clock::FOREVER;
+use crate::protocol::{Body, Code, Frame, Mode};
+use crate::stream::Broken;
+
+use super::player::State;
+use super::report::Mark;
+use super::{Live, farewell};
+
+/// Marks that are kept of one guest.
+const MARKS: usize = 1024;
+
+/// Why a guest is lost.
+#[derive(Debug)]
+pub(super) struct Loss {
+    pub(super) code: Code,
+    pub(super) what: String,
+}
+
+impl Loss {
+    fn new(code: Code, what: impl Into<String>) -> Self {
+        Self { code, what: what.into() }
+    }
+}
+
+impl From<Broken> for Loss {
+    fn from(broken: Broken) -> Self {
+        let (code, remedy) = match &broken {
+            Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
+            Broken::Codec(_) => (Code::Malformed, "correct the guest, or use one of the same protocol version"),
+            Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
+            Broken::SlowReader(_) => (Code::Stalled, "let it read, or give it more time with --stall"),
+            Broken::Interrupted => (Code::Run, "start it again"),
+        };
+        Self::new(code, format!("{broken}; {remedy}"))
+    }
+}
+
+impl Live {
+    /// Hands a guest what has arrived for it, and the turn.
+    pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
+        let from = self.players[index].promise(self.hub.first_notice(index));
+        let until = self.until(index, from, now);
+        let exact = self.rules.terms.mode == Mode::Exact;
+        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
+        let player = &mut self.players[index];
+        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(player.slack)) {
+            // A causal guest has been running without its clock: whatever came meanwhile is not late.
+            let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
+            if late > 0 && exact {
+                let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
+                return Err(Loss::new(Code::Run, what));
+            }
+            if late > 0 && place.delivery {
+                player.late.count += 1;
+                player.late.sum += u128::from(late);
+                player.late.max = player.late.max.max(late);
+            }
+            player.notices += 1;
+            let endpoint = notice.endpoint;
+            let body = notice.body(&place, late);
+            player.link().put(endpoint, place.time + late, &body);
+            if player.link().is_full() {
+                player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+            }
+        }
+        player.time = from;
+        player.turns += 1;
+        player.state = State::Running { until };
+        let notices = player.notices;
+        player.link().put(0, from, &Body::GoAhead { until, notices });
+        player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        Ok(())
+    }
+
+    /// Waits until a guest's turn has ended; `others` are waited for too.
+    pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Loss> {
+        let mut said = Duration::ZERO;
+        loop {
+            let (stall, warn, stop) = (self.rules.terms.stall, self.rules.warn, self.rules.stop);
+            let mut ask = false;
+            let heard = self.players[index].link().next(stall.saturating_sub(said), &mut |idle| {
+                ask = idle >= warn;
+                !ask && !stop.load(Ordering::Relaxed)
+            });
+            let frame = match heard {
+                Err(Broken::Interrupted) if ask => {
+                    said += warn;
+                    self.say_who(others, said);
+                    continue;
+                }
+                Err(Broken::Stalled(_)) => return Err(Broken::Stalled(stall).into()),
+                heard => heard?,
+            };
+            if self.hear(index, frame)? {
+                return Ok(());
+            }
+            said = Duration::ZERO;
+        }
+    }
+
+    fn say_who(&mut self, awaited: &[usize], waited: Duration) {
+        const SHOWN: usize = 8;
+        let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.players[index].who()).collect();
+        let more = match awaited.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!("; and perhaps {more} more"),
+        };
+        (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
+    }
+
+    /// One frame of a guest that has the turn; true at the end of the turn.
+    fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
+        let player = &mut self.players[index];
+        let State::Running { until } = player.state else { return Ok(true) };
+        let latest = until.saturating_add(player.slack);
+        let Frame { endpoint, time, body, .. } = frame;
+        if time < player.time || time > latest {
+            let what = format!("a {} at {time} ps lies outside its turn, {} to {latest} ps", body.name(), player.time);
+            return Err(Loss::new(Code::Order, format!("{what}; correct the guest's clock")));
+        }
+        match body {
+            Body::Inject(inject) => {
+                let Some(&node) = player.nodes.get(usize::from(endpoint)) else {
+                    return Err(Loss::new(Code::Message, format!("it has no endpoint {endpoint}; correct the guest")));
+                };
+                player.time = time;
+                player.injects += 1;
+                self.hub
+                    .inject(node, time, inject, self.rules.terms.window)
+                    .map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))?;
+                Ok(false)
+            }
+            Body::Timestamp { next, injects } => {
+                if injects != player.injects {
+                    let what = format!("it has injected {} messages and counts {injects}", player.injects);
+                    return Err(Loss::new(Code::Order, format!("{what}; correct the guest")));
+                }
+                let promise = next.max(time);
+                if until != FOREVER && promise < until {
+                    let what =
+                        format!("it stops at {time} ps and promises {next} ps, before its grant ends at {until} ps");
+                    return Err(Loss::new(Code::Order, format!("{what}; correct the guest")));
+                }
+                player.time = time;
+                player.state = State::Stopped { next };
+                Ok(true)
+            }
+            Body::Mark { label } => {
+                player.time = time;
+                if player.marks.len() >= MARKS {
+                    let what = format!("it has set more than {MARKS} marks; use fewer");
+                    return Err(Loss::new(Code::Limit, what));
+                }
+                player.marks.push(Mark { time, label });
+                Ok(false)
+            }
+            Body::Bye { .. } => {
+                player.time = time;
+                player.state = State::Left;
+                let (injects, notices) = (player.injects, player.notices);
+                player.link().put(0, time, &farewell(injects, notices));
+                // It may not wait for the answer.
+                let _ = player.link().flush(Duration::ZERO, &mut |_| true);
+                self.hub.forget(index);
+                Ok(true)
+            }
+            Body::Error { text, .. } => Err(Loss::new(Code::Run, format!("it has given up: {text}"))),
+            other => {
+                let what = format!("a {} does not belong into a guest's turn; correct the guest", other.name());
+                Err(Loss::new(Code::Order, what))
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Each type of frame as bytes, and back.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::{
+    Body, Class, Code, Deliver, Hello, Inject, MAGIC, MAX_ENDPOINTS, Malformed, Mode, OPTIONAL, REPLY, Reader, Welcome,
+    Writer,
+};
+
+const HELLO: u8 = 1;
+const WELCOME: u8 = 2;
+const CHALLENGE: u8 = 3;
+const INJECT: u8 = 4;
+const DELIVER: u8 = 5;
+const DONE: u8 = 6;
+const TIMESTAMP: u8 = 7;
+const GO_AHEAD: u8 = 8;
+const MARK: u8 = 9;
+const BYE: u8 = 11;
+const ERROR: u8 = 12;
+
+/// Inject flag: a Done is wanted.
+const NOTIFY: u8 = 1;
+
+impl Body {
+    /// What the frame is called in messages to people.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Hello(_) => "Hello",
+            Self::Welcome(_) => "Welcome",
+            Self::Challenge(_) => "Challenge",
+            Self::Proof(_) => "Proof",
+            Self::Inject(_) => "Inject",
+            Self::Deliver(_) => "Deliver",
+            Self::Done { .. } => "Done",
+            Self::Timestamp { .. } => "Timestamp",
+            Self::GoAhead { .. } => "GoAhead",
+            Self::Mark { .. } => "Mark",
+            Self::Bye { .. } => "Bye",
+            Self::Error { .. } => "Error",
+        }
+    }
+
+    /// Type and flags of the header.
+    pub(crate) const fn kind(&self) -> (u8, u8) {
+        match self {
+            Self::Hello(_) => (HELLO, 0),
+            Self::Welcome(_) => (WELCOME, 0),
+            Self::Challenge(_) => (CHALLENGE, 0),
+            Self::Proof(_) => (CHALLENGE, REPLY),
+            Self::Inject(_) => (INJECT, 0),
+            Self::Deliver(_) => (DELIVER, 0),
+            Self::Done { .. } => (DONE, 0),
+            Self::Timestamp { .. } => (TIMESTAMP, 0),
+            Self::GoAhead { .. } => (GO_AHEAD, 0),
+            Self::Mark { .. } => (MARK, 0),
+            Self::Bye { .. } => (BYE, 0),
+            Self::Error { .. } => (ERROR, 0),
+        }
+    }
+
+    pub(crate) fn write(&self, out: &mut BytesMut) {
+        match self {
+            Self::Hello(hello) => {
+                out.put_slice(&MAGIC);
+                out.put_u16_le(hello.major);
+                out.put_u16_le(hello.minor);
+                out.put_u64_le(hello.capabilities);
+                out.put_u8(match hello.class {
+                    Class::Stepped => 0,
+                    Class::Causal => 1,
+                });
+                out.put_u64_le(hello.step);
+                out.put_u64_le(hello.slack);
+                out.put_u32_le(hello.max_payload);
+                out.put_slice(&hello.manifest);
+                Writer(out).text(&hello.name);
+                let nodes = &hello.nodes[..hello.nodes.len().min(MAX_ENDPOINTS)];
+                out.put_u16_le(nodes.len() as u16);
+                nodes.iter().for_each(|&node| out.put_u32_le(node));
+            }
+            Self::Welcome(welcome) => {
+                out.put_u16_le(welcome.minor);
+                out.put_u8(match welcome.mode {
+                    Mode::Exact => 0,
+                    Mode::Quantised => 1,
+                });
+                out.put_u64_le(welcome.capabilities);
+                out.put_u64_le(welcome.session);
+                out.put_u32_le(welcome.node_count);
+                out.put_u64_le(welcome.step);
+                out.put_u64_le(welcome.horizon);
+                out.put_u64_le(welcome.cycle.0);
+                out.put_u64_le(welcome.cycle.1);
+                out.put_u32_le(welcome.max_payload);
+                out.put_u32_le(welcome.window);
+                out.put_u32_le(welcome.stall_ms);
+                out.put_u64_le(welcome.seed);
+            }
+            Self::Challenge(bytes) | Self::Proof(bytes) => out.put_slice(bytes),
+            Self::Inject(inject) => {
+                out.put_u32_le(inject.destination);
+                out.put_u8(if inject.notify { NOTIFY } else { 0 });
+                out.put_u64_le(inject.size);
+                out.put_u64_le(inject.cookie);
+                out.put_slice(&inject.payload);
+            }
+            Self::Deliver(deliver) => {
+                out.put_u32_le(deliver.source);
+                out.put_u64_le(deliver.source_sequence);
+                out.put_u64_le(deliver.cookie);
+                out.put_u64_le(deliver.injected);
+                out.put_u64_le(deliver.late);
+                out.put_u64_le(deliver.size);
+                out.put_slice(&deliver.payload);
+            }
+            Self::Done { cookie } => out.put_u64_le(*cookie),
+            Self::Timestamp { next: a, injects: b } | Self::GoAhead { until: a, notices: b } => {
+                out.put_u64_le(*a);
+                out.put_u64_le(*b);
+            }
+            Self::Mark { label } => Writer(out).text(label),
+            Self::Bye { reason, injects, notices } => {
+                out.put_u64_le(*injects);
+                out.put_u64_le(*notices);
+                Writer(out).text(reason);
+            }
+            Self::Error { code, text } => {
+                out.put_u16_le(*code as u16);
+                Writer(out).text(text);
+            }
+        }
+    }
+
+    /// Reads a payload that has arrived in full; `None` for a frame to be skipped.
+    pub(crate) fn read(kind: u8, flags: u8, payload: Bytes) -> Result<Option<Self>, Malformed> {
+        if flags & !(OPTIONAL | REPLY) != 0 || (flags & REPLY != 0 && kind != CHALLENGE) {
+            return Err(Malformed::Flags { flags, kind });
+        }
+        let name = match kind {
+            HELLO => "Hello",
+            WELCOME => "Welcome",
+            CHALLENGE => "Challenge",
+            INJECT => "Inject",
+            DELIVER => "Deliver",
+            DONE => "Done",
+            TIMESTAMP => "Timestamp",
+            GO_AHEAD => "GoAhead",
+            MARK => "Mark",
+            BYE => "Bye",
+            ERROR => "Error",
+            _ if flags & OPTIONAL != 0 => return Ok(None),
+            _ => return Err(Malformed::UnknownType { kind }),
+        };
+        let mut from = Reader::new(name, payload);
+        let body = match kind {
+            HELLO => Self::Hello(Box::new(hello(&mut from)?)),
+            WELCOME => Self::Welcome(Box::new(welcome(&mut from)?)),
+            CHALLENGE if flags & REPLY != 0 => Self::Proof(from.array()?),
+            CHALLENGE => Self::Challenge(from.array()?),
+            INJECT => Self::Inject(inject(&mut from)?),
+            DELIVER => Self::Deliver(Deliver {
+                source: from.u32()?,
+                source_sequence: from.u64()?,
+                cookie: from.u64()?,
+                injected: from.u64()?,
+                late: from.u64()?,
+                size: from.u64()?,
+                payload: from.rest(),
+            }),
+            DONE => Self::Done { cookie: from.u64()? },
+            TIMESTAMP => Self::Timestamp { next: from.u64()?, injects: from.u64()? },
+            GO_AHEAD => Self::GoAhead { until: from.u64()?, notices: from.u64()? },
+            MARK => Self::Mark { label: from.text("label")? },
+            BYE => Self::Bye { injects: from.u64()?, notices: from.u64()?, reason: from.text("reason")? },
+            _ => Self::Error { code: code(&mut from)?, text: from.text("text")? },
+        };
+        from.end()?;
+        Ok(Some(body))
+    }
+}
+
+fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
+    if from.array()? != MAGIC {
+        return Err(Malformed::Magic);
+    }
+    let (major, minor, capabilities) = (from.u16()?, from.u16()?, from.u64()?);
+    let class = match from.u8()? {
+        0 => Class::Stepped,
+        1 => Class::Causal,
+        _ => return Err(from.value("class")),
+    };
+    let (step, slack, max_payload) = (from.u64()?, from.u64()?, from.u32()?);
+    let (manifest, name) = (from.array()?, from.text("name")?);
+    let count = usize::from(from.u16()?);
+    if count > MAX_ENDPOINTS {
+        return Err(from.value("endpoints"));
+    }
+    // Grows with what has arrived, not with what is announced.
+    let mut nodes = Vec::new();
+    for _ in 0..count {
+        nodes.push(from.u32()?);
+    }
+    Ok(Hello { major, minor, capabilities, class, step, slack, max_payload, manifest, name, nodes })
+}
+
+fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
+    Ok(Welcome {
+        minor: from.u16()?,
+        mode: match from.u8()? {
+            0 => Mode::Exact,
+            1 => Mode::Quantised,
+            _ => return Err(from.value("mode")),
+        },
+        capabilities: from.u64()?,
+        session: from.u64()?,
+        node_count: from.u32()?,
+        step: from.u64()?,
+        horizon: from.u64()?,
+        cycle: (from.u64()?, from.u64()?),
+        max_payload: from.u32()?,
+        window: from.u32()?,
+        stall_ms: from.u32()?,
+        seed: from.u64()?,
+    })
+}
+
+fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
+    let destination = from.u32()?;
+    let notify = match from.u8()? {
+        0 => false,
+        NOTIFY => true,
+        _ => return Err(from.value("flags")),
+    };
+    let (size, cookie, payload) = (from.u64()?, from.u64()?, from.rest());
+    if payload.len() as u64 > size {
+        return Err(from.value("size"));
+    }
+    Ok(Inject { destination, notify, size, cookie, payload })
+}
+
+fn code(from: &mut Reader) -> Result<Code, Malformed> {
+    const ALL: [Code; 10] = [
+        Code::Malformed,
+        Code::Version,
+        Code::Token,
+        Code::Node,
+        Code::Step,
+        Code::Order,
+        Code::Message,
+        Code::Limit,
+        Code::Stalled,
+        Code::Run,
+    ];
+    let number = from.u16()?;
+    ALL.into_iter().find(|&code| code as u16 == number).ok_or_else(|| from.value("code"))
+}

@@ -1,0 +1,141 @@
+//! Numbers and texts in bytes.
+
+use bytes::{BufMut, Bytes, BytesMut};
+
+use super::MAX_TEXT;
+
+/// Bytes that are no frame of TGP/1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Malformed {
+    /// The payload is longer than agreed.
+    #[error("a payload of {found} bytes is announced, and {limit} are allowed")]
+    Oversize {
+        /// \[bytes\] As the header says.
+        found: u32,
+        /// \[bytes\] As agreed.
+        limit: u32,
+    },
+    /// The payload ends before its last field.
+    #[error("a {what} frame ends within its fields")]
+    Short {
+        /// Type of the frame.
+        what: &'static str,
+    },
+    /// The payload goes on after its last field.
+    #[error("a {what} frame has {extra} bytes too many")]
+    Long {
+        /// Type of the frame.
+        what: &'static str,
+        /// \[bytes\]
+        extra: usize,
+    },
+    /// A type that is not known and may not be skipped.
+    #[error("unknown frame type {kind}")]
+    UnknownType {
+        /// The type.
+        kind: u8,
+    },
+    /// Header flags that are not defined, or that do not belong to the type.
+    #[error("header flags {flags:#04x} do not fit frame type {kind}")]
+    Flags {
+        /// The flags.
+        flags: u8,
+        /// The type.
+        kind: u8,
+    },
+    /// A Hello that does not begin with `TGP1`.
+    #[error("the first bytes are not `TGP1`")]
+    Magic,
+    /// A field with a value that is not defined.
+    #[error("a {what} frame has an undefined value in `{field}`")]
+    Value {
+        /// Type of the frame.
+        what: &'static str,
+        /// Name of the field.
+        field: &'static str,
+    },
+    /// The stream ended within a frame.
+    #[error("the stream ends within a frame")]
+    Truncated,
+}
+
+/// Reads fields from a payload that has arrived.
+pub(crate) struct Reader {
+    what: &'static str,
+    rest: Bytes,
+}
+
+impl Reader {
+    pub(crate) fn new(what: &'static str, rest: Bytes) -> Self {
+        Self { what, rest }
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let Some((&head, _)) = self.rest.split_first_chunk::<N>() else {
+            return Err(Malformed::Short { what: self.what });
+        };
+        self.rest = self.rest.slice(N..);
+        Ok(head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Result<u8, Malformed> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, Malformed> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, Malformed> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, Malformed> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A text of at most [`MAX_TEXT`] bytes; what is not UTF-8 or not printable becomes `?`, because it is shown.
+    pub(crate) fn text(&mut self, field: &'static str) -> Result<String, Malformed> {
+        let length = usize::from(self.u16()?);
+        if length > MAX_TEXT {
+            return Err(self.value(field));
+        }
+        if self.rest.len() < length {
+            return Err(Malformed::Short { what: self.what });
+        }
+        let bytes = self.rest.split_to(length);
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.chars().map(|c| if c.is_control() || c == char::REPLACEMENT_CHARACTER { '?' } else { c }).collect())
+    }
+
+    /// All that is left.
+    pub(crate) fn rest(&mut self) -> Bytes {
+        std::mem::take(&mut self.rest)
+    }
+
+    pub(crate) fn value(&self, field: &'static str) -> Malformed {
+        Malformed::Value { what: self.what, field }
+    }
+
+    /// Refuses what is left.
+    pub(crate) fn end(self) -> Result<(), Malformed> {
+        match self.rest.len() {
+            0 => Ok(()),
+            extra => Err(Malformed::Long { what: self.what, extra }),
+        }
+    }
+}
+
+/// Writes fields.
+pub(crate) struct Writer<'a>(pub(crate) &'a mut BytesMut);
+
+impl Writer<'_> {
+    pub(crate) fn text(&mut self, text: &str) {
+        let mut length = text.len().min(MAX_TEXT);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        self.0.put_u16_le(length as u16);
+        self.0.put_slice(&text.as_bytes()[..length]);
+    }
+}

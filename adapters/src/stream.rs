@@ -1,0 +1,198 @@
+//! A blocking connection that speaks frames: what both sides of a run use once they have met.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use bytes::{Buf, BytesMut};
+use tokio_util::codec::Decoder;
+
+use crate::address::Address;
+use crate::clock::Time;
+use crate::codec::{Codec, CodecError};
+use crate::protocol::{Body, Frame};
+
+/// How long a read or write blocks before somebody is asked whether to go on.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// \[bytes\] Read at once.
+const CHUNK: usize = 16 << 10;
+/// \[bytes\] Written at once, without waiting for the end of the turn.
+const FULL: usize = 64 << 10;
+
+/// A transport.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    pub(crate) fn connect(address: &Address) -> io::Result<Self> {
+        Ok(match address {
+            Address::Tcp(address) => Self::Tcp(TcpStream::connect_timeout(address, Duration::from_secs(5))?),
+            Address::Unix(path) => Self::Unix(UnixStream::connect(path)?),
+        })
+    }
+
+    fn prepare(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))
+            }
+            Self::Unix(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))
+            }
+        }
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(into),
+            Self::Unix(stream) => stream.read(into),
+        }
+    }
+
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(from),
+            Self::Unix(stream) => stream.write(from),
+        }
+    }
+}
+
+/// Why a connection is over.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Broken {
+    #[error("it has closed the connection")]
+    Closed,
+    #[error("its connection failed: {0}")]
+    Io(io::Error),
+    #[error("it does not speak TGP/1: {0}")]
+    Codec(CodecError),
+    #[error("it has been silent for {} s", .0.as_secs_f64())]
+    Stalled(Duration),
+    #[error("it has not read what was sent to it for {} s", .0.as_secs_f64())]
+    SlowReader(Duration),
+    #[error("the run was interrupted")]
+    Interrupted,
+}
+
+/// Called now and then while a connection is silent, with how long it has been so; false interrupts.
+pub(crate) type OnIdle<'a> = &'a mut dyn FnMut(Duration) -> bool;
+
+/// A transport with its codec and buffers.
+#[derive(Debug)]
+pub(crate) struct Link {
+    stream: Stream,
+    codec: Codec,
+    incoming: BytesMut,
+    outgoing: BytesMut,
+}
+
+impl Link {
+    /// Takes over a transport in the state in which a handshake has left it.
+    pub(crate) fn new(stream: Stream, codec: Codec, incoming: BytesMut) -> io::Result<Self> {
+        stream.prepare()?;
+        Ok(Self { stream, codec, incoming, outgoing: BytesMut::new() })
+    }
+
+    pub(crate) fn set_max_payload(&mut self, max_payload: u32) {
+        self.codec.set_max_payload(max_payload);
+    }
+
+    /// Puts a frame into the buffer of what is to be sent.
+    pub(crate) fn put(&mut self, endpoint: u16, time: Time, body: &Body) {
+        self.codec.put(endpoint, time, body, &mut self.outgoing);
+    }
+
+    /// True if so much waits to be sent that it should go.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outgoing.len() >= FULL
+    }
+
+    /// Sends what waits; gives up when the other side takes nothing for `limit`.
+    pub(crate) fn flush(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
+        let mut since = None;
+        while !self.outgoing.is_empty() {
+            match self.stream.write(&self.outgoing) {
+                Ok(0) => return Err(Broken::Closed),
+                Ok(count) => {
+                    self.outgoing.advance(count);
+                    since = None;
+                }
+                Err(error) => {
+                    let idle = idle(error, &mut since)?;
+                    if !on_idle(idle) {
+                        return Err(Broken::Interrupted);
+                    }
+                    if idle >= limit {
+                        return Err(Broken::SlowReader(limit));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next frame; gives up when none is complete within `limit`, however many bytes come.
+    pub(crate) fn next(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
+        match self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+            Some(frame) => Ok(frame),
+            None => self.wait(limit, on_idle),
+        }
+    }
+
+    /// The same, when there is no complete frame yet.
+    fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
+        let mut since = None;
+        let mut scratch = [0; CHUNK];
+        loop {
+            if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+                return Ok(frame);
+            }
+            // The clock on the wall is looked at only if there is something to wait for.
+            match self.stream.read(&mut scratch) {
+                Ok(0) => {
+                    return Err(match self.codec.decode_eof(&mut self.incoming) {
+                        Err(error) => Broken::Codec(error),
+                        Ok(_) => Broken::Closed,
+                    });
+                }
+                Ok(count) => {
+                    self.incoming.extend_from_slice(&scratch[..count]);
+                    if since.get_or_insert_with(Instant::now).elapsed() >= limit {
+                        return Err(Broken::Stalled(limit));
+                    }
+                }
+                Err(error) => {
+                    let idle = idle(error, &mut since)?;
+                    if !on_idle(idle) {
+                        return Err(Broken::Interrupted);
+                    }
+                    if idle >= limit {
+                        return Err(Broken::Stalled(limit));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How long nothing has come, if the error only says that nothing came.
+fn idle(error: io::Error, since: &mut Option<Instant>) -> Result<Duration, Broken> {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
+            // The first time a whole patience has passed already.
+            let before = Instant::now().checked_sub(PATIENCE).unwrap_or_else(Instant::now);
+            Ok(since.get_or_insert(before).elapsed())
+        }
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => Err(Broken::Closed),
+        _ => Err(Broken::Io(error)),
+    }
+}

@@ -1,0 +1,185 @@
+//! `fsin guest`: guests that follow a script.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use adapters::address::{Address, NotAnAddress};
+use adapters::clock::parse_span;
+use adapters::guest::script::{Played, Script};
+use adapters::guest::{Config, Guest, GuestError};
+use adapters::protocol::Class;
+use adapters::token::Token;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use super::{Complaint, Exit, output};
+
+/// The variable that holds the token, where no file does.
+const TOKEN: &str = "FSIN_TOKEN";
+
+pub(super) fn command() -> Command {
+    Command::new("guest")
+        .about("Connects guests that follow a script to `fsin serve`; prints what each did")
+        .after_help(
+            "A script has a line for each thing that a guest does:
+  send WHOM BYTES      WHOM is a node, `next` or `prev`
+  receive [COUNT]      waits for a message, or for so many
+  advance TIME         lets time pass: 100us, 2.5ns
+  mark LABEL           gives the moment a name in the results
+  repeat COUNT ... end
+  node N: LINE         only on node N; `others N: LINE` only on the others",
+        )
+        .arg(
+            Arg::new("script")
+                .value_name("SCRIPT")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("What to do"),
+        )
+        .arg(
+            Arg::new("connect")
+                .long("connect")
+                .value_name("ADDRESS")
+                .default_value("127.0.0.1:7100")
+                .hide_default_value(true)
+                .help("Where `fsin serve` listens: HOST:PORT or unix:PATH [127.0.0.1:7100]"),
+        )
+        .arg(
+            Arg::new("node")
+                .long("node")
+                .value_name("N|N..M")
+                .default_value("0")
+                .hide_default_value(true)
+                .help("Node of the guest, or a range: one guest for each, the last one included [0]"),
+        )
+        .arg(
+            Arg::new("class")
+                .long("class")
+                .value_name("CLASS")
+                .default_value("causal")
+                .hide_default_value(true)
+                .value_parser(PossibleValuesParser::new(["causal", "stepped"]))
+                .help("How its time passes: with what it does, or by itself, step by step [causal]"),
+        )
+        .arg(
+            Arg::new("step")
+                .long("step")
+                .value_name("TIME")
+                .help("Step of a stepped guest, such as 100us [that of `fsin serve`]"),
+        )
+        .arg(
+            Arg::new("wait")
+                .long("wait")
+                .value_name("SECONDS")
+                .default_value("3600")
+                .hide_default_value(true)
+                .value_parser(value_parser!(u64))
+                .help("How long to try to connect, and to wait for a turn (s) [3600]"),
+        )
+        .arg(token_file())
+}
+
+pub(super) fn token_file() -> Arg {
+    Arg::new("token-file")
+        .long("token-file")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help("File that holds the token of the run; without it FSIN_TOKEN is the token, if it is set")
+}
+
+/// The token of the command line or the environment.
+pub(super) fn token(matches: &ArgMatches) -> Result<Option<Token>, Complaint> {
+    let (token, place) = match (matches.get_one::<PathBuf>("token-file"), std::env::var_os(TOKEN)) {
+        (Some(path), _) => (Token::read(path), format!("--token-file {}", path.display())),
+        (None, Some(value)) => (Token::new(value.as_encoded_bytes()), TOKEN.to_owned()),
+        (None, None) => return Ok(None),
+    };
+    token.map(Some).map_err(|error| {
+        let remedy = "make one, for example: head -c 32 /dev/urandom | base64 > token; chmod 600 token";
+        Complaint::new(Exit::Usage, format!("{place}: {error}"), remedy)
+    })
+}
+
+/// The address of a flag.
+pub(super) fn address(matches: &ArgMatches, flag: &str) -> Result<Address, Complaint> {
+    let word = matches.get_one::<String>(flag).map_or("", String::as_str);
+    word.parse()
+        .map_err(|error: NotAnAddress| Complaint::new(Exit::Usage, format!("--{flag}: {error}"), NotAnAddress::REMEDY))
+}
+
+/// The span of time of a flag, in picoseconds.
+pub(super) fn span(matches: &ArgMatches, flag: &str) -> Result<Option<u64>, Complaint> {
+    let Some(word) = matches.get_one::<String>(flag) else { return Ok(None) };
+    parse_span(word).map(Some).ok_or_else(|| {
+        let what = format!("--{flag} takes a time with its unit, not `{word}`");
+        Complaint::new(Exit::Usage, what, format!("write --{flag} 100us (units ps, ns, us, ms, s)"))
+    })
+}
+
+pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let path = matches.get_one::<PathBuf>("script").map_or(Path::new(""), PathBuf::as_path);
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let what = format!("cannot read the script {}: {error}", path.display());
+        Complaint::new(Exit::Usage, what, "give the path of a text file")
+    })?;
+    let script = Script::parse(&text).map_err(|error| {
+        Complaint::new(Exit::Usage, format!("{}, {error}", path.display()), "correct this line (fsin guest --help)")
+    })?;
+    let address = address(matches, "connect")?;
+    let token = token(matches)?;
+    let step = span(matches, "step")?;
+    let stepped = matches.get_one::<String>("class").is_some_and(|class| class == "stepped");
+    if step.is_some() && !stepped {
+        let what = "--step has no meaning for a causal guest, which stops only to wait";
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or add --class stepped"));
+    }
+    let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
+    let mut threads = Vec::new();
+    for node in nodes(matches)? {
+        let config = Config {
+            class: if stepped { Class::Stepped } else { Class::Causal },
+            step: step.unwrap_or(0),
+            token: token.clone(),
+            patience,
+            ..Config::new(format!("{} {node}", path.file_stem().unwrap_or_default().to_string_lossy()), node)
+        };
+        let (script, address) = (script.clone(), address.clone());
+        threads.push((node, thread::spawn(move || script.play(node, Guest::connect(&address, &config)?))));
+    }
+    let mut table = String::from("node,time_ps,sent,received,turns\n");
+    let mut failed: Option<(u32, GuestError)> = None;
+    for (node, thread) in threads {
+        match thread.join() {
+            Ok(Ok(Played { time, sent, received, turns })) => {
+                let _ = writeln!(table, "{node},{time},{sent},{received},{turns}");
+            }
+            Ok(Err(error)) => {
+                failed.get_or_insert((node, error));
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+    output::print_text(&table)?;
+    match failed {
+        None => Ok(Exit::Done),
+        Some((node, error)) => {
+            Err(Complaint::new(Exit::Failed, format!("the guest of node {node}: {error}"), error.remedy()))
+        }
+    }
+}
+
+fn nodes(matches: &ArgMatches) -> Result<std::ops::RangeInclusive<u32>, Complaint> {
+    /// Guests are threads.
+    const MOST: u32 = 4096;
+    let word = matches.get_one::<String>("node").map_or("0", String::as_str);
+    let (first, last) = word.split_once("..").unwrap_or((word, word));
+    match (first.parse::<u32>(), last.parse::<u32>()) {
+        (Ok(first), Ok(last)) if first <= last && last - first < MOST => Ok(first..=last),
+        _ => {
+            let what = format!("--node takes a node, or a range of at most {MOST}, not `{word}`");
+            Err(Complaint::new(Exit::Usage, what, "write --node 3, or --node 0..63"))
+        }
+    }
+}

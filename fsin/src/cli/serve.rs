@@ -1,0 +1,275 @@
+//! `fsin serve`: a network for live guests.
+
+use std::time::{Duration, Instant};
+
+use adapters::clock::{Clock, parse_span};
+use adapters::endpoint::{Endpoint, EndpointError, Terms};
+use adapters::live::{Live, LostGuest, Overheads, Rules};
+use adapters::protocol::{MAX_PAYLOAD, Mode};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use cpu_time::ProcessTime;
+use fsin::couple::Coupled;
+use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
+use fsin::network::Network;
+use fsin::report::{Costs, Format, live_figures};
+use fsin::run::to_end;
+use fsin::switch::Switch;
+use serde_json::{Map, json};
+use std::sync::atomic::{AtomicBool, Ordering};
+use trgen::Cycle;
+
+use super::guest::{address, span, token, token_file};
+use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
+
+/// \[messages\] Of one node that have not left it.
+const WINDOW: u32 = 1 << 16;
+/// \[bytes\] Carried by everything on its way.
+const PAYLOAD_LIMIT: u64 = 256 << 20;
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+/// How long the network waits before it says for whom.
+const WARN: Duration = Duration::from_secs(10);
+
+pub(super) fn command() -> Command {
+    let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
+    };
+    let command = Command::new("serve")
+        .about("A network for live guests: programs whose messages travel through it (docs/protocol.md)")
+        .next_help_heading("Guests")
+        .arg(word(
+            "listen",
+            "ADDRESS",
+            "127.0.0.1:7100",
+            "Where guests connect: HOST:PORT, port 0 for a free one, or unix:PATH [127.0.0.1:7100]",
+        ))
+        .arg(
+            Arg::new("guests")
+                .long("guests")
+                .value_name("NODES")
+                .value_parser(value_parser!(usize))
+                .help("Nodes that must have a guest before time begins [all]"),
+        )
+        .arg(
+            word(
+                "mode",
+                "MODE",
+                "exact",
+                "exact: no message is late, steps are at most the horizon; quantised: any step [exact]",
+            )
+            .value_parser(PossibleValuesParser::new(["exact", "quantised"])),
+        )
+        .arg(
+            Arg::new("step")
+                .long("step")
+                .value_name("TIME")
+                .help("Step of stepped guests that ask for none [the horizon]"),
+        )
+        .arg(word("send-overhead", "TIME", "0ns", "From a guest to the interface of its node [0ns]"))
+        .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its guest [0ns]"))
+        .arg(
+            word("lost-guest", "POLICY", "abort", "When a guest dies, stalls or errs: abort, or drop-node [abort]")
+                .value_parser(PossibleValuesParser::new(["abort", "drop-node"])),
+        )
+        .arg(
+            word("stall", "SECONDS", "60", "How long a guest may be silent when its turn is waited for (s) [60]")
+                .value_parser(value_parser!(u64).range(1..=86_400)),
+        )
+        .arg(token_file())
+        .next_help_heading("Network")
+        .arg(word(
+            "network",
+            "SPEC",
+            "router",
+            "router: the topology below; or a constant delay, switch:delay=100us,nodes=2 [router]",
+        ))
+        .arg(word("bandwidth", "RATE", "10Gb/s", "rate of a link; a cycle is one phit at this rate [10Gb/s]"))
+        .next_help_heading("Output")
+        .arg(
+            word("format", "FORMAT", "json", "How results are written to stdout [json]")
+                .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
+        );
+    live_keys().fold(command, |command, key| command.arg(args::flag(key)))
+}
+
+/// What simulates, and how long its cycle is.
+struct Model {
+    network: Box<dyn Network>,
+    clock: Clock,
+    /// \[cycles\]
+    response: u64,
+    settings: Map<String, serde_json::Value>,
+    seed: u64,
+}
+
+pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let mut model = model(matches)?;
+    let overheads = Overheads {
+        send: span(matches, "send-overhead")?.unwrap_or(0),
+        receive: span(matches, "receive-overhead")?.unwrap_or(0),
+        response: model.response,
+    };
+    let horizon = overheads.horizon(model.clock);
+    let mode = if word("mode") == "exact" { Mode::Exact } else { Mode::Quantised };
+    let step = span(matches, "step")?.unwrap_or(horizon);
+    if step == 0 || (mode == Mode::Exact && step > horizon) {
+        let what = format!("--step {}: in exact mode a step is 1 ps to {horizon} ps, the horizon", word("step"));
+        return Err(Complaint::new(
+            Exit::Usage,
+            what,
+            "use a shorter step, larger --send-overhead or --receive-overhead, or --mode quantised",
+        ));
+    }
+    let nodes = model.network.nodes();
+    let wanted = matches.get_one::<usize>("guests").copied().unwrap_or(nodes);
+    if !(1..=nodes).contains(&wanted) {
+        let what = format!("--guests {wanted} is out of range");
+        return Err(Complaint::new(Exit::Usage, what, format!("use 1 to {nodes}, the nodes of the network")));
+    }
+    let terms = Terms {
+        nodes,
+        mode,
+        step,
+        horizon,
+        clock: model.clock,
+        max_payload: MAX_PAYLOAD,
+        window: WINDOW,
+        stall: Duration::from_secs(matches.get_one::<u64>("stall").copied().unwrap_or(60)),
+        handshake: HANDSHAKE,
+        token: None,
+        seed: model.seed,
+    };
+    let stop = interrupt::listen()?;
+    let failed = |error: EndpointError| {
+        let exit = match error {
+            EndpointError::Interrupted { .. } => Exit::Interrupted,
+            EndpointError::Open { .. } | EndpointError::Listen { .. } => Exit::Usage,
+            EndpointError::System(_) => Exit::Failed,
+        };
+        Complaint::new(exit, error.to_string(), error.remedy())
+    };
+    let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(failed)?;
+    let listening = endpoint.address().map_err(|error| failed(error.into()))?;
+    output::tell(&format!("listening on {listening} for guests of {wanted} nodes; the horizon is {horizon} ps"));
+    let mut tell = |line: String| output::tell(&format!("warning: {line}"));
+    let connections =
+        endpoint.gather(&terms, wanted, &mut |_| !stop.load(Ordering::Relaxed), &mut tell).map_err(failed)?;
+
+    let lost = if word("lost-guest") == "abort" { LostGuest::Abort } else { LostGuest::DropNode };
+    let clock = model.clock;
+    let rules = Rules { terms, overheads, lost, warn: WARN, payload_limit: PAYLOAD_LIMIT, stop };
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let mut live = Live::new(connections, rules, Box::new(tell));
+    let outcome = run(&mut live, &mut *model.network, stop);
+    match &outcome.failure {
+        Some(failure) => live.close(&format!("the run has failed: {failure}")),
+        None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
+        None => live.close("the run has ended"),
+    }
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
+    for name in ["mode", "send-overhead", "receive-overhead", "lost-guest"] {
+        model.settings.insert(name.to_owned(), json!(word(name)));
+    }
+    model.settings.insert("step_ps".to_owned(), json!(step));
+    model.settings.insert("horizon_ps".to_owned(), json!(horizon));
+    let picoseconds = |cycle: u64| clock.span(cycle);
+    let figures = live_figures(&outcome, &live.report(), &picoseconds, costs, model.settings);
+    let format = match word("format") {
+        "csv" => Format::Csv,
+        "jsonl" => Format::Jsonl,
+        _ => Format::Json,
+    };
+    output::print(format, &figures)?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Exit::Interrupted);
+    }
+    match &outcome.failure {
+        Some(failure) => Err(Complaint::of_failure(failure)),
+        None => Ok(Exit::Done),
+    }
+}
+
+fn run(live: &mut Live, network: &mut dyn Network, stop: &AtomicBool) -> fsin::run::Outcome {
+    to_end(&mut Coupled::new(live, network, stop), Cycle::NEVER, &mut |_| {})
+}
+
+fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
+    let mut settings = Settings::default();
+    let spec = matches.get_one::<String>("network").map_or("router", String::as_str);
+    for key in live_keys() {
+        let flag = match key.kind {
+            Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+            _ => matches.get_one::<String>(key.name).cloned(),
+        };
+        if flag.is_some() && spec != "router" {
+            let what = format!("--{} has no meaning with --network {spec}, which has no routers", key.name);
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
+        }
+        let set = match flag {
+            Some(value) => Some((value, Origin::Flag)),
+            None => std::env::var_os(variable(key.name))
+                .map(|value| (value.to_string_lossy().into_owned(), Origin::Environment)),
+        };
+        if let Some((value, origin)) = set {
+            settings.set(key.name, value, origin)?;
+        }
+    }
+    if spec != "router" {
+        return switch(matches, spec);
+    }
+    let experiment = Experiment::resolve(settings)?;
+    memory::check(&experiment)?;
+    let network = live_network(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    let bandwidth = matches.get_one::<String>("bandwidth").map_or("", String::as_str);
+    let clock = cycle_ratio(bandwidth, experiment.router.phit_bytes)
+        .and_then(|(numerator, denominator)| Clock::new(numerator, denominator))
+        .ok_or_else(|| {
+            let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
+            Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+        })?;
+    let acting: Vec<&str> = live_keys().map(|key| key.name).collect();
+    let mut settings: Map<String, serde_json::Value> = experiment
+        .effective()
+        .into_iter()
+        .filter(|(key, _)| acting.contains(&key.name))
+        .map(|(key, value)| (key.name.to_owned(), json!(value)))
+        .collect();
+    settings.insert("network".to_owned(), json!(spec));
+    settings.insert("bandwidth".to_owned(), json!(bandwidth));
+    Ok(Model { network, clock, response: 1, settings, seed: experiment.router.seed })
+}
+
+/// A network of constant delay: `switch:delay=100us,nodes=2`.
+fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
+    const NANOSECOND: u64 = 1000;
+    let refused = |what: String| {
+        let remedy = "write --network switch:delay=100us,nodes=2; the delay is a whole number of ns, at least 1";
+        Complaint::new(Exit::Usage, format!("--network {spec}: {what}"), remedy)
+    };
+    if matches.value_source("bandwidth") == Some(clap::parser::ValueSource::CommandLine) {
+        return Err(refused("--bandwidth has no meaning with it".to_owned()));
+    }
+    let parameters = spec.strip_prefix("switch:").ok_or_else(|| refused("it is not a network".to_owned()))?;
+    let (mut delay, mut nodes) = (None, matches.get_one::<usize>("guests").copied());
+    for parameter in parameters.split(',') {
+        match parameter.split_once('=') {
+            Some(("delay", value)) => delay = parse_span(value),
+            Some(("nodes", value)) => nodes = value.parse().ok(),
+            _ => return Err(refused(format!("`{parameter}` is not known"))),
+        }
+    }
+    let delay = delay.filter(|&delay| delay > 0 && delay % NANOSECOND == 0);
+    let delay = delay.ok_or_else(|| refused("it needs a delay".to_owned()))? / NANOSECOND;
+    let nodes = nodes.filter(|nodes| (2..=1 << 20).contains(nodes));
+    let nodes = nodes.ok_or_else(|| refused("it needs its number of nodes, 2 to 2^20, or --guests".to_owned()))?;
+    let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
+    let mut settings = Map::new();
+    settings.insert("network".to_owned(), json!(spec));
+    Ok(Model { network: Box::new(Switch::new(nodes, delay)), clock, response: delay, settings, seed: 1 })
+}

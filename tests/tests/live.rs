@@ -1,0 +1,239 @@
+//! Live guests: the same results as in one process, whatever the transport, the order of connection and the step.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use adapters::address::Address;
+use adapters::clock::Time;
+use adapters::guest::program::Script;
+use adapters::guest::{Config, Guest, GuestError};
+use adapters::live::{Live, LiveReport, Overheads};
+use adapters::protocol::{Class, Mode};
+use fsin::couple::Coupled;
+use fsin::engine::reference::Reference;
+use fsin::router::RouterParams;
+use fsin::run::{Outcome, to_end};
+use fsin::switch::Switch;
+use fsin::topology;
+use tests::live::{Part, Table, play, start};
+use tests::programs::Replayed;
+use trgen::trace::kernels;
+use trgen::{Cycle, Geometry, TrGen, conformance};
+
+fn network(spec: &str) -> Reference {
+    Reference::new(topology::parse(spec, 2).expect("what the test is made of is right"), RouterParams::default())
+}
+
+fn spec(geometry: &Geometry) -> String {
+    let sizes: Vec<String> = geometry.sizes().iter().map(ToString::to_string).collect();
+    format!("torus:{}", sizes.join("x"))
+}
+
+/// Each task of a kernel as a guest; they connect in the order of their numbers times `stride`, modulo their count.
+fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)> {
+    let program =
+        kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).expect("what the test is made of is right");
+    let count = program.tasks.len();
+    let script = Arc::new(Script::new(program));
+    (0..count)
+        .map(|index| {
+            let task = ((index * stride) % count) as u32;
+            let script = Arc::clone(&script);
+            let part: Part = Box::new(move |guest| script.play(task, guest));
+            (Config::new(format!("task {task}"), task), part)
+        })
+        .collect()
+}
+
+fn kernel_agrees(kernel: &str, sizes: &[u32], stride: usize, tcp: bool) {
+    let geometry = Geometry::new(sizes).expect("what the test is made of is right");
+    let program =
+        kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1).expect("what the test is made of is right");
+    let replayed = Replayed::of(program, &spec(&geometry), RouterParams::default(), 1.0);
+    let table = Table { tcp, ..Table::new(geometry.nodes()) };
+    let (outcome, report) = play(&table, &mut network(&spec(&geometry)), tasks(kernel, &geometry, stride));
+    assert_eq!(outcome.digest, replayed.outcome.digest, "{kernel}");
+    assert_eq!(outcome.completion, replayed.outcome.completion, "{kernel}");
+    assert_eq!(report.deliveries, replayed.deliveries.len() as u64, "{kernel}");
+    assert_eq!(report.undelivered, 0);
+}
+
+#[test]
+fn kernels_of_64_guests_give_the_digest_of_one_process() {
+    for kernel in ["all-to-all:tasks=64,bytes=256", "bintree:tasks=64", "sweep2d:tasks=64"] {
+        kernel_agrees(kernel, &[8, 8], 1, true);
+    }
+}
+
+#[test]
+fn neither_the_order_of_connection_nor_the_transport_shows_in_20_repeats() {
+    for repeat in 0..20 {
+        kernel_agrees("all-to-all:tasks=16,bytes=1024", &[4, 4], 2 * (repeat % 8) + 1, repeat % 2 == 0);
+    }
+}
+
+#[test]
+fn guests_pass_the_battery_of_sources() {
+    let geometry = Geometry::new(&[4, 4]).unwrap();
+    let mut make = || {
+        let parts = tasks("all-to-all:tasks=16,bytes=64", &geometry, 5);
+        let table = Table::new(16);
+        // Their ends are of no interest: the battery leaves some of them in the middle.
+        let connections = table.gather(16, |address| drop(start(address, parts)));
+        Box::new(Live::new(connections, table.rules(), Box::new(|_| ()))) as Box<dyn TrGen>
+    };
+    let report = conformance::check("16 guests", &mut make, Cycle(20_000)).unwrap_or_else(|error| panic!("{error}"));
+    for run in report.runs {
+        assert_eq!((run.messages, run.delivered), (240, 240), "{}", run.network);
+    }
+}
+
+/// Stepped guests that hurry and react: each sends to nodes that it draws by its own arithmetic, computes for a time that
+/// depends on when messages came, and answers.
+fn busy(node: u32, nodes: u32, mut guest: Guest) -> Result<(), GuestError> {
+    let mut state = u64::from(node) * 2_654_435_761 + 12_345;
+    for round in 0..30 {
+        for _ in 0..3 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Half of it goes to one place: the network is contended.
+            let to = if state >> 63 == 0 { round % nodes } else { (state >> 33) as u32 % nodes };
+            if to != node {
+                guest.send(to, 256, &node.to_le_bytes())?;
+            }
+            guest.advance(state >> 44)?;
+        }
+        while let Some(adapters::guest::Event::Message(arrival)) = guest.poll()? {
+            state ^= arrival.time.wrapping_mul(u64::from(arrival.source) + 1);
+        }
+        guest.advance(1_000 + state % 50_000)?;
+    }
+    guest.finish("done")
+}
+
+fn busy_run(mode: Mode, overheads: Overheads, step: Time, class: Class) -> (Outcome, LiveReport) {
+    let mut table = Table::with(16, overheads);
+    table.terms.mode = mode;
+    let parts = (0..16)
+        .map(|node| {
+            let part: Part = Box::new(move |guest| busy(node, 16, guest));
+            (Config { class, step, ..Config::new(format!("busy {node}"), node) }, part)
+        })
+        .collect();
+    play(&table, &mut network("torus:4x4"), parts)
+}
+
+const SOFTWARE: Overheads = Overheads { send: 20_000, receive: 30_000, response: 1 };
+/// \[ps\] The horizon with these overheads.
+const HORIZON: Time = 53_200;
+
+#[test]
+fn exact_results_do_not_depend_on_the_step() {
+    let (whole, report) = busy_run(Mode::Exact, SOFTWARE, HORIZON, Class::Stepped);
+    assert!(report.deliveries > 500 && whole.measured.latency.quantile(0.99) > Some(40), "contended");
+    for step in [HORIZON / 2, HORIZON / 10, 7_777] {
+        let (outcome, other) = busy_run(Mode::Exact, SOFTWARE, step, Class::Stepped);
+        assert_eq!((outcome.digest, other.digest), (whole.digest, report.digest), "step {step}");
+        assert!(other.guests.iter().zip(&report.guests).all(|(a, b)| a.turns > b.turns), "more turns");
+        assert_eq!(other.guests.iter().map(|guest| guest.late).sum::<u64>(), 0);
+    }
+    let (outcome, other) = busy_run(Mode::Exact, SOFTWARE, 0, Class::Causal);
+    assert_eq!((outcome.digest, other.digest), (whole.digest, report.digest), "without steps");
+}
+
+#[test]
+fn lateness_falls_to_nothing_as_the_step_falls_to_the_horizon() {
+    let (_, exact) = busy_run(Mode::Exact, SOFTWARE, HORIZON, Class::Stepped);
+    let mut before = u64::MAX;
+    for step in [16 * HORIZON, 8 * HORIZON, 4 * HORIZON, HORIZON] {
+        let (_, report) = busy_run(Mode::Quantised, SOFTWARE, step, Class::Stepped);
+        let late = report.guests.iter().map(|guest| guest.late_max).max().unwrap();
+        assert!(late <= step, "a message is late by at most a step");
+        assert!(late < before, "step {step}: {late} ps late, and {before} ps with a longer one");
+        before = late;
+        if step == HORIZON {
+            assert_eq!((late, report.digest), (0, exact.digest));
+        }
+    }
+}
+
+#[test]
+fn a_step_above_the_horizon_is_refused_with_the_number() {
+    let table = Table::with(2, SOFTWARE);
+    let mut long = None;
+    table.gather(1, |address| {
+        let address = address.clone();
+        long = Some(std::thread::spawn(move || {
+            let refused = Guest::connect(&address, &Config::new("long", 0).stepped(HORIZON + 1)).map(drop);
+            Guest::connect(&address, &Config::new("short", 0).stepped(HORIZON)).map(drop).unwrap();
+            refused.unwrap_err().to_string()
+        }));
+    });
+    let error = long.unwrap().join().unwrap();
+    assert!(error.contains("53201 ps") && error.contains("53200 ps"), "{error}");
+}
+
+/// Guests of scripts over a network of constant delay in nanoseconds; the clock of each at its end.
+fn over_switch(script: &str, nodes: u32, delay: u64, overheads: (Time, Time), class: Class) -> Vec<Time> {
+    let script = adapters::guest::script::Script::parse(script).expect("what the test is made of is right");
+    let overheads = Overheads { send: overheads.0, receive: overheads.1, response: delay };
+    let mut table = Table::with(nodes as usize, overheads);
+    table.terms.clock = adapters::clock::Clock::new(1000, 1).expect("what the test is made of is right");
+    table.terms.horizon = overheads.horizon(table.terms.clock);
+    table.terms.step = table.terms.horizon;
+    let parts: Vec<(Config, Part)> = (0..nodes)
+        .map(|node| {
+            let script = script.clone();
+            let part: Part = Box::new(move |guest| script.play(node, guest).map(drop));
+            (Config { class, ..Config::new(format!("guest {node}"), node) }, part)
+        })
+        .collect();
+    let (_, report) = play(&table, &mut Switch::new(nodes as usize, delay), parts);
+    report.guests.iter().map(|guest| guest.time).collect()
+}
+
+#[test]
+fn half_a_round_trip_is_the_delay_and_the_overheads_to_the_nanosecond() {
+    let ping = "repeat 10\n node 0: send 1 32\n node 0: receive\n node 1: receive\n node 1: send 0 32\nend";
+    for (delay, send, receive) in [(100_000, 0, 0), (100_000, 3_000_000, 2_000_000), (1, 0, 0), (137, 11_000, 0)] {
+        for class in [Class::Causal, Class::Stepped] {
+            let times = over_switch(ping, 2, delay, (send, receive), class);
+            assert_eq!(times[0], 20 * (delay * 1000 + send + receive), "delay {delay} ns, {class:?}");
+        }
+    }
+}
+
+#[test]
+fn a_token_ring_takes_as_long_as_its_delays() {
+    let ring = "repeat 3\n node 0: send next 64\n receive\n others 0: send next 64\nend";
+    for nodes in [2, 4, 8] {
+        for delay in [10_000, 50_000, 100_000] {
+            let times = over_switch(ring, nodes, delay, (0, 0), Class::Causal);
+            assert_eq!(times[0], 3 * u64::from(nodes) * delay * 1000, "{nodes} guests, delay {delay} ns");
+        }
+    }
+}
+
+#[test]
+fn guests_that_wait_for_each_other_are_a_deadlock_with_names() {
+    let table = Table::new(2);
+    let parts: Vec<(Config, Part)> = (0..2)
+        .map(|node| {
+            let part: Part = Box::new(|mut guest: Guest| guest.receive_message().map(drop));
+            (Config::new(format!("patient {node}"), node), part)
+        })
+        .collect();
+    let mut threads = Vec::new();
+    let connections = table.gather(2, |address: &Address| threads = start(address, parts));
+    let mut live = Live::new(connections, table.rules(), Box::new(|_| ()));
+    let mut network = network("torus:4x4");
+    let stop = AtomicBool::new(false);
+    let outcome = to_end(&mut Coupled::new(&mut live, &mut network, &stop), Cycle::NEVER, &mut |_| {});
+    let Some(fsin::couple::Failure::TrafficDeadlock { waits, .. }) = outcome.failure else {
+        panic!("{:?}", outcome.failure)
+    };
+    assert_eq!(waits[1], "guest `patient 1` (node 1), waiting for a message since 0 ps");
+    live.close("nobody sends");
+    for thread in threads {
+        assert!(thread.join().unwrap().unwrap_err().to_string().contains("nobody sends"));
+    }
+}

@@ -1,0 +1,105 @@
+//! `fsin serve`, `fsin guest` and the Python client, as processes. They need `python3`.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tests::command::{fsin, run};
+use tests::shared::workspace;
+
+/// Starts `fsin serve` on a free port; returns it with its address.
+fn serve(folder: &Path, words: &str) -> (Child, String) {
+    let mut serve = fsin(folder);
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
+    let mut child =
+        serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("what the test is made of is right");
+    let mut first = String::new();
+    BufReader::new(child.stderr.take().expect("what the test is made of is right"))
+        .read_line(&mut first)
+        .expect("what the test is made of is right");
+    let address = first.split_whitespace().nth(2).unwrap_or_else(|| panic!("{first}")).to_owned();
+    (child, address)
+}
+
+fn results(mut child: Child) -> Value {
+    let mut text = String::new();
+    child
+        .stdout
+        .take()
+        .expect("what the test is made of is right")
+        .read_to_string(&mut text)
+        .expect("what the test is made of is right");
+    assert!(child.wait().expect("what the test is made of is right").success(), "{text}");
+    serde_json::from_str(&text).expect("what the test is made of is right")
+}
+
+#[test]
+fn a_ring_of_scripts_over_the_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("ring"),
+        "repeat 5\n node 0: send next 64\n receive\n others 0: send next 64\nend\nmark round",
+    )
+    .unwrap();
+    let (child, address) = serve(folder.path(), "--network switch:delay=100us,nodes=4");
+    let guests = run(folder.path(), &format!("guest ring --connect {address} --node 0..3"));
+    assert!(guests.status.success(), "{}", String::from_utf8_lossy(&guests.stderr));
+    let table = String::from_utf8(guests.stdout).unwrap();
+    assert!(table.contains("\n0,2000000000,5,5,"), "5 rounds of 4 x 100 us: {table}");
+    let results = results(child);
+    assert_eq!(results["complete"], true);
+    assert_eq!(results["messages_delivered"], 20);
+    assert_eq!(results["guests"][3]["marks"][0]["label"], "round");
+}
+
+#[test]
+fn a_python_guest_and_a_script_exchange_messages() {
+    let python = r#"
+import sys, tgp1
+guest = tgp1.Guest(sys.argv[1], node=1, token=open("token", "rb").read())
+first = guest.receive()
+guest.send(0, 100, b"answer")
+print(first.time, first.source, first.size)
+guest.finish()
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("token"), "0123456789abcdef0123").unwrap();
+    std::fs::write(folder.path().join("ask"), "advance 32ns\nsend 1 64\nreceive").unwrap();
+    let (child, address) = serve(folder.path(), "--topology torus:4x4 --guests 2 --token-file token");
+    let guest = Command::new("python3")
+        .args(["-c", python, &address])
+        .env("PYTHONPATH", workspace().join("adapters/clients"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let script = run(folder.path(), &format!("guest ask --connect {address} --token-file token"));
+    assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+    let said = String::from_utf8(guest.wait_with_output().unwrap().stdout).unwrap();
+    // Sent at 32 ns, which is the beginning of cycle 11; one packet of 16 phits over one link.
+    let words: Vec<u64> = said.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    assert!(words[0] > 32_000 + 16 * 3200, "{said}");
+    assert_eq!(words[1..], [0, 64]);
+    let results = results(child);
+    assert_eq!((&results["messages"], &results["messages_undelivered"]), (&2.into(), &0.into()));
+}
+
+#[test]
+fn what_cannot_be_served_is_said_before_anybody_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, expected) in [
+        ("--listen 0.0.0.0:0", "guests need no token"),
+        ("--step 1us", "3200 ps, the horizon"),
+        ("--network switch:delay=5", "it needs a delay"),
+        ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "--topology has no meaning"),
+        ("--guests 65", "use 1 to 64"),
+        ("--send-overhead 5", "write --send-overhead 100us"),
+    ] {
+        let output = run(folder.path(), &format!("serve {words}"));
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words}: {message}");
+        assert!(message.contains(expected), "{words}: {message}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Guests that die, lie, stall or must not come in: each ends with its name and state, and the others are not harmed.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+use std::time::Duration;
+
+use adapters::address::Address;
+use adapters::endpoint::{Endpoint, EndpointError};
+use adapters::guest::{Config, Guest, GuestError};
+use adapters::live::LostGuest;
+use adapters::token::Token;
+use fsin::couple::Failure;
+use fsin::engine::reference::Reference;
+use fsin::router::RouterParams;
+use fsin::topology;
+use tests::live::{Part, Table, attempt};
+
+fn network() -> Reference {
+    Reference::new(topology::parse("torus:4x4", 2).expect("what the test is made of is right"), RouterParams::default())
+}
+
+/// Guests 0 and 1 exchange ten messages.
+fn partner(node: u32) -> (Config, Part) {
+    let part: Part = Box::new(move |mut guest: Guest| {
+        for _ in 0..10 {
+            guest.send(1 - node, 64, &[])?;
+            guest.receive_message()?;
+        }
+        guest.finish("done")
+    });
+    (Config::new(format!("partner {node}"), node), part)
+}
+
+/// A guest at node 2 that sends one message and is gone without a word, as after `kill -9`.
+fn victim() -> (Config, Part) {
+    let part: Part = Box::new(|mut guest: Guest| {
+        guest.send(0, 64, &[])?;
+        guest.advance(10)?;
+        drop(guest);
+        Ok(())
+    });
+    (Config::new("victim", 2), part)
+}
+
+#[test]
+fn a_dead_guest_ends_the_run_with_its_name() {
+    let idle: Part = Box::new(|mut guest: Guest| guest.receive_message().map(drop));
+    let parts = vec![victim(), (Config::new("idle", 3), idle)];
+    let (outcome, report, guests) = attempt(&Table::new(16), &mut network(), parts);
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(error.what.contains("guest `victim` (node 2), running"), "{error}");
+    assert!(report.guests[0].lost.is_some() && !outcome.complete);
+    let told = guests[1].as_ref().unwrap_err().to_string();
+    assert!(told.contains("victim"), "the others are told why: {told}");
+}
+
+#[test]
+fn without_the_dead_guest_the_others_lose_and_gain_nothing() {
+    let table = Table { lost: LostGuest::DropNode, ..Table::new(16) };
+    let (outcome, report, guests) = attempt(&table, &mut network(), vec![victim(), partner(0), partner(1)]);
+    assert_eq!(outcome.failure, None);
+    assert!(guests.iter().all(Result::is_ok), "{guests:?}");
+    let sent: Vec<u64> = report.guests.iter().map(|guest| guest.injects).collect();
+    assert_eq!(sent[..2], [10, 10]);
+    assert_eq!(report.deliveries, report.injects, "all that was sent arrived, and nothing else");
+    assert!(report.guests[2].lost.is_some());
+}
+
+#[test]
+fn a_silent_guest_is_named_within_the_limit() {
+    let mut table = Table::new(16);
+    table.terms.stall = Duration::from_millis(600);
+    let sleeper: Part = Box::new(|mut guest: Guest| {
+        guest.advance(10)?;
+        thread::sleep(Duration::from_secs(3));
+        guest.send(0, 1, &[])?;
+        guest.finish("late")
+    });
+    let (outcome, ..) = attempt(&table, &mut network(), vec![(Config::new("sleeper", 5), sleeper)]);
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(
+        error.what.contains("guest `sleeper` (node 5), running since 0 ps: it has been silent for 0.6 s"),
+        "{error}"
+    );
+}
+
+#[test]
+fn wrong_messages_end_the_guest_with_the_reason() {
+    let cases: [(&str, u32, &str); 2] = [("far", 99, "nodes 0 to 15"), ("selfish", 4, "sends to itself")];
+    for (name, to, expected) in cases {
+        let part: Part = Box::new(move |mut guest: Guest| {
+            guest.send(to, 8, &[])?;
+            guest.receive_message().map(drop)
+        });
+        let (outcome, _, guests) = attempt(&Table::new(16), &mut network(), vec![(Config::new(name, 4), part)]);
+        let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+        assert!(error.what.contains(name) && error.what.contains(expected), "{error}");
+        assert!(guests[0].as_ref().unwrap_err().to_string().contains(expected), "{guests:?}");
+    }
+}
+
+#[test]
+fn whoever_must_not_come_in_is_told_why_and_the_right_ones_come_in() {
+    let secret = b"a long enough secret";
+    let mut table = Table::new(16);
+    table.terms.handshake = Duration::from_secs(2);
+    table.terms.token = Some(Token::new(secret).unwrap());
+    let mut visitors = None;
+    table.gather(2, |address| {
+        let address = address.clone();
+        visitors = Some(thread::spawn(move || {
+            let connect = |name: &str, node: u32, token: Option<&[u8]>| {
+                let token = token.map(|token| Token::new(token).unwrap());
+                Guest::connect(&address, &Config { token, ..Config::new(name, node) })
+            };
+            let Address::Tcp(tcp) = &address else { panic!("TCP") };
+            // Garbage, another protocol, an oversize frame, silence, and nothing at all.
+            for bytes in [&[0xff; 64][..], b"GET / HTTP/1.1\r\n\r\n 0123456789", &[0, 0, 0, 0x7f, 1, 0, 0, 0]] {
+                let mut stream = TcpStream::connect(tcp).unwrap();
+                stream.write_all(bytes).unwrap();
+                let mut answer = Vec::new();
+                let _ = stream.read_to_end(&mut answer);
+                assert!(answer.len() > 24 && answer[4] == 12, "an Error frame, and the end");
+            }
+            drop(TcpStream::connect(tcp).unwrap());
+            assert!(matches!(connect("none", 0, None), Err(GuestError::TokenWanted)));
+            let wrong = connect("wrong", 0, Some(b"another long secret")).unwrap_err().to_string();
+            assert!(wrong.contains("its token is not the one of this run"), "{wrong}");
+            let outside = connect("outside", 16, Some(secret)).unwrap_err().to_string();
+            assert!(outside.contains("nodes 0 to 15"), "{outside}");
+            let first = connect("first", 0, Some(secret)).unwrap();
+            let second = connect("second", 0, Some(secret)).unwrap_err().to_string();
+            assert!(second.contains("node 0 is taken by guest `first`"), "{second}");
+            assert!(![wrong, outside, second].concat().contains("a long enough secret"));
+            (first, connect("second", 1, Some(secret)).unwrap())
+        }));
+    });
+    visitors.unwrap().join().unwrap();
+}
+
+#[test]
+fn what_others_could_reach_needs_a_token_and_a_socket_is_private() {
+    let open = Endpoint::bind(&"0.0.0.0:0".parse().unwrap(), None);
+    assert!(matches!(open, Err(EndpointError::Open { .. })));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fsin.sock");
+    let address = Address::Unix(path.clone());
+    let endpoint = Endpoint::bind(&address, None).unwrap();
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(matches!(Endpoint::bind(&address, None), Err(EndpointError::Listen { .. })), "in use");
+    drop(endpoint);
+    assert!(!path.exists());
+}
