@@ -569,7 +569,30 @@ fn what_is_listed_can_be_run() {
     }
     for routing in text(&run(folder.path(), "list routings")).lines() {
         let name = routing.split_whitespace().next().unwrap();
-        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --routing {name}")));
+        let (topology, vcs) = match name {
+            "double:hexa-oblivious" | "double:hexa-adaptive" => ("torus:4x4x4", 6),
+            "dally:adaptive" => ("torus:4x4", 3),
+            _ => ("torus:4x4", 2),
+        };
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {topology} --routing {name} --vcs {vcs}")));
+    }
+    for topology in text(&run(folder.path(), "list topologies")).lines() {
+        let name = topology.split_whitespace().next().unwrap();
+        // Each refuses what lacks its sizes with an example of them, which runs.
+        let refused = String::from_utf8(run(folder.path(), &format!("run --topology {name}")).stderr).unwrap();
+        let example =
+            refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);
+        let example = example.unwrap_or_else(|| panic!("{name}: {refused}"));
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {example}")));
+        done(&run(folder.path(), &format!("topology {example}")));
+    }
+    for mode in text(&run(folder.path(), "list arbitrations")).lines() {
+        let name = mode.split_whitespace().next().unwrap();
+        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --arbitration {name}")));
+    }
+    for mode in text(&run(folder.path(), "list injections")).lines() {
+        let name = mode.split_whitespace().next().unwrap();
+        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --injectors 4 --injection {name}")));
     }
     for kernel in text(&run(folder.path(), "list kernels")).lines() {
         let name = kernel.split_whitespace().next().unwrap();

@@ -11,6 +11,7 @@ mod memory;
 mod output;
 mod progress;
 mod run;
+mod topology;
 mod traffic;
 
 pub(crate) use diagnostic::Complaint;
@@ -35,6 +36,7 @@ pub(crate) fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("traffic", matches)) => traffic::traffic(matches),
+        Some(("topology", matches)) => topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
         Some(("explain", matches)) => describe::explain(matches),
