@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use fsin::couple::{Coupled, Failure, Reached};
 use fsin::network::{Channel, Deadlock, Injected, Network, Notices};
-use fsin::router::RouterParams;
+use fsin::router::{Injection, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, to_end};
 use proptest::prelude::*;
@@ -326,19 +326,20 @@ proptest! {
         prop_assert_eq!(arrived, all, "every message arrives once");
     }
 
-    /// With one channel and one path there is no overtaking.
+    /// With one channel and one path there is no overtaking, whoever is served first.
     #[test]
     fn a_deterministic_single_channel_keeps_the_order_of_a_pair(
         mut setup in setups(20),
         (bursts, burst) in (1u32..4, 1u64..30),
     ) {
-        let sizes = setup.topology.split_once(':').map(|(_, sizes)| sizes.to_owned());
         // On a mesh no direction is drawn.
-        setup.topology = format!("mesh:{}", sizes.expect("a name and sizes"));
+        let sizes: Vec<String> = setup.shape().geometry().sizes().iter().map(u32::to_string).collect();
+        setup.topology = format!("mesh:{}", sizes.join("x"));
         setup.ways = 2;
         setup.params.routing = Routing::BubbleOblivious;
         setup.params.vcs = 1;
         setup.params.injectors = 1;
+        setup.params.injection = Injection::Shortest;
         setup.params.bubble = setup.params.bubble.max(2);
         let done = run_bursts(&setup, bursts, burst, 50);
         prop_assert!(done.is_ok(), "{:?}", done.err());

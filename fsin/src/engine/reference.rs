@@ -114,6 +114,15 @@ impl Surroundings for Near<'_> {
         (0..params.vcs as u8).filter(|&vc| is_open(OutputVc { port, vc })).fold(0, |open, vc| open | 1 << vc)
     }
 
+    fn is_full(&self, output: OutputVc) -> bool {
+        let params = &self.engine.params;
+        let Some(neighbour) = self.engine.topology.neighbour(self.node, output.port) else { return true };
+        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(params.vcs)];
+        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
+        let packets = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
+        !queue.is_empty() && packets + 1 >= params.queue_packets as usize
+    }
+
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         let neighbour = self.engine.topology.neighbour(self.node, output.port)?;
         Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))

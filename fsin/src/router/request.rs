@@ -65,6 +65,9 @@ pub trait Surroundings {
     /// The channels of this port, as a bit mask, that no packet owns and behind which a whole packet fits (virtual
     /// cut-through). 0 where there is no (working) link.
     fn open(&self, port: Port) -> u32;
+    /// True if the neighbour's queue holds as many packets as it has room for, counting those that are arriving or
+    /// departing; or if there is no link.
+    fn is_full(&self, output: OutputVc) -> bool;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
     /// True if this node's own transit queue of the same port and channel has room for so many packets.
@@ -137,11 +140,21 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        // The usual one first, and without a table of jumps.
+        if self.routing == Routing::BubbleSmart {
+            return self.smart(head, near).or_else(|| self.escape(head, near));
+        }
+        self.unusual_request(head, near)
+    }
+
+    /// Of all routings but `bubble:smart`.
+    #[inline(always)]
+    fn unusual_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
             Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.smart(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleSmart => self.escape(head, near),
             Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
@@ -177,13 +190,15 @@ impl<L: Layout> Requests<L> {
 
     /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
     /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
-    /// matters while an adaptive channel of a profitable port is open.
+    /// matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also be
+    /// that something closes.
     pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
             Routing::BubbleShortest => true,
             Routing::BubbleSmart => {
                 self.profitable(head).any(|port| self.passing(head, port, self.channels_from(1), near) != 0)
             }
+            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
             _ => false,
         }
     }

@@ -125,6 +125,12 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
         (self.router.open >> (port.index() * vcs)) as u32 & ((1u64 << vcs) - 1) as u32
     }
 
+    #[inline]
+    fn is_full(&self, output: OutputVc) -> bool {
+        let no_link = self.router.links[output.port.index()].downstream == NONE;
+        no_link || self.router.lanes[output.index(self.rules.layout.vcs())].credits == 0
+    }
+
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         if self.router.links[output.port.index()].downstream == NONE {
             return None;
@@ -540,7 +546,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if this.arrived != 0 && !this.consuming {
             let input = match self.rules.plain_arbitration {
                 true => after(this.arrived, this.last_consumed),
-                false => self.choose(node, self.rules.outputs(), this.arrived, this.last_consumed),
+                false => self.choose(node, self.rules.outputs(), this.arrived),
             };
             let this = &mut self.endpoints[node];
             this.arrived &= !(1 << input);
@@ -555,11 +561,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn grant(&mut self, node: usize, output: usize) -> u64 {
         let rules = &self.rules;
         let asking = self.asking[output & 63];
-        let last = self.routers[node].lanes[output].last_winner;
-        let winner =
-            if rules.plain_arbitration { after(asking, last) } else { self.choose(node, output, asking, last) };
+        let chosen = if rules.plain_arbitration { None } else { Some(self.choose(node, output, asking)) };
         let router = &mut self.routers[node];
         let lane = &mut router.lanes[output];
+        let winner = chosen.unwrap_or_else(|| after(asking, lane.last_winner));
         lane.last_winner = winner;
         lane.owner = winner;
         router.open &= !(1 << output);
@@ -575,11 +580,15 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
     /// after those of outputs: where it is not simply the next one.
     #[inline(never)]
-    fn choose(&self, node: usize, output: usize, asking: u64, last: u8) -> u8 {
+    fn choose(&self, node: usize, output: usize, asking: u64) -> u8 {
         let (rules, number) = (&self.rules, self.first + node as u32);
         let key = arbiter_key(rules.seed, number, output, self.clock);
         let transit = asking & ((1u64 << rules.outputs()) - 1);
         let is_output = output < rules.outputs();
+        let last = match is_output {
+            true => self.routers[node].lanes[output].last_winner,
+            false => self.endpoints[node].last_consumed,
+        };
         let first = is_output && transit != 0 && transit_first(key, rules.in_transit_priority);
         let candidates = if first { transit } else { asking };
         let asks = |input: usize| candidates & 1 << input != 0;

@@ -26,23 +26,38 @@ impl<L: Layout> Requests<L> {
         Some(shape.port(dimension, offsets[dimension] > 0))
     }
 
-    /// Its own channel; at injection, and where `may_change` also when it does not pass, another one that does, drawn.
+    /// Its own channel; at injection, and where `may_change` also when there is no room for it in its own, another one
+    /// that passes, drawn. A packet whose channel has room but carries another packet now waits for it.
     #[inline(never)]
     pub(super) fn double(&self, head: &Head<'_>, near: &impl Surroundings, may_change: bool) -> Option<OutputVc> {
-        let passes = |vc: u8| {
-            let port = self.next_in(vc, head.offsets)?;
-            (self.passing_bubble(head, port, 1 << vc, near) != 0).then_some(OutputVc { port, vc })
-        };
         if let Input::Transit(input) = head.input {
-            let own = passes(input.vc);
-            if own.is_some() || !may_change {
+            let own = self.passes(head, input.vc, near);
+            if own.is_some() || !may_change || self.has_room_in_own(head, near) {
                 return own;
             }
         }
-        let passing = || (0..self.vcs()).filter_map(passes);
+        let passing = || (0..self.vcs()).filter_map(|vc| self.passes(head, vc, near));
         let count = passing().count() as u32;
         let drawn = if count < 2 { 0 } else { draw(head.key, head.node, Purpose::VirtualChannel, count) };
         passing().nth(drawn as usize)
+    }
+
+    /// The output of a channel, if it passes.
+    fn passes(&self, head: &Head<'_>, vc: u8, near: &impl Surroundings) -> Option<OutputVc> {
+        let port = self.next_in(vc, head.offsets)?;
+        (self.passing_bubble(head, port, 1 << vc, near) != 0).then_some(OutputVc { port, vc })
+    }
+
+    /// True if a packet in transit has room ahead in its own channel, and the bubble, whoever owns the channel now.
+    fn has_room_in_own(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
+        let own = self.double_last_resort(head);
+        own.is_some_and(|output| !near.is_full(output) && self.bubble_open(head, output, near))
+    }
+
+    /// True if a head waits for its own channel although another one passes: as soon as there is no room in its own, it
+    /// may take that.
+    pub(super) fn waits_for_own(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
+        matches!(head.input, Input::Transit(_)) && (0..self.vcs()).any(|vc| self.passes(head, vc, near).is_some())
     }
 
     /// Ports of all channels that a head might take, as a mask.
