@@ -537,9 +537,19 @@ fn a_network_beyond_the_memory_is_refused() {
 #[test]
 fn every_component_is_listed_and_explains_itself() {
     let folder = folder();
-    for family in
-        ["topologies", "routings", "traffic", "temporal", "sizes", "kernels", "collectives", "placements", "formats"]
-    {
+    for family in [
+        "topologies",
+        "routings",
+        "arbitrations",
+        "injections",
+        "traffic",
+        "temporal",
+        "sizes",
+        "kernels",
+        "collectives",
+        "placements",
+        "formats",
+    ] {
         let listed = text(&run(folder.path(), &format!("list {family}")));
         assert!(listed.lines().count() > 0, "{family}");
         for line in listed.lines() {
@@ -600,6 +610,22 @@ fn what_is_listed_can_be_run() {
         done(&output);
         assert_eq!(figures(&output)["complete"], true, "{name}");
     }
+}
+
+#[test]
+fn a_topology_is_described_in_every_format() {
+    let folder = folder();
+    let described = figures(&run(folder.path(), "topology twisted:8x4:4 --format json"));
+    assert_eq!(described["nodes"], 32);
+    assert_eq!(described["links"], 128);
+    assert_eq!(described["diameter_hops"], 4);
+    // 84 hops to 31 others.
+    assert_eq!(described["distance_mean_hops"], 84.0 / 31.0);
+    assert_eq!(figures(&run(folder.path(), "topology torus:6 --ways 1 --format json"))["diameter_hops"], 5);
+    // A ring of 6 with links across: 6 edges both ways, 6 one way.
+    let graph = text(&run(folder.path(), "topology spidergon:6 --format dot"));
+    assert_eq!(graph.matches("dir=both").count(), 6);
+    assert_eq!(graph.matches(" -> ").count(), 12);
 }
 
 /// Cycles, sources, destinations and phits that `fsin traffic` lists.
