@@ -191,7 +191,7 @@ impl Experiment {
         let threads: usize = settings.integer("threads")?;
         if !(1..=MAX_THREADS).contains(&threads) {
             let what = format!("--threads {threads} is out of range");
-            return Err(settings.error("threads", what, &format!("use 1 to {MAX_THREADS}")));
+            return Err(settings.error("threads", what, format!("use 1 to {MAX_THREADS}")));
         }
         if threads > 1 && engine == EngineKind::Reference {
             let what = format!("--threads {threads}: the reference engine runs on one thread");

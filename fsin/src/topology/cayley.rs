@@ -5,6 +5,7 @@
 //! hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest depends on the
 //! difference of two nodes only, and is looked up.
 
+use trgen::catalog::Refusal;
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
@@ -14,6 +15,9 @@ pub(super) const MAX_NODES: usize = 1 << 24;
 
 /// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one.)
 const MAX_ROUTES: usize = 32;
+
+/// \[hops\] Longest route: offsets have 16 bits.
+const MAX_HOPS: u32 = 32_767;
 
 const NOWHERE: u32 = u32::MAX;
 
@@ -50,13 +54,16 @@ pub struct Cayley {
 impl Cayley {
     /// The network of these steps. `order` holds every coordinate, before those that it shifts; every node must be
     /// reachable.
+    ///
+    /// # Errors
+    /// Routes of more than [`MAX_HOPS`] hops.
     pub(super) fn new(
         spec: String,
         geometry: Geometry,
         (shifts, order): (Shifts, Vec<usize>),
         steps: &[Step],
         ways: usize,
-    ) -> Self {
+    ) -> Result<Self, Refusal> {
         let mut new = Self {
             spec,
             geometry,
@@ -80,8 +87,11 @@ impl Cayley {
                 }
             }
         }
-        new.find_routes();
-        new
+        if new.find_routes() > MAX_HOPS {
+            let what = format!("routes in `{}` are longer than {MAX_HOPS} hops", new.spec);
+            return Err(Refusal::value(what, "use fewer nodes, longer jumps, or links both ways"));
+        }
+        Ok(new)
     }
 
     /// The node of these coordinates, which may be outside the box.
@@ -98,8 +108,9 @@ impl Cayley {
         self.geometry.node(&inside)
     }
 
-    /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop.
-    fn find_routes(&mut self) {
+    /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop. Returns the length of
+    /// the longest, or one that is too long.
+    fn find_routes(&mut self) -> u32 {
         let nodes = self.geometry.nodes();
         let shape = self.shape();
         let mut distance = vec![u32::MAX; nodes];
@@ -118,6 +129,9 @@ impl Cayley {
                 let there = there as usize;
                 if distance[there] == u32::MAX {
                     distance[there] = distance[here] + 1;
+                    if distance[there] > MAX_HOPS {
+                        return distance[there];
+                    }
                     reached.push(there);
                 }
                 if distance[there] != distance[here] + 1 {
@@ -138,6 +152,7 @@ impl Cayley {
             self.starts.push(self.starts.last().copied().unwrap_or(0) + known.len() as u32);
             self.routes.extend(known.into_iter().flatten());
         }
+        reached.last().map_or(0, |&last| distance[last])
     }
 }
 
@@ -175,7 +190,7 @@ impl Topology for Cayley {
         // Among several, one that 16 draws name.
         let chosen = match end - start {
             1 => 0,
-            count => (0..16).fold(0, |draws, bit| draws << 1 | usize::from(positive(bit))) * count >> 16,
+            count => ((0..16).fold(0, |draws, bit| draws << 1 | usize::from(positive(bit))) * count) >> 16,
         };
         let mut offsets = [0i16; MAX_DIMENSIONS];
         let route = (start + chosen) * self.dimensions;

@@ -74,16 +74,11 @@ fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley,
         let what = format!("`{spec}` falls into {divisor} networks without links between them");
         return bad(what, "use jumps that have no common divisor with the number of nodes".to_owned());
     }
-    // Every offset is counted in 16 bits; a long ring with one jump would not be.
-    if nodes > 32_767 && jumps.len() == 1 || (ways == 1 && nodes > 32_767) {
-        let what = format!("routes in `{spec}` may be longer than 32767 hops");
-        return bad(what, "use up to 32767 nodes, or more jumps and --ways 2".to_owned());
-    }
     let geometry = Geometry::new(&[nodes]);
     let geometry = geometry.ok_or_else(|| Refusal::value("no nodes", "use 2 to 2^24 nodes"))?;
     let steps: Vec<Step> =
         jumps.iter().map(|&jump| Step { by: vec![jump.into()], is_across: 2 * jump == nodes }).collect();
-    Ok(Cayley::new(spec, geometry, (vec![vec![0]], vec![0]), &steps, ways))
+    Cayley::new(spec, geometry, (vec![vec![0]], vec![0]), &steps, ways)
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {

@@ -276,6 +276,7 @@ mod tests {
             ("circulant:12:1,7", 2, "1 to 6"),
             ("circulant:12:1,1", 2, "different"),
             ("midimew:1", 2, "2 to"),
+            ("circulant:70000:1", 2, "longer jumps"),
             ("circpk:5", 2, "circpk:5^3"),
             ("circpk:2^25", 2, "2^24"),
             ("spidergon:7", 2, "even"),

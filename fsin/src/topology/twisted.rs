@@ -69,7 +69,7 @@ pub(super) fn parse(words: &str, ways: usize) -> Result<Cayley, Refusal> {
     })?;
     let unit = |dimension: usize| (0..n).map(|coordinate| i64::from(coordinate == dimension)).collect();
     let steps: Vec<Step> = (0..n).map(|dimension| Step { by: unit(dimension), is_across: false }).collect();
-    Ok(Cayley::new(spec, geometry, (shifts, order), &steps, ways))
+    Cayley::new(spec, geometry, (shifts, order), &steps, ways)
 }
 
 /// The coordinates, each before those that it shifts; `None` if they shift each other in a circle.
@@ -93,5 +93,5 @@ pub(super) fn spinnaker(words: &str, ways: usize) -> Result<Cayley, Refusal> {
         return Err(Refusal::value(format!("`{spec}` has not two sizes"), format!("write it as in `{EXAMPLE}`")));
     }
     let steps = [[1, 0], [0, 1], [1, 1]].map(|by| Step { by: by.to_vec(), is_across: false });
-    Ok(Cayley::new(spec, geometry, (vec![vec![0; 2]; 2], vec![0, 1]), &steps, ways))
+    Cayley::new(spec, geometry, (vec![vec![0; 2]; 2], vec![0, 1]), &steps, ways)
 }
