@@ -51,7 +51,7 @@ fn json(folder: &Path, line: &str) -> Map<String, Value> {
 
 /// What the figures of a run are, apart from what it cost and when it was.
 fn reproducible(mut figures: Map<String, Value>) -> Map<String, Value> {
-    for name in ["cpu_seconds", "cycles_per_second", "peak_memory_bytes"] {
+    for name in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes"] {
         figures.remove(name);
         figures["manifest"].as_object_mut().unwrap().remove(name);
     }
