@@ -13,7 +13,7 @@
 use std::fmt;
 use std::path::Path;
 
-use fsin::router::{Consumption, Inject};
+use fsin::router::{Arbitration, Consumption, Inject, Injection};
 use fsin::routing::{Order, Routing};
 use fsin::run::BatchPlan;
 use serde::Deserialize;
@@ -56,18 +56,28 @@ impl Row {
             "smart3" => (Routing::BubbleSmart, 3),
             "random3" => (Routing::BubbleRandom, 3),
             "shortest3" => (Routing::BubbleShortest, 3),
-            "trc2" | "basic2" | "improved2" => return missing("Dally's virtual channel management"),
-            "doubleob2" | "doubleadap2" => return missing("double virtual channel management"),
-            "hexaob6" => return missing("hexa virtual channel management"),
+            "trc2" => (Routing::DallyTrc, 2),
+            "basic2" => (Routing::DallyBasic, 2),
+            "improved2" => (Routing::DallyImproved, 2),
+            "doubleob2" => (Routing::DoubleOblivious, 2),
+            "doubleadap2" => (Routing::DoubleAdaptive, 2),
+            "hexaob6" => (Routing::HexaOblivious, 6),
             mode => return missing(&format!("mode {mode}")),
         };
-        let topology = match self.topology.split_once('_') {
+        let mut topology = match self.topology.split_once('_') {
             Some((name @ ("torus" | "mesh"), sizes)) => format!("{name}:{}", sizes.replace('_', "x")),
-            Some(("ttorus", _)) => return missing("twisted tori"),
+            // Its skews are options.
+            Some(("ttorus", sizes)) => format!("twisted:{}", sizes.replace('_', "x")),
             _ => return missing(&format!("topology {}", self.topology)),
         };
         // The original's tornado does not wrap inside the row.
         let pattern = if self.pattern == "tornado" { "tornado-fsin" } else { &self.pattern };
+        let skews = self.options.split_whitespace().filter_map(|option| option.strip_prefix("sk_"));
+        for (index, skew) in skews.enumerate() {
+            topology.push(if index == 0 { ':' } else { ',' });
+            // Of x when y wraps, in both.
+            topology.push_str(skew);
+        }
         let mut setup = Setup::new(&topology, routing, vcs).pattern(pattern).load(self.load);
         let params = &mut setup.params;
         params.packet_phits = self.packet_phits;
@@ -80,8 +90,13 @@ impl Row {
                 Some(("intransit_pr", probability)) => params.in_transit_priority = f64::from(number(probability)),
                 Some(("par_inj", "0")) => params.inject = Inject::Serial,
                 Some(("routing", "dir")) => params.order = Order::Direction,
-                Some(("amode", _)) => return missing("arbitration other than round robin"),
-                Some(("imode" | "ninj", _)) => return missing("injection other than shortest"),
+                Some(("amode", mode)) => params.arbitration = word(mode, &Arbitration::ALL),
+                Some(("imode", "dor")) => params.injection = Injection::Dor,
+                Some(("imode", "dsh")) => params.injection = Injection::DorShortest,
+                Some(("imode", "shp")) => params.injection = Injection::ShortestProfitable,
+                Some(("imode", "lpath")) => params.injection = Injection::LongestPath,
+                Some(("ninj", injectors)) => params.injectors = number(injectors) as usize,
+                Some(("sk_yx", _)) => {}
                 _ => return missing(&format!("option {option}")),
             }
         }
@@ -91,6 +106,10 @@ impl Row {
     fn plan(&self) -> BatchPlan {
         BatchPlan { warmup: self.warmup, samples: self.samples, sample_size: self.sample_size, ..BatchPlan::default() }
     }
+}
+
+fn word<T: Copy>(text: &str, all: &[(&str, T)]) -> T {
+    all.iter().find(|(name, _)| *name == text).unwrap_or_else(|| panic!("option value {text} is known to ours")).1
 }
 
 fn number(text: &str) -> u32 {

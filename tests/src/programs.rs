@@ -82,7 +82,7 @@ impl Replayed {
     #[must_use]
     pub fn of(program: Program, network: &str, params: RouterParams, compute_scale: f64) -> Self {
         let topology = topology::parse(network, 2).unwrap_or_else(|refusal| panic!("{network}: {refusal}"));
-        if let Err(refusal) = params.check(topology.shape()) {
+        if let Err(refusal) = params.check(&*topology) {
             panic!("{params:?}: {refusal}");
         }
         let mut network = Reference::new(topology, params);

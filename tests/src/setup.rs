@@ -113,7 +113,7 @@ impl Setup {
 
     fn checked_shape(&self) -> Box<dyn Topology> {
         let topology = self.shape();
-        if let Err(refusal) = self.params.check(topology.shape()) {
+        if let Err(refusal) = self.params.check(&*topology) {
             panic!("{self:?}: {refusal}: {}", refusal.remedy());
         }
         topology

@@ -1,7 +1,8 @@
 //! Networks and routers to draw for property tests.
 
-use fsin::router::{Consumption, Inject, RouterParams, SourceQueue};
+use fsin::router::{Arbitration, Consumption, Inject, Injection, RouterParams, SourceQueue};
 use fsin::routing::{Order, ROUTINGS, Routing};
+use fsin::topology::Topology;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
 
@@ -20,8 +21,69 @@ pub fn all_routings() -> Vec<Routing> {
     ROUTINGS.iter().map(|component| parse(component.name)).collect()
 }
 
-/// Topologies and ways: tori and meshes of 1 to 4 dimensions, tori with one-way links too, of 2 to `most` nodes.
+/// The same router, changed where it has to be to work on this topology, with `more` virtual channels than the fewest if
+/// the routing takes them.
+#[must_use]
+pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) -> RouterParams {
+    let (shape, routing) = (topology.shape(), params.routing);
+    params.routing = match routing {
+        Routing::HexaOblivious if shape.dimensions != 3 => Routing::DoubleOblivious,
+        Routing::HexaAdaptive if shape.dimensions != 3 => Routing::DoubleAdaptive,
+        _ if !routing.uses_bubble() && !topology.is_grid() => Routing::BubbleSmart,
+        _ => routing,
+    };
+    let least = params.routing.min_vcs(shape.dimensions);
+    params.vcs =
+        (least..=least + more).rev().find(|&vcs| params.routing.takes_vcs(shape.dimensions, vcs)).unwrap_or(least);
+    if params.routing.orders_by_channel() {
+        params.order = Order::Dimension;
+    }
+    if params.injection != Injection::Shortest {
+        params.injectors = params.injectors.max(shape.ports());
+    }
+    params
+}
+
+/// Topologies and ways of 2 to `most` nodes: half of them grids, half all others.
 pub fn networks(most: usize) -> impl Strategy<Value = (String, usize)> {
+    prop_oneof![grids(most), others(most)]
+}
+
+/// Topologies that are neither tori nor meshes, of 2 to `most` nodes.
+pub fn others(most: usize) -> impl Strategy<Value = (String, usize)> {
+    let size = most as u32;
+    let pair = (1u32..=8, 1u32..=8).prop_filter("2 nodes to `most`", move |(x, y)| (2..=size).contains(&(x * y)));
+    let triple = (1u32..=4, 1u32..=4, 1u32..=4)
+        .prop_filter("2 nodes to `most`", move |(x, y, z)| (2..=size).contains(&(x * y * z)));
+    let kinds = prop_oneof![
+        (pair.clone(), 0u32..=7).prop_map(|((x, y), skew)| format!("twisted:{x}x{y}:{}", skew % (x + 1))),
+        (triple, 0u32..=3, 0u32..=3).prop_map(|((x, y, z), a, b)| format!(
+            "twisted:{x}x{y}x{z}:yx={},zy={}",
+            a % (x + 1),
+            b % (y + 1)
+        )),
+        pair.prop_map(|(x, y)| format!("spinnaker:{x}x{y}")),
+        (2..=size).prop_map(|nodes| format!("midimew:{nodes}")),
+        (4..=size, 1u32..=9).prop_map(|(nodes, jump)| match 1 + jump % (nodes / 2) {
+            1 => format!("circulant:{nodes}:1"),
+            jump => format!("circulant:{nodes}:{jump},1"),
+        }),
+        (2..=size / 2).prop_map(|half| format!("spidergon:{}", 2 * half)),
+        prop::sample::select(vec![
+            "hypercube:1",
+            "hypercube:3",
+            "hypercube:4",
+            "circpk:3^2",
+            "circpk:2^4",
+            "circpk:5^1"
+        ])
+        .prop_map(str::to_owned),
+    ];
+    (kinds, 1usize..=2)
+}
+
+/// Tori and meshes of 1 to 4 dimensions, tori with one-way links too, of 2 to `most` nodes.
+pub fn grids(most: usize) -> impl Strategy<Value = (String, usize)> {
     let sizes = (1usize..=4).prop_flat_map(move |dimensions| {
         let longest = [most, 12, 6, 4][dimensions - 1];
         prop::collection::vec(1..=longest, dimensions)
@@ -35,8 +97,8 @@ pub fn networks(most: usize) -> impl Strategy<Value = (String, usize)> {
         })
 }
 
-/// Routers with every setting drawn, of the least number of channels and up to 3 more. Bubbles from 0 on, so that
-/// networks may end in deadlock.
+/// Routers with every setting drawn, to be [`fitted`] to a topology. Bubbles from 0 on, so that networks may end in
+/// deadlock.
 pub fn routers() -> impl Strategy<Value = RouterParams> {
     let channels = (prop::sample::select(all_routings()), 0usize..=3);
     let queues = (2u32..=8).prop_flat_map(|queue| (Just(queue), 1u32..=4, 0..=queue, 0..=queue));
@@ -48,13 +110,23 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
         prop::sample::select(vec![SourceQueue::Throttled, SourceQueue::Open]),
         prop::sample::select(vec![0.0, 0.5, 1.0]),
     );
-    (channels, queues, lengths, 1usize..=4, rules, any::<u64>()).prop_map(
-        |((routing, more), (queue, buffer, bubble, lbr), packet_phits, injectors, rules, seed)| {
+    let choices = (
+        prop_oneof![
+            Just(Arbitration::RoundRobin),
+            prop::sample::select(Arbitration::ALL.map(|(_, mode)| mode).to_vec())
+        ],
+        prop_oneof![Just(Injection::Shortest), prop::sample::select(Injection::ALL.map(|(_, mode)| mode).to_vec())],
+    );
+    (channels, queues, lengths, 1usize..=4, rules, choices, any::<u64>()).prop_map(
+        |((routing, more), (queue, buffer, bubble, lbr), packet_phits, injectors, rules, choices, seed)| {
+            let (arbitration, injection) = choices;
             let (order, inject, consumption, source_queue, in_transit_priority) = rules;
             RouterParams {
                 routing,
                 order,
-                vcs: routing.min_vcs() + more,
+                vcs: routing.min_vcs(1) + more,
+                arbitration,
+                injection,
                 packet_phits,
                 queue_packets: queue,
                 injection_queue_packets: buffer,
@@ -74,11 +146,14 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
 
 /// Runs of uniform traffic from no load to full load, on networks of at most `most` nodes.
 pub fn setups(most: usize) -> impl Strategy<Value = Setup> {
-    (networks(most), routers(), 0u32..=20).prop_map(|((topology, ways), params, load)| Setup {
-        topology,
-        ways,
-        params,
-        pattern: "uniform".to_owned(),
-        load: f64::from(load) / 20.0,
+    (networks(most), routers(), 0usize..=3, 0u32..=20).prop_map(|((topology, ways), params, more, load)| {
+        let shape = fsin::topology::parse(&topology, ways).expect("networks can be built");
+        Setup {
+            params: fitted(params, &*shape, more),
+            topology,
+            ways,
+            pattern: "uniform".to_owned(),
+            load: f64::from(load) / 20.0,
+        }
     })
 }

@@ -539,9 +539,19 @@ fn a_network_beyond_the_memory_is_refused() {
 #[test]
 fn every_component_is_listed_and_explains_itself() {
     let folder = folder();
-    for family in
-        ["topologies", "routings", "traffic", "temporal", "sizes", "kernels", "collectives", "placements", "formats"]
-    {
+    for family in [
+        "topologies",
+        "routings",
+        "arbitrations",
+        "injections",
+        "traffic",
+        "temporal",
+        "sizes",
+        "kernels",
+        "collectives",
+        "placements",
+        "formats",
+    ] {
         let listed = text(&run(folder.path(), &format!("list {family}")));
         assert!(listed.lines().count() > 0, "{family}");
         for line in listed.lines() {
@@ -571,7 +581,30 @@ fn what_is_listed_can_be_run() {
     }
     for routing in text(&run(folder.path(), "list routings")).lines() {
         let name = routing.split_whitespace().next().unwrap();
-        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --routing {name}")));
+        let (topology, vcs) = match name {
+            "double:hexa-oblivious" | "double:hexa-adaptive" => ("torus:4x4x4", 6),
+            "dally:adaptive" => ("torus:4x4", 3),
+            _ => ("torus:4x4", 2),
+        };
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {topology} --routing {name} --vcs {vcs}")));
+    }
+    for topology in text(&run(folder.path(), "list topologies")).lines() {
+        let name = topology.split_whitespace().next().unwrap();
+        // Each refuses what lacks its sizes with an example of them, which runs.
+        let refused = String::from_utf8(run(folder.path(), &format!("run --topology {name}")).stderr).unwrap();
+        let example =
+            refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);
+        let example = example.unwrap_or_else(|| panic!("{name}: {refused}"));
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {example}")));
+        done(&run(folder.path(), &format!("topology {example}")));
+    }
+    for mode in text(&run(folder.path(), "list arbitrations")).lines() {
+        let name = mode.split_whitespace().next().unwrap();
+        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --arbitration {name}")));
+    }
+    for mode in text(&run(folder.path(), "list injections")).lines() {
+        let name = mode.split_whitespace().next().unwrap();
+        done(&run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --injectors 4 --injection {name}")));
     }
     for kernel in text(&run(folder.path(), "list kernels")).lines() {
         let name = kernel.split_whitespace().next().unwrap();
@@ -579,6 +612,22 @@ fn what_is_listed_can_be_run() {
         done(&output);
         assert_eq!(figures(&output)["complete"], true, "{name}");
     }
+}
+
+#[test]
+fn a_topology_is_described_in_every_format() {
+    let folder = folder();
+    let described = figures(&run(folder.path(), "topology twisted:8x4:4 --format json"));
+    assert_eq!(described["nodes"], 32);
+    assert_eq!(described["links"], 128);
+    assert_eq!(described["diameter_hops"], 4);
+    // 84 hops to 31 others.
+    assert_eq!(described["distance_mean_hops"], 84.0 / 31.0);
+    assert_eq!(figures(&run(folder.path(), "topology torus:6 --ways 1 --format json"))["diameter_hops"], 5);
+    // A ring of 6 with links across: 6 edges both ways, 6 one way.
+    let graph = text(&run(folder.path(), "topology spidergon:6 --format dot"));
+    assert_eq!(graph.matches("dir=both").count(), 6);
+    assert_eq!(graph.matches(" -> ").count(), 12);
 }
 
 /// Cycles, sources, destinations and phits that `fsin traffic` lists.

@@ -13,7 +13,7 @@ use fsin::run::{Outcome, fixed, to_end};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
-use tests::strategies::{all_routings, fixed_cases, networks, routers};
+use tests::strategies::{all_routings, fitted, fixed_cases, networks, routers};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
@@ -41,31 +41,35 @@ fn run(
     control(&mut Coupled::new(source, network, &stop))
 }
 
-/// Routers as the other property tests draw them, with up to 6 channels, packets of 1 to 20 phits, queues of 1 to 8
-/// packets, and a watchdog short enough to fire within a run.
+/// Routers as the other property tests draw them, with packets of 1 to 20 phits, queues of 1 to 8 packets, and a watchdog
+/// short enough to fire within a run.
 fn wide_routers() -> impl Strategy<Value = RouterParams> {
-    (routers(), 0usize..=5, 1u32..=20, 1u32..=8, 1u64..=400).prop_map(
-        |(params, more, packet_phits, queue, watchdog)| RouterParams {
-            vcs: (params.routing.min_vcs() + more).min(6),
-            packet_phits,
-            queue_packets: queue,
-            bubble: params.bubble.min(queue),
-            lbr: params.lbr.min(queue),
-            watchdog_cycles: watchdog,
-            ..params
-        },
-    )
+    (routers(), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, packet_phits, queue, watchdog)| RouterParams {
+        packet_phits,
+        queue_packets: queue,
+        bubble: params.bubble.min(queue),
+        lbr: params.lbr.min(queue),
+        watchdog_cycles: watchdog,
+        ..params
+    })
+}
+
+/// With at most 6 channels.
+fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize) -> RouterParams {
+    let topology = fsin::topology::parse(topology, ways).expect("networks can be built");
+    let least = params.routing.min_vcs(topology.shape().dimensions);
+    fitted(params, &*topology, more.min(6usize.saturating_sub(least)))
 }
 
 fn synthetic() -> impl Strategy<Value = Setup> {
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
-    (networks(64), wide_routers(), patterns, 0.0f64..=1.0)
-        .prop_map(|((topology, ways), params, pattern, load)| Setup {
+    (networks(64), wide_routers(), 0usize..=5, patterns, 0.0f64..=1.0)
+        .prop_map(|((topology, ways), params, more, pattern, load)| Setup {
+            load: load * f64::from(params.packet_phits.min(4)),
+            params: fitted_to(params, &topology, ways, more),
             topology,
             ways,
             pattern: pattern.to_owned(),
-            load: load * f64::from(params.packet_phits.min(4)),
-            params,
         })
         .prop_filter("a router has at most 63 queues", |setup| {
             setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
@@ -94,11 +98,12 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
         "waterfall",
     ]);
     let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
-    (networks(24), wide_routers(), kernels, 0u64..=3_000, 0u64..=100_000, pace)
-        .prop_map(|((topology, ways), params, kernel, bytes, compute, (cycle, compute_scale))| {
+    (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=3_000, 0u64..=100_000, pace)
+        .prop_map(|((topology, ways), (params, more), kernel, bytes, compute, (cycle, compute_scale))| {
             // A bubble that keeps the network alive: what deadlocks is compared by the synthetic cases.
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
+            let params = fitted_to(params, &topology, ways, more);
             let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0 };
             let nodes = setup.shape().nodes();
             let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
@@ -169,13 +174,14 @@ fn threads_do_not_show() {
             ("torus:300", 1, Consumption::Multiple),
         ] {
             let params = RouterParams { routing, packet_phits, consumption, ..RouterParams::default() };
+            let params = fitted_to(params, topology, 2, 1);
             let setup = Setup { params, ..Setup::new(topology, routing, 3).load(1.0) };
             let results = [1, 2, 3, 8].map(|threads| {
                 let network = fast::build(setup.shape(), setup.params.clone(), threads);
-                let mut network = network.expect("three channels in three dimensions are less than 63 queues");
+                let mut network = network.expect("six channels in three dimensions are less than 63 queues");
                 run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
             });
-            assert!(results[0].totals.received > 1_000, "{topology} {routing:?}");
+            assert!(results[0].totals.received > 1_000, "{setup:?}");
             for other in &results[1..] {
                 assert_eq!(&results[0], other, "{topology} {routing:?}");
             }

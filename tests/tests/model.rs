@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use fsin::couple::{Coupled, Failure, Reached};
 use fsin::network::{Channel, Deadlock, Injected, Network, Notices};
-use fsin::router::RouterParams;
+use fsin::router::{Injection, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, to_end};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ use tests::every_cycle::every_cycle;
 use tests::parallel::parallel;
 use tests::programs::{Replayed, compute, irecv, recv, send, wait};
 use tests::setup::Setup;
-use tests::strategies::{all_routings, fixed_cases, networks, routers, setups};
+use tests::strategies::{all_routings, fitted, fixed_cases, grids, routers, setups};
 use trgen::trace::program::Program;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
@@ -55,9 +55,10 @@ proptest! {
     /// Zero-load latency is D + L - 1 with any setting, on any shortest path. A network that has been used and is empty
     /// again is as good as new.
     #[test]
-    fn a_packet_alone_takes_hops_plus_length_minus_one((topology, ways) in networks(96), params in routers()) {
+    fn a_packet_alone_takes_hops_plus_length_minus_one((topology, ways) in grids(96), params in routers()) {
         for routing in all_routings() {
-            let params = RouterParams { routing, vcs: routing.min_vcs() + params.vcs / 2, ..params.clone() };
+            let shape = fsin::topology::parse(&topology, ways).expect("grids can be built");
+            let params = fitted(RouterParams { routing, ..params.clone() }, &*shape, params.vcs / 2);
             let setup = Setup { topology: topology.clone(), ways, params, pattern: "uniform".to_owned(), load: 0.0 };
             let mut network = setup.network();
             let nodes = network.nodes();
@@ -128,10 +129,15 @@ proptest! {
     }
 }
 
+/// The same with channels that the routing takes, at most `more` than the fewest.
+fn fit(setup: Setup, more: usize) -> Setup {
+    Setup { params: fitted(setup.params.clone(), &*setup.shape(), more), ..setup }
+}
+
 #[test]
 fn another_seed_gives_another_run() {
     for routing in all_routings() {
-        let setup = Setup::new("torus:4x4", routing, 3);
+        let setup = fit(Setup::new("torus:4x4", routing, 3), 1);
         let digests = [1, 2].map(|seed| setup.clone().seed(seed).fixed(1_000).digest);
         assert_ne!(digests[0], digests[1], "{}", routing.name());
     }
@@ -149,10 +155,14 @@ fn adjoins(setup: &Setup, from: Channel, next: Channel) -> bool {
 /// Small tori whose links uniform traffic of load 1 asks more of than they can carry (which a 4x4 torus with links both
 /// ways is not), with as few channels and as short queues as the routing works with.
 fn saturated_tori(routing: Routing, seed: u64, bubble: u32) -> Vec<Setup> {
-    [("torus:4x4", 1), ("torus:3x10", 2)]
+    let networks = match routing.needs_three_dimensions() {
+        true => [("torus:4x4x4", 1), ("torus:3x10x2", 2)],
+        false => [("torus:4x4", 1), ("torus:3x10", 2)],
+    };
+    networks
         .into_iter()
         .map(|(topology, ways)| {
-            let mut setup = Setup { ways, ..Setup::new(topology, routing, routing.min_vcs()) }.load(1.0).seed(seed);
+            let mut setup = fit(Setup { ways, ..Setup::new(topology, routing, 1) }.load(1.0).seed(seed), 0);
             setup.params.bubble = bubble;
             setup.params.queue_packets = 2;
             setup.params.packet_phits = 4;
@@ -316,19 +326,20 @@ proptest! {
         prop_assert_eq!(arrived, all, "every message arrives once");
     }
 
-    /// With one channel and one path there is no overtaking.
+    /// With one channel and one path there is no overtaking, whoever is served first.
     #[test]
     fn a_deterministic_single_channel_keeps_the_order_of_a_pair(
         mut setup in setups(20),
         (bursts, burst) in (1u32..4, 1u64..30),
     ) {
-        let sizes = setup.topology.split_once(':').map(|(_, sizes)| sizes.to_owned());
         // On a mesh no direction is drawn.
-        setup.topology = format!("mesh:{}", sizes.expect("a name and sizes"));
+        let sizes: Vec<String> = setup.shape().geometry().sizes().iter().map(u32::to_string).collect();
+        setup.topology = format!("mesh:{}", sizes.join("x"));
         setup.ways = 2;
         setup.params.routing = Routing::BubbleOblivious;
         setup.params.vcs = 1;
         setup.params.injectors = 1;
+        setup.params.injection = Injection::Shortest;
         setup.params.bubble = setup.params.bubble.max(2);
         let done = run_bursts(&setup, bursts, burst, 50);
         prop_assert!(done.is_ok(), "{:?}", done.err());

@@ -76,6 +76,36 @@ pub(crate) fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("topology")
+                .about("Describes a topology: nodes, links, degree, distances, a bound on uniform load")
+                .long_about(
+                    "Describes a topology, counted link by link: nodes, links, degree, diameter, mean distance of \
+                     different nodes, and a bound on uniform load that no routing can exceed. --format dot writes the \
+                     graph for Graphviz instead.",
+                )
+                .arg(Arg::new("spec").value_name("SPEC").required(true).help("As for run --topology: `twisted:16x8:8`"))
+                .arg(
+                    Arg::new("ways")
+                        .long("ways")
+                        .value_name("1|2")
+                        .default_value("2")
+                        .hide_default_value(true)
+                        .value_parser(value_parser!(usize))
+                        .help("Directions of the links of each dimension [2]")
+                        .help_heading("Network"),
+                )
+                .arg(
+                    Arg::new("format")
+                        .long("format")
+                        .value_name("FORMAT")
+                        .default_value("table")
+                        .hide_default_value(true)
+                        .value_parser(PossibleValuesParser::new(super::topology::FORMATS))
+                        .help("How it is written to stdout [table]")
+                        .help_heading("Output"),
+                ),
+        )
+        .subcommand(
             Command::new("list").about("Lists the components of a family").arg(
                 Arg::new("family")
                     .required(true)

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
+use fsin::router::arbitration::ARBITRATIONS;
+use fsin::router::injection::INJECTIONS;
 use fsin::routing::ROUTINGS;
 use fsin::topology::TOPOLOGIES;
 use trgen::catalog::{Component, suggestion};
@@ -21,6 +23,8 @@ fn catalogue() -> Vec<Family> {
     vec![
         ("topologies", TOPOLOGIES.iter().collect()),
         ("routings", ROUTINGS.iter().collect()),
+        ("arbitrations", ARBITRATIONS.iter().collect()),
+        ("injections", INJECTIONS.iter().collect()),
         ("traffic", spatial::components().collect()),
         ("sums", traffic::components().collect()),
         ("temporal", temporal::components().collect()),

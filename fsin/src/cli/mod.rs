@@ -13,6 +13,7 @@ mod output;
 mod progress;
 mod run;
 mod serve;
+mod topology;
 mod traffic;
 
 pub(crate) use diagnostic::Complaint;
@@ -37,6 +38,7 @@ pub(crate) fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("traffic", matches)) => traffic::traffic(matches),
+        Some(("topology", matches)) => topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),
         Some(("serve", matches)) => serve::serve(matches),

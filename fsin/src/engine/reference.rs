@@ -7,14 +7,13 @@
 
 use std::collections::VecDeque;
 
-use trgen::rng::{mix2, pick};
 use trgen::{Cycle, Message, NodeId};
 
 use super::Interface;
 use super::interface::Slot;
 use super::wait::{channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
-use crate::router::arbitration::round_robin;
+use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw_direction, packet_key};
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
@@ -69,6 +68,8 @@ struct Node {
     queues: Vec<VecDeque<Phit>>,
     /// What each queue was given.
     given: Vec<Option<Given>>,
+    /// \[cycle\] In which the header at the head of each queue first asked; `None` if there is none that asks.
+    since: Vec<Option<Cycle>>,
     /// The queue that owns each output channel.
     owner: Vec<Option<usize>>,
     /// The queue that each output channel was given to last.
@@ -113,6 +114,15 @@ impl Surroundings for Near<'_> {
         (0..params.vcs as u8).filter(|&vc| is_open(OutputVc { port, vc })).fold(0, |open, vc| open | 1 << vc)
     }
 
+    fn is_full(&self, output: OutputVc) -> bool {
+        let params = &self.engine.params;
+        let Some(neighbour) = self.engine.topology.neighbour(self.node, output.port) else { return true };
+        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(params.vcs)];
+        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
+        let packets = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
+        !queue.is_empty() && packets + 1 >= params.queue_packets as usize
+    }
+
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         let neighbour = self.engine.topology.neighbour(self.node, output.port)?;
         Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))
@@ -136,6 +146,7 @@ impl Reference {
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
             given: vec![None; inputs],
+            since: vec![None; inputs],
             owner: vec![None; outputs],
             last_winner: vec![inputs - 1; outputs],
             links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
@@ -143,7 +154,7 @@ impl Reference {
             serial: (0, None),
         };
         Self {
-            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }),
+            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, topology.geometry()),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
@@ -202,28 +213,34 @@ impl Reference {
         });
     }
 
-    /// Phase A, 1: one packet of the message in front enters the least occupied injector's source buffer, if it fits.
+    /// Phase A, 1: one packet of the message in front enters an injector's source buffer, if it fits.
     fn generate(&mut self, node: usize, notices: &mut Notices) {
         let Some(slot) = self.interface.front(node) else { return };
         let outputs = self.outputs();
+        let params = &self.params;
         let this = &mut self.nodes[node];
-        let occupied =
-            |injector: usize| (this.buffers[injector].len(), this.queues[outputs + injector].len(), injector);
-        let Some(injector) = (0..self.params.injectors).min_by_key(|&injector| occupied(injector)) else { return };
-        if this.buffers[injector].len() >= self.params.injection_queue_packets as usize {
+        let (message, offered) = self.interface.message(slot);
+        let key = packet_key(params.seed, message.source, this.sequence);
+        let offsets =
+            self.topology.offsets(message.source, message.destination, &mut |dimension| draw_direction(key, dimension));
+        let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
+        let injector = params.injection.injector(
+            (params.order, self.shape),
+            &offsets[..self.shape.dimensions],
+            params.injectors,
+            has_room,
+            |injector| (this.buffers[injector].len(), this.queues[outputs + injector].len()),
+        );
+        if !has_room(injector) {
             return;
         }
-        let (message, offered) = self.interface.message(slot);
-        let key = packet_key(self.params.seed, message.source, this.sequence);
         let packet = Packet {
             message: slot,
             source: message.source,
             destination: message.destination,
             sequence: this.sequence,
             key,
-            offsets: self
-                .topology
-                .offsets(message.source, message.destination, &mut |dimension| draw_direction(key, dimension)),
+            offsets,
             start: match self.params.source_queue {
                 SourceQueue::Throttled => self.clock,
                 SourceQueue::Open => offered,
@@ -321,11 +338,32 @@ impl Reference {
             .collect()
     }
 
+    /// What an arbiter sees of a queue; `None` if no header at its head asks.
+    fn contender(&self, node: usize, queue: usize) -> Option<Contender> {
+        let packet = self.unrouted(node, queue)?;
+        let this = &self.nodes[node];
+        Some(Contender {
+            since: this.since[queue].unwrap_or(self.clock).0,
+            phits: this.queues[queue].len() as u32,
+            start: packet.start.0,
+            vc: (queue < self.outputs()).then(|| OutputVc::at(queue, self.params.vcs).vc),
+        })
+    }
+
     /// Phase A, 4: consumption, then each output channel that nobody owns.
     fn arbitrate(&mut self, node: usize, asked: &[Option<Given>]) {
         let outputs = self.outputs();
         let inputs = asked.len();
+        let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
         let this = &mut self.nodes[node];
+        for (since, contender) in this.since.iter_mut().zip(&contenders) {
+            *since = contender.map(|contender| Cycle(contender.since));
+        }
+        let choose = |last: usize, key: u64, asks: &dyn Fn(usize) -> bool| {
+            let contender = |queue: usize| contenders[queue].expect("who asks is a header at the head of its queue");
+            winner(self.params.arbitration, inputs, last, key, asks, contender)
+        };
+        let key = |output: usize| arbiter_key(self.params.seed, node as u32, output, self.clock.0);
         match self.params.consumption {
             Consumption::Multiple => {
                 for (given, asked) in this.given.iter_mut().zip(asked) {
@@ -335,9 +373,9 @@ impl Reference {
                 }
             }
             Consumption::Single => {
+                let arrived = |queue: usize| asked[queue] == Some(Given::Consumption);
                 if !this.given.contains(&Some(Given::Consumption))
-                    && let Some(winner) =
-                        round_robin(inputs, this.last_consumed, |queue| asked[queue] == Some(Given::Consumption))
+                    && let Some(winner) = choose(this.last_consumed, key(outputs), &arrived)
                 {
                     this.given[winner] = Some(Given::Consumption);
                     this.last_consumed = winner;
@@ -349,16 +387,19 @@ impl Reference {
                 continue;
             }
             let wanted = Some(Given::Output(OutputVc::at(output, self.params.vcs)));
-            let last = this.last_winner[output];
-            let key = mix2(mix2(self.params.seed ^ node as u64, output as u64), self.clock.0);
-            let transit_first = f64::from(pick(key, 1 << 24)) < self.params.in_transit_priority * f64::from(1 << 24);
+            let (last, key) = (this.last_winner[output], key(output));
             let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
-            let winner = if transit_first { round_robin(inputs, last, in_transit) } else { None };
-            if let Some(winner) = winner.or_else(|| round_robin(inputs, last, |queue| asked[queue] == wanted)) {
+            let first = transit_first(key, self.params.in_transit_priority);
+            let winner = if first { choose(last, key, &in_transit) } else { None };
+            if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
                 this.given[winner] = wanted;
                 this.owner[output] = Some(winner);
                 this.last_winner[output] = winner;
             }
+        }
+        for (since, given) in this.since.iter_mut().zip(&this.given) {
+            // The next header has not asked yet.
+            *since = since.filter(|_| given.is_none());
         }
     }
 

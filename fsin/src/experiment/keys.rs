@@ -75,7 +75,7 @@ use Kind::{Integer, Number, Path, Switch, Word};
 /// Every key, in the order in which they are shown.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
-    key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8"),
+    key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8, twisted:16x8:8; fsin list topologies"),
     key_of(Network, "ways", "1|2", Integer, Some("2"), "", "directions of the links of each dimension"),
     key_of(Network, "vcs", "N", Integer, Some("3"), "", "virtual channels of each link"),
     key_of(Network, "routing", "MANAGEMENT:MODE", Word, Some("bubble:smart"), "", "deadlock avoidance and request mode"),
@@ -85,10 +85,10 @@ pub const KEYS: &[Key] = &[
     key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue"),
     key_of(Network, "injection-queue", "PACKETS", Integer, Some("8"), "packets", "room of each source buffer"),
     key_of(Network, "injectors", "I", Integer, Some("1"), "", "injection queues of each node"),
-    key_of(Network, "injection", "MODE", Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied)"),
+    key_of(Network, "injection", "MODE", Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections"),
     key_of(Network, "inject", "parallel|serial", Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
     key_of(Network, "consumption", "multiple|single", Word, Some("multiple"), "", "consumption ports: one for each queue, or one per node"),
-    key_of(Network, "arbitration", "MODE", Word, Some("rr"), "", "who gets a contended output: rr (round robin)"),
+    key_of(Network, "arbitration", "MODE", Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc"),
     key_of(Network, "bubble", "B", Integer, Some("2"), "packets", "room that a packet must leave in a ring that it enters; 0: none, and a torus may deadlock"),
     key_of(Network, "lbr", "B", Integer, Some("0"), "packets", "local bubble restriction: room that an injected packet must leave, on every channel"),
     key_of(Network, "in-transit-priority", "P", Number, Some("0"), "", "probability, 0 to 1, that transit queues are served before injection queues"),

@@ -15,7 +15,7 @@ use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use crate::engine::fast::MAX_THREADS;
-use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
+use crate::router::{Arbitration, Consumption, Inject, Injection, RouterParams, SourceQueue};
 use crate::routing::{Order, Routing};
 use crate::run::BatchPlan;
 use crate::topology;
@@ -162,7 +162,16 @@ impl Experiment {
             settings.refused(key, &refusal)
         })?;
         let router = router(&settings)?;
-        router.check(topology.shape()).map_err(|refusal| {
+        if settings.is_set("ways") && topology.ways() != ways {
+            let what =
+                format!("--ways {ways}: every dimension of {} has links of {} way", topology.spec(), topology.ways());
+            return Err(settings.error("ways", what, "leave it out"));
+        }
+        if !router.routing.uses_bubble() && settings.is_set("bubble") && settings.origin("bubble") == Origin::Flag {
+            let what = format!("--bubble has no meaning with --routing {}, which needs none", router.routing.name());
+            return Err(settings.error("bubble", what, "leave it out"));
+        }
+        router.check(&*topology).map_err(|refusal| {
             // The refusal names the flags that it is about: the place is that of the first one which somebody set.
             let what = refusal.to_string();
             let about = format!("{what} {}", refusal.remedy());
@@ -362,8 +371,6 @@ fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> 
 
 fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
     let routing = settings.word("routing");
-    settings.choice("injection", &[("shortest", ())])?;
-    settings.choice("arbitration", &[("rr", ())])?;
     Ok(RouterParams {
         routing: Routing::parse(routing).map_err(|refusal| settings.refused("routing", &refusal))?,
         order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
@@ -373,6 +380,8 @@ fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
         queue_packets: settings.integer("queue")?,
         injection_queue_packets: settings.integer("injection-queue")?,
         injectors: settings.integer("injectors")?,
+        injection: settings.choice("injection", &Injection::ALL)?,
+        arbitration: settings.choice("arbitration", &Arbitration::ALL)?,
         inject: settings.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
         consumption: settings
             .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,

@@ -2,8 +2,9 @@
 
 use trgen::catalog::Refusal;
 
+use super::{Arbitration, Injection};
 use crate::routing::{Order, Routing};
-use crate::topology::Shape;
+use crate::topology::Topology;
 
 /// How arrived packets leave the network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -51,8 +52,12 @@ pub struct RouterParams {
     pub injection_queue_packets: u32,
     /// \[injectors\] Injection queues of each node, each with its own source buffer.
     pub injectors: usize,
+    /// Which injector a packet goes to.
+    pub injection: Injection,
     /// From buffer to injection queue.
     pub inject: Inject,
+    /// Who gets what several inputs ask for: an output, or the single consumption port.
+    pub arbitration: Arbitration,
     /// How packets leave.
     pub consumption: Consumption,
     /// \[packets\] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no bubble.
@@ -87,7 +92,9 @@ impl Default for RouterParams {
             queue_packets: 4,
             injection_queue_packets: 8,
             injectors: 1,
+            injection: Injection::Shortest,
             inject: Inject::Parallel,
+            arbitration: Arbitration::RoundRobin,
             consumption: Consumption::Multiple,
             bubble: 2,
             lbr: 0,
@@ -100,11 +107,12 @@ impl Default for RouterParams {
 }
 
 impl RouterParams {
-    /// Checks every setting, and those that depend on each other, for a topology of this shape.
+    /// Checks every setting, and those that depend on each other, for this topology.
     ///
     /// # Errors
     /// The first setting that cannot be used, by the name of its flag, with the values that can.
-    pub fn check(&self, shape: Shape) -> Result<(), Refusal> {
+    pub fn check(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+        let shape = topology.shape();
         let range = |flag: &str, value: u64, low: u64, high: u64| {
             if (low..=high).contains(&value) {
                 return Ok(());
@@ -122,11 +130,13 @@ impl RouterParams {
             let what = format!("--in-transit-priority {} is not a probability", self.in_transit_priority);
             return Err(Refusal::value(what, "use 0 to 1"));
         }
-        if self.vcs < self.routing.min_vcs() {
-            let what = format!("--routing {} needs {} virtual channels", self.routing.name(), self.routing.min_vcs());
+        self.check_routing(topology)?;
+        if self.injection != Injection::Shortest && self.injectors < shape.ports() {
+            let (modes, ports) = (Injection::ALL, shape.ports());
+            let name = modes.iter().find(|&&(_, mode)| mode == self.injection).map_or("", |&(name, _)| name);
             return Err(Refusal::value(
-                format!("{what}, --vcs is {}", self.vcs),
-                format!("use --vcs {} or more, or --routing bubble:oblivious", self.routing.min_vcs()),
+                format!("--injection {name} needs an injector for each port, --injectors is {}", self.injectors),
+                format!("use --injectors {ports}, or --injection shortest"),
             ));
         }
         let queues = match self.queue_packets {
@@ -153,10 +163,49 @@ impl RouterParams {
         Ok(())
     }
 
+    fn check_routing(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+        let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
+        let dimensions = topology.shape().dimensions;
+        if routing.needs_three_dimensions() && dimensions != 3 {
+            let what =
+                format!("--routing {name} needs three dimensions, --topology {} has {dimensions}", topology.spec());
+            return Err(Refusal::value(what, "use --topology torus:8x8x8, or --routing double:adaptive"));
+        }
+        if !routing.takes_vcs(dimensions, vcs) {
+            let least = routing.min_vcs(dimensions);
+            let (count, remedy) =
+                match (routing.takes_vcs(dimensions, least + 1), routing.takes_vcs(dimensions, 2 * least)) {
+                    (true, _) => (least.to_string(), format!("use --vcs {least} or more")),
+                    (false, true) => {
+                        (format!("a multiple of {least}"), format!("use --vcs {least} or --vcs {}", 2 * least))
+                    }
+                    (false, false) => (format!("exactly {least}"), format!("use --vcs {least}")),
+                };
+            return Err(Refusal::value(
+                format!("--routing {name} needs {count} virtual channels, --vcs is {vcs}"),
+                format!("{remedy}, or --routing bubble:oblivious"),
+            ));
+        }
+        if routing.orders_by_channel() && self.order != Order::Dimension {
+            let what =
+                format!("--order dir has no meaning with --routing {name}, whose channels have orders of their own");
+            return Err(Refusal::value(what, "use --order dim"));
+        }
+        if !routing.uses_bubble() && !topology.is_grid() {
+            let what = format!(
+                "--routing {name} needs rings that wrap at a coordinate, --topology {} has none",
+                topology.spec()
+            );
+            return Err(Refusal::value(what, "use --topology torus:8x8, or --routing bubble:smart"));
+        }
+        Ok(())
+    }
+
     /// What is permitted but probably not meant.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         match self.bubble {
+            _ if !self.routing.uses_bubble() => Vec::new(),
             0 => vec!["bubble 0: nothing keeps a ring from filling up, so a torus will deadlock under load".to_owned()],
             1 => vec![
                 "bubble 1: the one free packet may be taken by the upstream neighbour in the same cycle, so a torus may \
@@ -194,15 +243,24 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_work_are_refused() {
-        let shape = Shape { dimensions: 2, ways: 2 };
-        assert_eq!(RouterParams::default().check(shape), Ok(()));
+        let torus = crate::topology::parse("torus:4x4", 2).unwrap();
+        let base = RouterParams::default;
+        assert_eq!(base().check(&*torus), Ok(()));
         for (params, what) in [
             (RouterParams { vcs: 1, ..RouterParams::default() }, "--routing bubble:smart needs 2"),
             (RouterParams { bubble: 5, ..RouterParams::default() }, "--bubble 5"),
             (RouterParams { packet_phits: 0, ..RouterParams::default() }, "--packet 0"),
             (RouterParams { in_transit_priority: f64::NAN, ..RouterParams::default() }, "--in-transit-priority"),
+            (RouterParams { injection: Injection::Dor, injectors: 3, ..base() }, "--injection dor needs an injector"),
+            (RouterParams { routing: Routing::DoubleAdaptive, ..base() }, "needs a multiple of 2 virtual channels"),
+            (RouterParams { routing: Routing::DallyTrc, ..base() }, "needs exactly 2 virtual channels"),
+            (RouterParams { routing: Routing::HexaAdaptive, vcs: 6, ..base() }, "needs three dimensions"),
+            (
+                RouterParams { routing: Routing::DoubleOblivious, vcs: 2, order: Order::Direction, ..base() },
+                "--order dir has no meaning",
+            ),
         ] {
-            let refusal = params.check(shape).unwrap_err();
+            let refusal = params.check(&*torus).unwrap_err();
             assert!(refusal.to_string().contains(what), "{refusal}");
         }
     }

@@ -1,12 +1,17 @@
 //! How a head asks for an output virtual channel.
 
-use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
+use trgen::{Geometry, NodeId};
 
 use super::RouterParams;
 use super::layout::Layout;
 use crate::routing::{Order, Routing};
 use crate::topology::Port;
+
+mod dally;
+mod double;
+
+use dally::Ring;
 
 /// One virtual channel of one output link of a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -60,6 +65,9 @@ pub trait Surroundings {
     /// The channels of this port, as a bit mask, that no packet owns and behind which a whole packet fits (virtual
     /// cut-through). 0 where there is no (working) link.
     fn open(&self, port: Port) -> u32;
+    /// True if the neighbour's queue holds as many packets as it has room for, counting those that are arriving or
+    /// departing; or if there is no link.
+    fn is_full(&self, output: OutputVc) -> bool;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
     /// True if this node's own transit queue of the same port and channel has room for so many packets.
@@ -91,6 +99,8 @@ pub struct Requests<L> {
     order: Order,
     bubble: u32,
     lbr: u32,
+    /// Of each dimension, for routings that look at coordinates.
+    rings: Box<[Ring]>,
 }
 
 /// The ports that a blocked head would take if they opened, as bit masks.
@@ -103,10 +113,17 @@ pub struct Interest {
 }
 
 impl<L: Layout> Requests<L> {
-    /// The rules for these settings; `layout` is that of the topology and the settings.
+    /// The rules for these settings; `layout` and `geometry` are those of the topology and the settings.
     #[must_use]
-    pub fn new(params: &RouterParams, layout: L) -> Self {
-        Self { layout, routing: params.routing, order: params.order, bubble: params.bubble, lbr: params.lbr }
+    pub fn new(params: &RouterParams, layout: L, geometry: &Geometry) -> Self {
+        Self {
+            layout,
+            routing: params.routing,
+            order: params.order,
+            bubble: if params.routing.uses_bubble() { params.bubble } else { 0 },
+            lbr: params.lbr,
+            rings: Ring::of(geometry),
+        }
     }
 
     #[inline(always)]
@@ -123,21 +140,39 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        // The usual one first, and without a table of jumps.
+        if self.routing == Routing::BubbleSmart {
+            return self.smart(head, near).or_else(|| self.escape(head, near));
+        }
+        self.unusual_request(head, near)
+    }
+
+    /// Of all routings but `bubble:smart`.
+    #[inline(always)]
+    fn unusual_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
             Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.smart(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleSmart => self.escape(head, near),
+            Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
+            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
+            Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
+            Routing::DallyAdaptive => self.dally_adaptive(head, near),
         }
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
     #[must_use]
     pub fn interest(&self, head: &Head<'_>) -> Interest {
-        let deterministic = self.deterministic(head).map_or(0, |port| 1 << port.index());
-        let adaptive = match self.routing {
-            Routing::BubbleOblivious => 0,
-            _ => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
+        let deterministic = if self.routing.orders_by_channel() {
+            self.double_ports(head)
+        } else {
+            self.deterministic(head).map_or(0, |port| 1 << port.index())
+        };
+        let adaptive = match self.first_adaptive() < self.vcs() {
+            true => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
+            false => 0,
         };
         Interest { adaptive, deterministic }
     }
@@ -147,21 +182,24 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn first_adaptive(&self) -> u8 {
         match self.routing {
-            Routing::BubbleOblivious => self.vcs(),
-            _ => 1,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart => 1,
+            Routing::DallyAdaptive => 2,
+            _ => self.vcs(),
         }
     }
 
     /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
     /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
-    /// matters while an adaptive channel of a profitable port is open.
+    /// matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also be
+    /// that something closes.
     pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
-            Routing::BubbleOblivious | Routing::BubbleRandom => false,
             Routing::BubbleShortest => true,
             Routing::BubbleSmart => {
                 self.profitable(head).any(|port| self.passing(head, port, self.channels_from(1), near) != 0)
             }
+            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
+            _ => false,
         }
     }
 
@@ -175,9 +213,13 @@ impl<L: Layout> Requests<L> {
     /// of such waits is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
+        if self.routing.orders_by_channel() {
+            return self.double_last_resort(head);
+        }
         let port = self.deterministic(head)?;
         let vc = match (self.routing, head.input) {
             (Routing::BubbleOblivious, Input::Transit(input)) if input.port == port => input.vc,
+            (routing, _) if !routing.uses_bubble() => self.dally_last_resort(head, port),
             _ => 0,
         };
         Some(OutputVc { port, vc })
@@ -237,10 +279,10 @@ impl<L: Layout> Requests<L> {
         drawn_vc(head, port, passing)
     }
 
-    /// Any profitable adaptive channel that passes, drawn.
+    /// Any profitable channel from `first_adaptive` on that passes, drawn.
     fn random(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let passing =
-            || self.profitable(head).map(|port| (port, self.passing(head, port, self.channels_from(1), near)));
+        let adaptive = self.channels_from(self.first_adaptive());
+        let passing = || self.profitable(head).map(|port| (port, self.passing(head, port, adaptive, near)));
         let count = passing().map(|(_, vcs)| vcs.count_ones()).sum();
         let mut skip = if count == 0 { return None } else { draw(head.key, head.node, Purpose::Output, count) };
         for (port, vcs) in passing() {

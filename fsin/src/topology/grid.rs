@@ -53,6 +53,20 @@ impl Grid {
         Ok(Self::new(name, geometry, wraps, ways))
     }
 
+    /// A hypercube of so many dimensions: one link for each dimension and node.
+    pub(super) fn hypercube(dimensions: &str) -> Result<Self, Refusal> {
+        let spec = format!("hypercube:{dimensions}");
+        let count = super::number(&spec, dimensions, "hypercube:8")? as usize;
+        let geometry = (1..=MAX_DIMENSIONS).contains(&count).then(|| Geometry::new(&vec![2; count])).flatten();
+        let geometry = geometry.ok_or_else(|| {
+            Refusal::value(
+                format!("{count} dimensions in `{spec}` are out of range"),
+                format!("use 1 to {MAX_DIMENSIONS}"),
+            )
+        })?;
+        Ok(Self::new("hypercube", geometry, true, 1))
+    }
+
     fn new(name: &str, geometry: Geometry, wraps: bool, ways: usize) -> Self {
         let mut stride = 1u32;
         let strides = geometry
@@ -74,6 +88,9 @@ impl Grid {
 
 impl Topology for Grid {
     fn spec(&self) -> String {
+        if self.name == "hypercube" {
+            return format!("{}:{}", self.name, self.geometry.sizes().len());
+        }
         let sizes: Vec<String> = self.geometry.sizes().iter().map(u32::to_string).collect();
         format!("{}:{}", self.name, sizes.join("x"))
     }
@@ -84,6 +101,14 @@ impl Topology for Grid {
 
     fn ways(&self) -> usize {
         self.ways
+    }
+
+    fn is_grid(&self) -> bool {
+        true
+    }
+
+    fn looks_alike(&self) -> bool {
+        self.wraps
     }
 
     fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {

@@ -5,9 +5,15 @@ use std::fmt::Debug;
 use trgen::catalog::{Component, Parameter, Refusal};
 use trgen::{Geometry, NodeId};
 
+mod cayley;
+mod circulant;
 mod grid;
+mod survey;
+mod twisted;
 
+pub use cayley::Cayley;
 pub use grid::Grid;
+pub use survey::Survey;
 
 /// Most dimensions that a topology can have: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
@@ -46,6 +52,14 @@ pub trait Topology: Debug + Send + Sync {
 
     /// A minimal route as offsets. Where both directions are equally long, `positive(dimension)` says which to take.
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets;
+
+    /// True if every dimension of the shape is one of the geometry, and a hop changes that coordinate by 1, or wraps.
+    fn is_grid(&self) -> bool {
+        false
+    }
+
+    /// True if the network looks the same from every node.
+    fn looks_alike(&self) -> bool;
 
     /// Number of nodes.
     fn nodes(&self) -> usize {
@@ -113,7 +127,80 @@ pub const TOPOLOGIES: &[Component] = &[
         parameters: &[SIZES],
         source: "Duato, Yalamanchili, Ni, Interconnection Networks, 2003, section 1.6",
     },
+    Component {
+        name: "twisted",
+        about: "torus whose rings are shifted where they wrap; 2a x a with skew a has mean distance and bisection of a \
+                square; 2 a n links of each node",
+        parameters: &[
+            SIZES,
+            Parameter {
+                name: "skews",
+                about: "after a second colon: nodes by which x shifts when y wraps, or yx=4,zx=2,... (zx: x shifts when z wraps)",
+                range: "0 to the size of the dimension that is shifted; two or three dimensions, no two shift each other",
+                default: "",
+            },
+        ],
+        source: "Camara, Moreto, Vallejo, Beivide et al., Twisted torus topologies for enhanced interconnection networks, \
+                 TPDS 21(12), 2010",
+    },
+    Component {
+        name: "hypercube",
+        about: "2^n nodes, links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1)",
+        parameters: &[Parameter { name: "dimensions", about: "n", range: "1 to 20", default: "" }],
+        source: "Seitz, The cosmic cube, CACM 28(1), 1985",
+    },
+    Component {
+        name: "circulant",
+        about: "N nodes in a ring, and links to those jumps j1, j2, ... away, in both directions: circulant:N:1,5",
+        parameters: &[
+            NODES,
+            Parameter {
+                name: "jumps",
+                about: "after a second colon, separated by commas; dimension i is jump i",
+                range: "1 to 20 different ones of 1..=N/2, with no common divisor of all and N",
+                default: "",
+            },
+        ],
+        source: "Bermond, Comellas, Hsu, Distributed loop computer networks: a survey, JPDC 24, 1995",
+    },
+    Component {
+        name: "midimew",
+        about: "circulant of jumps b-1 and b, b = ceil(sqrt(N/2)): least diameter ceil((sqrt(2N-1)-1)/2) and mean \
+                distance of all with four links",
+        parameters: &[NODES],
+        source: "Beivide, Herrada, Balcazar, Arruabarrena, Optimal distance networks of low degree, TC 40(10), 1991",
+    },
+    Component {
+        name: "circpk",
+        about: "circulant of p^k nodes and jumps 1, p, ..., p^(k-1): circpk:5^3; for odd p: diameter k (p-1) / 2",
+        parameters: &[Parameter {
+            name: "p^k",
+            about: "base and number of jumps",
+            range: "p of 2.., k of 1..=20, up to 2^24 nodes",
+            default: "",
+        }],
+        source: "Park and Chwa, Recursive circulants and their embeddings among hypercubes, TCS 244, 2000",
+    },
+    Component {
+        name: "spidergon",
+        about: "ring of N nodes with a link across: degree 3, diameter ceil(N/4)",
+        parameters: &[Parameter { name: "nodes", about: "N", range: "even, 4 to 2^24", default: "" }],
+        source: "Coppola, Locatelli, Maruccia, Pieralisi, Scandurra, Spidergon: a novel on-chip communication network, 2004",
+    },
+    Component {
+        name: "spinnaker",
+        about: "triangular torus: links along X, Y and the diagonal (+1, +1); degree 6; w x w has diameter floor(2 w / 3)",
+        parameters: &[Parameter {
+            name: "sizes",
+            about: "width and height, separated by x",
+            range: "two sizes of 1.., up to 2^24 nodes",
+            default: "",
+        }],
+        source: "Furber, Temple, Brown, High-performance computing for systems of spiking neurons, 2006",
+    },
 ];
+
+const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
 
 /// Builds the topology that `spec` names, such as `torus:8x8x8`, with `ways` links per dimension and node.
 ///
@@ -121,15 +208,33 @@ pub const TOPOLOGIES: &[Component] = &[
 /// An unknown name, sizes that do not parse or are out of range, more than 2^31 nodes, ways that the topology lacks.
 pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
     let (name, sizes) = spec.split_once(':').unwrap_or((spec, ""));
-    let wraps = match name {
-        "torus" => true,
-        "mesh" => false,
+    Ok(match name {
+        "torus" => Box::new(Grid::parse(name, sizes, true, ways)?),
+        "mesh" => Box::new(Grid::parse(name, sizes, false, ways)?),
+        "hypercube" => Box::new(Grid::hypercube(sizes)?),
+        "twisted" => Box::new(twisted::parse(sizes, ways)?),
+        "circulant" => Box::new(circulant::circulant(sizes, ways)?),
+        "midimew" => Box::new(circulant::midimew(sizes, ways)?),
+        "circpk" => Box::new(circulant::circpk(sizes, ways)?),
+        "spidergon" => Box::new(circulant::spidergon(sizes, ways)?),
+        "spinnaker" => Box::new(twisted::spinnaker(sizes, ways)?),
         _ => {
             let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
             return Err(Refusal::unknown("topology", name, &known));
         }
-    };
-    Ok(Box::new(Grid::parse(name, sizes, wraps, ways)?))
+    })
+}
+
+/// A whole number that stands in a specification.
+fn number(spec: &str, word: &str, example: &str) -> Result<u32, Refusal> {
+    word.parse().map_err(|_| {
+        let what = if word.is_empty() {
+            format!("`{spec}` lacks a number")
+        } else {
+            format!("`{word}` in `{spec}` is not a number")
+        };
+        Refusal::value(what, format!("write it as in `{example}`"))
+    })
 }
 
 #[cfg(test)]
@@ -159,6 +264,23 @@ mod tests {
             ("torus:32767x32767x32767", 2, "fewer"),
             ("mesh:4x4", 1, "--ways 2"),
             ("torus:4x4", 3, "1 or 2"),
+            ("hypercube:21", 2, "1 to 20"),
+            ("hypercube:n", 2, "hypercube:8"),
+            ("twisted:8x4", 2, "twisted:8x4:4"),
+            ("twisted:8x4:9", 2, "0 to 8"),
+            ("twisted:8x4:xy=2,yx=2", 2, "one of them"),
+            ("twisted:8x4:zx=2", 2, "twisted:8x4:4"),
+            ("twisted:8x4x2:3", 2, "yx=3"),
+            ("circulant:12", 2, "circulant:64:1,8"),
+            ("circulant:12:2,4", 2, "common divisor"),
+            ("circulant:12:1,7", 2, "1 to 6"),
+            ("circulant:12:1,1", 2, "different"),
+            ("midimew:1", 2, "2 to"),
+            ("circulant:70000:1", 2, "longer jumps"),
+            ("circpk:5", 2, "circpk:5^3"),
+            ("circpk:2^25", 2, "2^24"),
+            ("spidergon:7", 2, "even"),
+            ("spinnaker:8", 2, "spinnaker:12x12"),
         ] {
             let refusal = parse(spec, ways).unwrap_err();
             assert!(refusal.remedy().contains(expected), "{spec}: {refusal}: {}", refusal.remedy());

@@ -56,7 +56,7 @@ use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::layout::{AnySize, Layout, TwoWay};
 use crate::router::request::{draw_direction, packet_key};
-use crate::router::{RouterParams, SourceQueue};
+use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::Topology;
 
@@ -145,7 +145,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
         let interface = Interface::new(count, params.source_queue);
-        let rules = Rules::new(params, layout);
+        let rules = Rules::new(params, layout, topology.geometry());
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
         let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
@@ -256,24 +256,29 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         }
     }
 
-    /// Step 1: one packet of the message in front enters the least occupied injector's source buffer, if it fits.
+    /// Step 1: one packet of the message in front enters an injector's source buffer, if it fits.
     fn generate(&mut self, node: usize, notices: &mut Notices) {
         let Some(slot) = self.interface.front(node) else { return };
         let rules = &self.rules;
         let part = &mut *self.parts[node / self.span];
         let local = node - part.first as usize;
-        let injector = if rules.injectors == 1 { 0 } else { part.least_occupied(local) };
+        let (message, offered) = self.interface.message(slot);
+        let (source, destination) = (message.source, message.destination);
+        let sequence = self.sequences[node];
+        let key = packet_key(rules.seed, source, sequence);
+        let route = || self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
+        let injector = match (rules.injectors, rules.injection) {
+            (1, Injection::Shortest) => 0,
+            (_, Injection::Shortest) => part.injector(local, &[]),
+            _ => part.injector(local, &route()[..rules.layout.shape().dimensions]),
+        };
         if u32::from(part.buffers[local * rules.injectors + injector].count) >= rules.injection_queue_packets {
             // The buffer relieves the interface when it gives up a packet.
             part.endpoints[local].held_up = true;
             return;
         }
-        let (message, offered) = self.interface.message(slot);
-        let (source, destination) = (message.source, message.destination);
-        let sequence = self.sequences[node];
         self.sequences[node] += 1;
-        let key = packet_key(rules.seed, source, sequence);
-        let offsets = self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
+        let offsets = route();
         let packet = Packet {
             next: NONE,
             destination: destination.0,

@@ -1,15 +1,14 @@
 //! A part of a network, and one cycle of it.
 
-use trgen::NodeId;
-use trgen::rng::{mix2, pick};
-
 use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, NOBODY, NONE, Packet, Router, Sleepers, Stamp, after};
 use crate::router::Inject;
+use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
+use trgen::NodeId;
 
 /// The bit of [`Router::awake`] that stands for no input.
 const NO_INPUT: u64 = 1 << 63;
@@ -85,6 +84,8 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     sleepers: Vec<Sleepers>,
     /// By node and lane; empty where nobody asks.
     ahead: Vec<Ahead>,
+    /// \[cycle\] In which the header at the head of a queue first asks, by node and lane; empty where nobody asks.
+    since: Vec<u64>,
     /// The nodes whose numbers come after those of its own.
     border: Vec<Abroad>,
     /// By node and injector.
@@ -122,6 +123,12 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
     fn open(&self, port: Port) -> u32 {
         let vcs = self.rules.layout.vcs();
         (self.router.open >> (port.index() * vcs)) as u32 & ((1u64 << vcs) - 1) as u32
+    }
+
+    #[inline]
+    fn is_full(&self, output: OutputVc) -> bool {
+        let no_link = self.router.links[output.port.index()].downstream == NONE;
+        no_link || self.router.lanes[output.index(self.rules.layout.vcs())].credits == 0
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
@@ -190,6 +197,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             endpoints: vec![endpoint; count],
             sleepers: vec![[0; 2]; count * P],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
+            since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Vec::new(),
@@ -258,15 +266,21 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         }
     }
 
-    /// The injector with the least occupied source buffer and queue.
-    pub(super) fn least_occupied(&self, node: usize) -> usize {
-        let (rules, injectors) = (&self.rules, self.rules.injectors);
-        let occupied = |&injector: &usize| {
-            let (router, lane) = (&self.routers[node], rules.outputs() + injector);
-            let phits = router.lanes[lane].phits(router.leaving & 1 << lane != 0, rules.packet_phits, self.clock);
-            (self.buffers[node * injectors + injector].count, phits, injector)
-        };
-        (0..injectors).min_by_key(occupied).unwrap_or(0)
+    /// The injector of a packet with so many hops to go.
+    pub(super) fn injector(&self, node: usize, offsets: &[i16]) -> usize {
+        let rules = &self.rules;
+        let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
+        rules.injection.injector(
+            (rules.order, rules.layout.shape()),
+            offsets,
+            rules.injectors,
+            |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
+            |injector| {
+                let (router, lane) = (&self.routers[node], rules.outputs() + injector);
+                let leaving = router.leaving & 1 << lane != 0;
+                (buffered(injector), router.lanes[lane].phits(leaving, rules.packet_phits, self.clock))
+            },
+        )
     }
 
     /// One cycle, but for step 1.
@@ -409,6 +423,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             if router.wake(1 << input) {
                 self.looking.push(node as u32);
             }
+            if self.rules.keeps_since {
+                self.since[node * Q + input] = self.clock;
+            }
         }
     }
 
@@ -525,9 +542,13 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
 
     /// Gives the single consumption port to one of the inputs that wait for it.
     fn consume_one(&mut self, node: usize) {
-        let this = &mut self.endpoints[node];
+        let this = &self.endpoints[node];
         if this.arrived != 0 && !this.consuming {
-            let input = after(this.arrived, this.last_consumed);
+            let input = match self.rules.plain_arbitration {
+                true => after(this.arrived, this.last_consumed),
+                false => self.choose(node, self.rules.outputs(), this.arrived),
+            };
+            let this = &mut self.endpoints[node];
             this.arrived &= !(1 << input);
             this.consuming = true;
             this.last_consumed = input;
@@ -540,18 +561,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn grant(&mut self, node: usize, output: usize) -> u64 {
         let rules = &self.rules;
         let asking = self.asking[output & 63];
-        let mut candidates = asking;
-        if rules.in_transit_priority > 0.0 {
-            let key = mix2(mix2(rules.seed ^ u64::from(self.first + node as u32), output as u64), self.clock);
-            let transit = asking & ((1u64 << rules.outputs()) - 1);
-            let first = f64::from(pick(key, 1 << 24)) < rules.in_transit_priority * f64::from(1 << 24);
-            if first && transit != 0 {
-                candidates = transit;
-            }
-        }
+        let chosen = if rules.plain_arbitration { None } else { Some(self.choose(node, output, asking)) };
         let router = &mut self.routers[node];
         let lane = &mut router.lanes[output];
-        let winner = after(candidates, lane.last_winner);
+        let winner = chosen.unwrap_or_else(|| after(asking, lane.last_winner));
         lane.last_winner = winner;
         lane.owner = winner;
         router.open &= !(1 << output);
@@ -562,6 +575,40 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             self.looking.push(node as u32);
         }
         1 << rules.port_of(output) & !router.busy
+    }
+
+    /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
+    /// after those of outputs: where it is not simply the next one.
+    #[inline(never)]
+    fn choose(&self, node: usize, output: usize, asking: u64) -> u8 {
+        let (rules, number) = (&self.rules, self.first + node as u32);
+        let key = arbiter_key(rules.seed, number, output, self.clock);
+        let transit = asking & ((1u64 << rules.outputs()) - 1);
+        let is_output = output < rules.outputs();
+        let last = match is_output {
+            true => self.routers[node].lanes[output].last_winner,
+            false => self.endpoints[node].last_consumed,
+        };
+        let first = is_output && transit != 0 && transit_first(key, rules.in_transit_priority);
+        let candidates = if first { transit } else { asking };
+        let asks = |input: usize| candidates & 1 << input != 0;
+        let inputs = rules.outputs() + rules.injectors;
+        let winner = winner(rules.arbitration, inputs, last.into(), key, asks, |input| self.contender(node, input));
+        winner.map_or(last, |input| input as u8)
+    }
+
+    fn contender(&self, node: usize, input: usize) -> Contender {
+        let rules = &self.rules;
+        let lane = &self.routers[node].lanes[input];
+        let transit = input < rules.outputs();
+        // Injection queues have been filled in this cycle already.
+        let now = if transit { self.clock } else { self.clock + 1 };
+        Contender {
+            since: self.since.get(node * Q + input).copied().unwrap_or(0),
+            phits: lane.phits(false, rules.packet_phits, now),
+            start: self.packets[lane.waiting.first() as usize].start,
+            vc: transit.then(|| rules.channel(input).vc),
+        }
     }
 
     /// Phase B: a free link takes the header of an output channel's packet, which stands at the head of `input`.
@@ -684,6 +731,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             router.unrouted |= 1 << input;
             if router.wake(1 << input) {
                 self.looking.push(node as u32);
+            }
+            if rules.keeps_since {
+                self.since[node * Q + input] = self.clock + 1;
             }
         }
         if input >= rules.outputs() {

@@ -2,9 +2,11 @@
 
 use std::ops::Deref;
 
+use trgen::Geometry;
+
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
-use crate::router::{Consumption, RouterParams};
+use crate::router::{Arbitration, Consumption, RouterParams};
 
 /// Settings of the router, prepared for use in every cycle.
 #[derive(Clone, Debug)]
@@ -17,6 +19,10 @@ pub(super) struct Rules<L> {
     pub(super) single_consumption: bool,
     /// Senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
+    /// Round robin among all that ask.
+    pub(super) plain_arbitration: bool,
+    /// Arbiters must know since when heads ask.
+    pub(super) keeps_since: bool,
     /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
     pub(super) deterministic: u64,
 }
@@ -30,14 +36,16 @@ impl<L> Deref for Rules<L> {
 }
 
 impl<L: Layout> Rules<L> {
-    pub(super) fn new(params: RouterParams, layout: L) -> Self {
-        let requests = Requests::new(&params, layout);
+    pub(super) fn new(params: RouterParams, layout: L, geometry: &Geometry) -> Self {
+        let requests = Requests::new(&params, layout, geometry);
         let outputs = layout.shape().ports() * layout.vcs();
         let deterministic = (0..outputs)
             .filter(|&output| OutputVc::at(output, layout.vcs()).vc < requests.first_adaptive())
             .fold(0, |mask, output| mask | 1 << output);
         Self {
             compares_space: requests.compare_space(),
+            plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
+            keeps_since: params.arbitration == Arbitration::Fifo,
             layout,
             requests,
             tail: u64::from(params.packet_phits) - 1,

@@ -1,0 +1,101 @@
+//! `fsin topology`: what a topology is like.
+
+use std::fmt::Write as _;
+
+use clap::ArgMatches;
+use fsin::topology::{self, Port, Survey, Topology};
+use serde_json::{Map, Value, json};
+use trgen::NodeId;
+
+use super::{Complaint, Exit, output};
+
+/// How it is written.
+pub(crate) const FORMATS: [&str; 3] = ["table", "json", "dot"];
+
+/// Most nodes that are surveyed one by one where they are not all alike: minutes.
+const MAX_NODES_APIECE: usize = 1 << 16;
+
+/// Describes the topology of a specification.
+pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let ways = matches.get_one::<usize>("ways").copied().unwrap_or(2);
+    let topology = topology::parse(word("spec"), ways)
+        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
+    let nodes = topology.nodes();
+    if !topology.looks_alike() && nodes > MAX_NODES_APIECE {
+        let what = format!("the {nodes} nodes of {} are too many to be counted from each of them", topology.spec());
+        return Err(Complaint::new(Exit::Usage, what, format!("use at most {MAX_NODES_APIECE} nodes")));
+    }
+    let text = match word("format") {
+        "dot" => dot(&*topology),
+        "json" => format!("{:#}\n", Value::Object(figures(&*topology))),
+        _ => table(&*topology),
+    };
+    output::print_text(&text)?;
+    Ok(Exit::Done)
+}
+
+fn figures(topology: &dyn Topology) -> Map<String, Value> {
+    let survey = Survey::of(topology);
+    let figures = json!({
+        "schema": 1,
+        "topology": topology.spec(),
+        "ways": topology.ways(),
+        "nodes": survey.nodes,
+        "links": survey.links,
+        "degree_min": survey.degree_min,
+        "degree_max": survey.degree_max,
+        "diameter_hops": survey.diameter,
+        "distance_mean_hops": survey.distance_mean,
+        "middle_links": survey.middle_links,
+        "uniform_load_bound_phits_per_node_cycle": survey.uniform_load_bound,
+    });
+    match figures {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn table(topology: &dyn Topology) -> String {
+    let survey = Survey::of(topology);
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+    let degree = match (survey.degree_min, survey.degree_max) {
+        (least, most) if least == most => most.to_string(),
+        (least, most) => format!("{least} to {most}"),
+    };
+    let rows = [
+        ("topology", topology.spec()),
+        ("nodes", survey.nodes.to_string()),
+        ("links", format!("{}, one way", survey.links)),
+        ("degree", format!("{degree} links from each node")),
+        ("diameter", format!("{} hops", survey.diameter)),
+        ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
+        ("middle", format!("{} links, one way, from the lower to the upper half of the numbers", survey.middle_links)),
+        ("uniform load", format!("{} phits/node/cycle at most", number(survey.uniform_load_bound))),
+    ];
+    rows.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = writeln!(text, "{name:<14}{value}");
+        text
+    })
+}
+
+/// The graph for Graphviz: a link both ways is one edge.
+fn dot(topology: &dyn Topology) -> String {
+    let shape = topology.shape();
+    let mut text = format!("digraph \"{}\" {{\n", topology.spec());
+    for node in (0..topology.nodes()).map(NodeId::at) {
+        for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+            let Some(there) = topology.neighbour(node, port) else { continue };
+            let (dimension, positive) = shape.direction(port);
+            // The other direction of a link that is written from its other end.
+            let back = |port: Port| topology.neighbour(there, port) == Some(node);
+            if !positive && back(shape.port(dimension, true)) {
+                continue;
+            }
+            let both = if shape.ways == 2 && back(shape.port(dimension, false)) { ", dir=both" } else { "" };
+            let _ = writeln!(text, "  {node} -> {there} [label={dimension}{both}];");
+        }
+    }
+    text.push_str("}\n");
+    text
+}

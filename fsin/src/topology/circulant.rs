@@ -1,0 +1,86 @@
+//! Circulant graphs: a ring, and jumps of the same lengths from every node.
+
+use trgen::Geometry;
+use trgen::catalog::Refusal;
+
+use super::cayley::{Cayley, MAX_NODES, Step};
+use super::{MAX_DIMENSIONS, number};
+
+/// Parses `64:1,8`.
+pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    const EXAMPLE: &str = "circulant:64:1,8";
+    let spec = format!("circulant:{words}");
+    let (nodes, jumps) = words.split_once(':').unwrap_or((words, ""));
+    let nodes = number(&spec, nodes, EXAMPLE)?;
+    let jumps: Vec<u32> = jumps.split(',').map(|jump| number(&spec, jump, EXAMPLE)).collect::<Result<_, _>>()?;
+    build(spec, nodes, &jumps, ways)
+}
+
+/// Parses `100`: two jumps that make the diameter of so many nodes least.
+pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    let spec = format!("midimew:{words}");
+    let nodes = number(&spec, words, "midimew:100")?;
+    // The least b with 2 b^2 >= N.
+    let long = (1..).find(|&long: &u64| 2 * long * long >= u64::from(nodes)).unwrap_or(1) as u32;
+    let jumps: Vec<u32> = [long.saturating_sub(1), long].into_iter().filter(|&jump| jump > 0).collect();
+    build(spec, nodes, &jumps, ways)
+}
+
+/// Parses `5^3`: jumps of the powers of the base.
+pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    const EXAMPLE: &str = "circpk:5^3";
+    let spec = format!("circpk:{words}");
+    let (base, count) = words.split_once('^').unwrap_or((words, ""));
+    let (base, count) = (number(&spec, base, EXAMPLE)?, number(&spec, count, EXAMPLE)?);
+    let fits = base >= 2 && (1..=MAX_DIMENSIONS as u32).contains(&count);
+    let nodes = base.checked_pow(count).filter(|&nodes| fits && nodes as usize <= MAX_NODES).ok_or_else(|| {
+        let what = format!("`{spec}` is out of range");
+        Refusal::value(what, format!("use a base of 2 or more and 1 to {MAX_DIMENSIONS} jumps, at most 2^24 nodes"))
+    })?;
+    let jumps: Vec<u32> = (0..count).map(|power| base.pow(power)).collect();
+    build(spec, nodes, &jumps, ways)
+}
+
+/// Parses `16`: a ring with links across.
+pub(super) fn spidergon(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    let spec = format!("spidergon:{words}");
+    let nodes = number(&spec, words, "spidergon:16")?;
+    if nodes < 4 || !nodes.is_multiple_of(2) {
+        let what = format!("{nodes} nodes in `{spec}` are out of range");
+        return Err(Refusal::value(what, "use an even number, 4 or more"));
+    }
+    build(spec, nodes, &[1, nodes / 2], ways)
+}
+
+fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley, Refusal> {
+    let bad = |what: String, remedy: String| Err(Refusal::value(what, remedy));
+    if !(2..=MAX_NODES as u32).contains(&nodes) {
+        return bad(format!("{nodes} nodes in `{spec}` are out of range"), "use 2 to 2^24 nodes".to_owned());
+    }
+    if !(1..=2).contains(&ways) {
+        return bad(format!("{ways} ways per dimension do not exist"), "use 1 or 2".to_owned());
+    }
+    if jumps.len() > MAX_DIMENSIONS {
+        return bad(format!("`{spec}` has {} jumps", jumps.len()), format!("use at most {MAX_DIMENSIONS}"));
+    }
+    if let Some(jump) = jumps.iter().find(|&&jump| !(1..=nodes / 2).contains(&jump)) {
+        return bad(format!("jump {jump} in `{spec}` is out of range"), format!("use 1 to {}", nodes / 2));
+    }
+    if let Some((_, jump)) = jumps.iter().enumerate().find(|&(at, jump)| jumps[..at].contains(jump)) {
+        return bad(format!("`{spec}` has jump {jump} twice"), "use different jumps".to_owned());
+    }
+    let divisor = jumps.iter().fold(nodes, |divisor, &jump| greatest_common_divisor(divisor, jump));
+    if divisor > 1 {
+        let what = format!("`{spec}` falls into {divisor} networks without links between them");
+        return bad(what, "use jumps that have no common divisor with the number of nodes".to_owned());
+    }
+    let geometry = Geometry::new(&[nodes]);
+    let geometry = geometry.ok_or_else(|| Refusal::value("no nodes", "use 2 to 2^24 nodes"))?;
+    let steps: Vec<Step> =
+        jumps.iter().map(|&jump| Step { by: vec![jump.into()], is_across: 2 * jump == nodes }).collect();
+    Cayley::new(spec, geometry, (vec![vec![0]], vec![0]), &steps, ways)
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}

@@ -1,0 +1,320 @@
+//! Topologies against formulas and against breadth-first search; routings against the channels that packets wait for.
+
+use std::collections::{HashMap, HashSet};
+
+use fsin::router::RouterParams;
+use fsin::router::layout::AnySize;
+use fsin::router::request::{Head, Input, OutputVc, Requests, Surroundings};
+use fsin::routing::Order;
+use fsin::topology::{self, Port, Survey, Topology};
+use proptest::prelude::*;
+use tests::strategies::{all_routings, fitted, fixed_cases, networks};
+use trgen::NodeId;
+
+fn build(spec: &str, ways: usize) -> Box<dyn Topology> {
+    topology::parse(spec, ways).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"))
+}
+
+/// \[hops\] From `start` to every node, breadth first over links.
+fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; topology.nodes()];
+    distances[start] = 0;
+    let mut reached = vec![start];
+    let mut next = 0;
+    while next < reached.len() {
+        let here = reached[next];
+        next += 1;
+        for port in 0..topology.shape().ports() {
+            if let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8))
+                && distances[there.index()] == u32::MAX
+            {
+                distances[there.index()] = distances[here] + 1;
+                reached.push(there.index());
+            }
+        }
+    }
+    distances
+}
+
+/// Where a route leads, dimension by dimension, or in the other order; `None` if a link is missing.
+fn walk(topology: &dyn Topology, from: NodeId, route: &[i16], backwards: bool) -> Option<NodeId> {
+    let shape = topology.shape();
+    let mut dimensions: Vec<usize> = (0..shape.dimensions).collect();
+    if backwards {
+        dimensions.reverse();
+    }
+    let mut at = from;
+    for dimension in dimensions {
+        for _ in 0..route[dimension].unsigned_abs() {
+            at = topology.neighbour(at, shape.port(dimension, route[dimension] > 0))?;
+        }
+    }
+    Some(at)
+}
+
+proptest! {
+    #![proptest_config(fixed_cases(96))]
+
+    /// Whatever is drawn, a route has as many hops as breadth-first search says, and leads there in any order. With links
+    /// both ways, neighbours are mutual. A survey counts what the search finds.
+    #[test]
+    fn routes_are_shortest((spec, ways) in networks(120), draws in any::<u64>()) {
+        let topology = build(&spec, ways);
+        let shape = topology.shape();
+        let mut longest = 0;
+        for from in 0..topology.nodes() {
+            let distances = distances(&*topology, from);
+            for (to, &distance) in distances.iter().enumerate() {
+                let mut bits = draws ^ (from * 31 + to) as u64;
+                let route = topology.offsets(NodeId::at(from), NodeId::at(to), &mut |_| {
+                    bits = bits.rotate_left(7).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                    bits >> 63 == 0
+                });
+                let hops: u32 = route.iter().map(|hops| u32::from(hops.unsigned_abs())).sum();
+                prop_assert_eq!(hops, distance, "{} from {} to {}", spec, from, to);
+                longest = longest.max(hops);
+                for backwards in [false, true] {
+                    let end = walk(&*topology, NodeId::at(from), &route, backwards);
+                    prop_assert_eq!(end, Some(NodeId::at(to)), "{} from {}", spec, from);
+                }
+            }
+            for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+                let (dimension, positive) = shape.direction(port);
+                let Some(there) = topology.neighbour(NodeId::at(from), port) else { continue };
+                let back = |positive| topology.neighbour(there, shape.port(dimension, positive));
+                if shape.ways == 2 {
+                    // A link across leads back by itself.
+                    let mutual = back(!positive) == Some(NodeId::at(from)) || back(positive) == Some(NodeId::at(from));
+                    prop_assert!(mutual, "{} {} {}", spec, from, there);
+                }
+            }
+        }
+        let survey = Survey::of(&*topology);
+        prop_assert_eq!((survey.diameter, survey.nodes), (longest, topology.nodes()));
+    }
+}
+
+/// Sums of distances from node 0, by a formula of the coordinates or the number of each node.
+fn sum_of(nodes: u64, distance: impl Fn(u64) -> u64) -> (u64, u64) {
+    (0..nodes).map(distance).fold((0, 0), |(sum, most), hops| (sum + hops, most.max(hops)))
+}
+
+#[test]
+fn distances_are_those_of_the_closed_forms() {
+    let mut expected: Vec<(String, usize, u64, u64)> = Vec::new();
+    for n in 1..=9u32 {
+        expected.push((format!("hypercube:{n}"), n as usize, u64::from(n) << (n - 1), n.into()));
+    }
+    for half in [2u64, 3, 4, 5, 8, 33, 128] {
+        // The ring, or across and then the ring; a diameter of ceil(N / 4).
+        let (sum, most) = sum_of(2 * half, |d| d.min(2 * half - d).min(1 + d.abs_diff(half)));
+        assert_eq!(most, (2 * half).div_ceil(4));
+        expected.push((format!("spidergon:{}", 2 * half), 3, sum, most));
+    }
+    for nodes in (6u64..200).chain([500, 613, 1000]) {
+        // At most 4 d nodes at distance d: nearest are 1, 4, 8, ... until none is left.
+        let most = (1..).find(|&d: &u64| 2 * d * d + 2 * d + 1 >= nodes).unwrap();
+        let sum = (1..most).map(|d| 4 * d * d).sum::<u64>() + most * (nodes - (2 * (most - 1) * most + 1));
+        let formula = (((2 * nodes - 1) as f64).sqrt() - 1.0) / 2.0;
+        assert_eq!(most, formula.ceil() as u64);
+        expected.push((format!("midimew:{nodes}"), 4, sum, most));
+    }
+    for (p, k) in [(3u64, 1u32), (3, 2), (3, 5), (5, 3), (7, 2), (9, 3)] {
+        // Digits between -(p-1)/2 and (p-1)/2, each the hops of its jump.
+        let sum = p.pow(k) * u64::from(k) * (p * p - 1) / (4 * p);
+        expected.push((format!("circpk:{p}^{k}"), 2 * k as usize, sum, u64::from(k) * (p - 1) / 2));
+    }
+    for (w, h) in [(3u64, 3u64), (4, 4), (7, 7), (12, 12), (9, 5), (20, 16)] {
+        // Along the diagonal where both ways agree, round either edge.
+        let (sum, most) = sum_of(w * h, |node| {
+            let (x, y) = ((node % w) as i64, (node / w) as i64);
+            let round = [(x, y), (x - w as i64, y), (x, y - h as i64), (x - w as i64, y - h as i64)];
+            let hops = |(x, y): (i64, i64)| if (x < 0) == (y < 0) { x.abs().max(y.abs()) } else { x.abs() + y.abs() };
+            round.into_iter().map(|at| hops(at) as u64).min().unwrap()
+        });
+        if w == h {
+            assert_eq!(most, 2 * w / 3);
+        }
+        expected.push((format!("spinnaker:{w}x{h}"), 6, sum, most));
+    }
+    for (w, h, skew) in [(8i64, 4i64, 4i64), (16, 8, 8), (12, 6, 6), (7, 5, 3), (10, 3, 1), (9, 4, 0), (40, 20, 20)] {
+        // The nearest of all images of a node.
+        let (sum, most) = sum_of((w * h) as u64, |node| {
+            let (x, y) = (node as i64 % w, node as i64 / w);
+            let image = |across: i64, up: i64| (x + across * w + up * skew).abs() + (y - up * h).abs();
+            (-9..=9).flat_map(|up| (-9..=9).map(move |across| image(across, up))).min().unwrap() as u64
+        });
+        if w == 2 * h && skew == h {
+            assert_eq!(most, h as u64, "the diameter of a 2a x a torus twisted by a is a");
+        }
+        expected.push((format!("twisted:{w}x{h}:{skew}"), 4, sum, most));
+    }
+    for (spec, degree, sum, most) in expected {
+        let survey = Survey::of(&*build(&spec, 2));
+        assert_eq!((survey.degree_min, survey.degree_max), (degree, degree), "{spec}");
+        assert_eq!(u64::from(survey.diameter), most, "{spec}");
+        let mean = sum as f64 / (survey.nodes - 1) as f64;
+        let found = survey.distance_mean.unwrap();
+        assert!((found - mean).abs() < 1e-9, "{spec}: {found}, by the formula {mean}");
+    }
+}
+
+/// A twist of nothing is a torus, to the digest.
+#[test]
+fn a_torus_twisted_by_nothing_is_a_torus() {
+    let digest = |topology: &str| {
+        let mut setup = tests::setup::Setup::new(topology, fsin::routing::Routing::BubbleSmart, 3);
+        // An odd torus: no direction is drawn.
+        setup.params.seed = 3;
+        setup.fixed(2_000).digest
+    };
+    assert_eq!(digest("torus:7x5"), digest("twisted:7x5:0"));
+    assert_eq!(digest("torus:3x3x5"), digest("twisted:3x3x5:yx=0"));
+    assert_ne!(digest("torus:7x5"), digest("twisted:7x5:2"));
+}
+
+/// A node at which one channel of every link is open, and nothing else is.
+struct OneChannel(u8);
+
+impl Surroundings for OneChannel {
+    fn open(&self, _: Port) -> u32 {
+        1 << self.0
+    }
+
+    fn is_full(&self, output: OutputVc) -> bool {
+        output.vc != self.0
+    }
+
+    fn space_ahead(&self, output: OutputVc) -> Option<u32> {
+        Some(u32::from(output.vc == self.0))
+    }
+
+    fn has_room(&self, _: OutputVc, _: u32) -> bool {
+        true
+    }
+}
+
+/// What a packet holds and waits for: a channel by its node, or with a bubble the ring that it belongs to.
+type Held = (usize, OutputVc);
+
+/// Every pair (held, waited for at last) that packets of any source and destination can come to, on any path that the
+/// routing permits.
+fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)> {
+    let shape = topology.shape();
+    let requests = Requests::new(params, AnySize { shape, vcs: params.vcs }, topology.geometry());
+    let name = |node: NodeId, output: OutputVc| {
+        let mut ring = vec![node];
+        while params.routing.uses_bubble()
+            && let Some(next) = topology.neighbour(ring[ring.len() - 1], output.port)
+            && next != node
+        {
+            ring.push(next);
+        }
+        (ring.iter().map(|node| node.index()).min().expect("a ring has nodes"), output)
+    };
+    let mut pairs = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut states: Vec<(NodeId, NodeId, Option<OutputVc>, Vec<i16>)> = Vec::new();
+    for pair in 0..topology.nodes().pow(2) {
+        let (from, to) = (NodeId::at(pair / topology.nodes()), NodeId::at(pair % topology.nodes()));
+        for positive in [true, false] {
+            let offsets = topology.offsets(from, to, &mut |_| positive);
+            states.push((from, from, None, offsets[..shape.dimensions].to_vec()));
+        }
+    }
+    while let Some(state) = states.pop() {
+        let (node, before, input, offsets) = &state;
+        if offsets.iter().all(|&hops| hops == 0) || !seen.insert((*node, *input, offsets.clone())) {
+            continue;
+        }
+        let head_input = input.map_or(Input::Injection, Input::Transit);
+        let head = Head { node: *node, input: head_input, offsets, key: 1, now: 1 };
+        let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
+        if let Some(input) = *input {
+            // What it stands in is the channel that leads from the node before.
+            let held = name(*before, input);
+            if held != last {
+                pairs.insert((held, last));
+            }
+        }
+        for vc in 0..params.vcs as u8 {
+            let mut keys =
+                (0..8).filter_map(|key| requests.request(&Head { key, ..head }, &OneChannel(vc))).collect::<Vec<_>>();
+            keys.sort_unstable();
+            keys.dedup();
+            for output in keys {
+                let (dimension, positive) = shape.direction(output.port);
+                let mut rest = offsets.clone();
+                rest[dimension] -= if positive { 1 } else { -1 };
+                let next = topology.neighbour(*node, output.port).expect("a route follows links");
+                states.push((next, *node, Some(output), rest));
+            }
+        }
+    }
+    pairs
+}
+
+/// True if following the pairs never comes back.
+fn is_acyclic(pairs: &HashSet<(Held, Held)>) -> bool {
+    let mut after: HashMap<Held, Vec<Held>> = HashMap::new();
+    let mut before: HashMap<Held, usize> = HashMap::new();
+    for &(held, last) in pairs {
+        after.entry(held).or_default().push(last);
+        before.entry(held).or_default();
+        *before.entry(last).or_default() += 1;
+    }
+    let mut free: Vec<Held> = before.iter().filter(|&(_, &count)| count == 0).map(|(&held, _)| held).collect();
+    let mut done = 0;
+    while let Some(held) = free.pop() {
+        done += 1;
+        for last in after.get(&held).into_iter().flatten() {
+            let count = before.get_mut(last).expect("every end of a pair was counted");
+            *count -= 1;
+            if *count == 0 {
+                free.push(*last);
+            }
+        }
+    }
+    done == before.len()
+}
+
+/// Packets wait at last for channels (with a bubble: for rings) whose order has no circle: nothing can lock.
+#[test]
+fn no_routing_waits_in_a_circle() {
+    for (spec, ways) in [
+        ("torus:5x4", 2),
+        ("torus:4x5", 1),
+        ("torus:4x3x3", 2),
+        ("mesh:4x3", 2),
+        ("torus:6", 2),
+        ("twisted:6x3:3", 2),
+        ("twisted:3x3x3:yx=1,zy=2", 2),
+        ("hypercube:4", 2),
+        ("circulant:20:3,4", 2),
+        ("midimew:17", 2),
+        ("circpk:3^3", 2),
+        ("spidergon:14", 2),
+        ("spinnaker:5x4", 2),
+    ] {
+        let topology = build(spec, ways);
+        for routing in all_routings() {
+            for order in [Order::Dimension, Order::Direction] {
+                let params = fitted(RouterParams { routing, order, ..RouterParams::default() }, &*topology, 0);
+                let pairs = waits(&*topology, &params);
+                assert!(is_acyclic(&pairs), "{spec} {} {order:?}", params.routing.name());
+                assert!(topology.shape().dimensions == 1 || !pairs.is_empty(), "{spec} {}", params.routing.name());
+            }
+        }
+    }
+}
+
+/// The search finds a circle where there is one: a ring without bubble or dateline.
+#[test]
+fn a_bare_ring_waits_in_a_circle() {
+    let topology = build("torus:5", 1);
+    let params = RouterParams { vcs: 1, routing: fsin::routing::Routing::BubbleOblivious, ..RouterParams::default() };
+    assert!(is_acyclic(&waits(&*topology, &params)), "with a bubble the ring is one");
+    let vc = OutputVc { port: Port(0), vc: 0 };
+    let bare = (0..5).map(|node| ((node, vc), ((node + 1) % 5, vc))).collect();
+    assert!(!is_acyclic(&bare));
+}
