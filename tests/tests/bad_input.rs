@@ -184,6 +184,7 @@ cases! {
     file_missing: case("run nope.toml", "nope.toml");
     file_is_a_folder: case("run folder", "folder").file("folder/", "");
     file_not_text: case("run e.toml", "e.toml").file("e.toml", b"load = \xff\n");
+    file_is_a_trace: case("run t.trc", "t.trc").file("t.trc", "s 0 1 0 8\n");
     file_not_toml: experiment("vcs = 3\nload = = 3\n", "e.toml:2:8");
     file_open_string: experiment("topology = \"torus:4x4\n", "e.toml:1:22");
     file_key_twice: experiment("load = 0.3\nload = 0.4\n", "e.toml:2:1");

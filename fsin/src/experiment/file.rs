@@ -34,10 +34,10 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
                 message if ["i128", "overflow", "too large"].iter().any(|word| message.contains(word)) => {
                     "use a smaller number".to_owned()
                 }
-                _ => format!(
-                    "write one `key = value` a line, words in quotes; if this is a trace, use --trace {}",
-                    path.display()
-                ),
+                _ if path.extension().is_none_or(|extension| extension != "toml") => {
+                    format!("an experiment is a TOML file; if this is a trace, use --trace {}", path.display())
+                }
+                _ => "write one `key = value` a line, words in quotes".to_owned(),
             },
             origin: at(error.span().unwrap_or(0..0)),
         })?;
