@@ -315,8 +315,7 @@ impl<L: Layout> Requests<L> {
     #[inline(always)]
     fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
-        let now = mix2(head.key ^ u64::from(head.node.0), head.now);
-        let mut dimension = 0;
+        let adaptive = self.channels_from(1);
         if let Input::Transit(input) = head.input {
             let (own, positive) = self.layout.shape().direction(input.port);
             let offset = head.offsets[own];
@@ -324,16 +323,20 @@ impl<L: Layout> Requests<L> {
             if straight && near.open(input.port) & 1 << input.vc != 0 {
                 return Some(input);
             }
-            dimension = pick(now, dimensions as u32) as usize;
         }
+        let now = mix2(head.key ^ u64::from(head.node.0), head.now);
+        let mut dimension = match head.input {
+            Input::Transit(_) => pick(now, dimensions as u32) as usize,
+            Input::Injection => 0,
+        };
         for _ in 0..dimensions {
             let offset = head.offsets[dimension];
             if offset != 0 {
                 let port = self.layout.shape().port(dimension, offset > 0);
                 // Drawn before it is looked at: but where none is open, the draw does not matter.
-                if near.open(port) & self.channels_from(1) != 0 {
-                    let adaptive = u32::from(self.vcs()) - 1;
-                    let vc = 1 + if adaptive == 1 { 0 } else { pick(mix2(now, dimension as u64), adaptive) as u8 };
+                if near.open(port) & adaptive != 0 {
+                    let count = u32::from(self.vcs()) - 1;
+                    let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
                     if self.passing(head, port, 1 << vc, near) != 0 {
                         return Some(OutputVc { port, vc });
                     }
