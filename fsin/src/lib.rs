@@ -12,3 +12,5 @@ pub mod run;
 pub mod stats;
 pub mod switch;
 pub mod topology;
+pub mod view;
+pub mod watch;

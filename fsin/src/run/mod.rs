@@ -108,7 +108,9 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let mut slice = SLICE;
         loop {
             let clock = self.clock();
-            let stop = (clock + slice).min(target);
+            let in_flight = self.coupled.network().in_flight();
+            let wanted = self.coupled.show(Progress { phase, clock, end, in_flight });
+            let stop = (clock + wanted.unwrap_or(slice)).min(target);
             let reached = self.coupled.run(stop)?;
             let network = self.coupled.network();
             let in_flight = network.in_flight();
