@@ -1,6 +1,7 @@
 //! A fast functional simulator of interconnection networks.
 
 pub mod couple;
+pub mod dashboard;
 pub mod engine;
 pub mod experiment;
 pub mod ideal;
