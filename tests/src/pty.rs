@@ -17,7 +17,6 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a command on it.
-#[derive(Debug)]
 pub struct Terminal {
     controller: File,
     /// Kept open, to see in what state the command leaves it.

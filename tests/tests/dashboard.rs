@@ -89,7 +89,9 @@ fn results_are_the_same_looked_at_paused_or_alone() {
     assert_eq!(terminal.wait().code(), Some(0));
     terminal.check_restored();
     let watched = result(folder.path());
-    for name in ["digest", "cycles", "packet_hops", "latency_mean_cycles", "latency_p999_cycles", "samples", "fairness_jain"] {
+    for name in
+        ["digest", "cycles", "packet_hops", "latency_mean_cycles", "latency_p999_cycles", "samples", "fairness_jain"]
+    {
         assert_eq!(alone[name], watched[name], "{name}");
     }
 }
@@ -121,9 +123,12 @@ fn a_panic_gives_the_terminal_back() {
     // The example of the library takes the terminal, draws once, and panics.
     let folder = tempfile::tempdir().unwrap();
     let test = std::env::current_exe().unwrap();
-    let Some(mut terminal) =
-        Terminal::start(&test, &["--ignored", "--exact", "helper_that_panics", "--nocapture"], &folder.path().join("out"), (80, 24))
-    else {
+    let Some(mut terminal) = Terminal::start(
+        &test,
+        &["--ignored", "--exact", "helper_that_panics", "--nocapture"],
+        &folder.path().join("out"),
+        (80, 24),
+    ) else {
         return;
     };
     assert_ne!(terminal.wait().code(), Some(0));

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{app, guests, tasks, torus};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
@@ -66,8 +68,9 @@ fn tasks_and_guests() {
 fn stages_of_a_tree_and_groups_of_a_dragonfly() {
     for name in ["stage", "group"] {
         let rows = (0..4u32).map(|row| (row * 4..row * 4 + 4).collect()).collect();
-        let about = About { layout: Layout::Rows { name: name.to_owned(), rows }, ..torus(&[4, 4]) };
-        let mut app = app(about, Screen::Network, &|_| None);
+        let mut app = app(torus(&[4, 4]), Screen::Network, &|_| None);
+        app.about =
+            Arc::new(About { layout: Layout::Rows { name: name.to_owned(), rows }, ..About::clone(&app.about) });
         app.metric = Metric::Injection;
         insta::assert_snapshot!(format!("{name}s"), picture(&app, (80, 24)));
     }
@@ -105,7 +108,9 @@ fn no_size_and_no_network_makes_a_screen_panic() {
             app.screen = screen;
             for focus in [None, Some(3)] {
                 app.focus = focus.filter(|&focus| focus < app.about.routers);
-                for (width, height) in (0..60).flat_map(|width| [0, 1, 5, 6, 7, 9, 12, 15].map(|height| (width * 2, height))) {
+                for (width, height) in
+                    (0..60).flat_map(|width| [0, 1, 5, 6, 7, 9, 12, 15].map(|height| (width * 2, height)))
+                {
                     picture(app, (width, height));
                 }
             }

@@ -28,7 +28,14 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let Some(snapshot) = app.latest() else { return };
-    paint(buffer, inner, 0, 0, "latency (cycles)   packets     mean    p50    p90    p99  p99.9    max", theme.faint());
+    paint(
+        buffer,
+        inner,
+        0,
+        0,
+        "latency (cycles)   packets      mean     p50     p90     p99   p99.9     max",
+        theme.faint(),
+    );
     summary(inner, 1, "lately", &snapshot.latency.recent, buffer);
     summary(inner, 2, "since it is seen", &snapshot.latency.all, buffer);
     if inner.height < 9 {
@@ -48,9 +55,9 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 fn summary(area: Rect, y: u16, name: &str, of: &Summary, buffer: &mut Buffer) {
     let cycles = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
     let text = format!(
-        "{name:<17}{:>9}{:>9}{:>7}{:>7}{:>7}{:>7}{:>7}",
+        "{name:<17}{:>9}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}",
         count(of.count),
-        fixed(of.mean, 2),
+        fixed(of.mean, 1),
         cycles(of.p50),
         cycles(of.p90),
         cycles(of.p99),

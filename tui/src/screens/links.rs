@@ -55,7 +55,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     paint(buffer, area, 1, 0, &format!("{} links, {by} (o: the other way)", links.len()), theme.title());
     let wide = area.width >= 100;
     let bar = (area.width.saturating_sub(if wide { 62 } else { 54 }) / 2).min(40);
-    let (use_at, queue_at) = (30, 30 + bar + 12);
+    let (use_at, queue_at) = (32, 32 + bar + 8);
     paint(buffer, area, 1, 1, "link", theme.faint());
     paint(buffer, area, use_at, 1, "phits/cycle", theme.faint());
     paint(buffer, area, queue_at, 1, "queue behind", theme.faint());

@@ -186,22 +186,24 @@ fn router_in_full(app: &App, router: usize, area: Rect, buffer: &mut Buffer) {
     let Some(snapshot) = app.latest() else { return };
     let (about, theme) = (&*app.about, app.theme);
     paint(buffer, area, 0, 0, &format!("router {}", about.router_name(router)), theme.title());
-    let mut gauge = |y: u16, name: &str, share: f64| {
+    let mut gauge = |y: u16, name: &str, share: f64, value: String| {
         paint(buffer, area, 0, y, name, theme.faint());
         let bar = Rect { x: area.x + 18, y: area.y + y, width: 12, height: 1 };
         if y < area.height {
             Gauge { share, style: theme.line(crate::theme::Theme::level(share).max(4)) }.render(bar, buffer);
         }
-        paint(buffer, area, 31, y, &percent(share), theme.faint());
+        paint(buffer, area, 31, y, &value, theme.faint());
     };
-    gauge(2, "transit queues", snapshot.queue_fill(about, router));
-    gauge(3, "injection queues", snapshot.injection_fill(about, router));
+    let (transit, injection) = (snapshot.queue_fill(about, router), snapshot.injection_fill(about, router));
+    gauge(2, "transit queues", transit, percent(transit));
+    gauge(3, "injection queues", injection, percent(injection));
     let ports: Vec<(usize, usize)> = about.linked_ports(router).collect();
     for (at, &(port, to)) in ports.iter().enumerate() {
         let y = 8 + 2 * at as u16;
-        gauge(y, &format!("{} queue at {to}", about.ports[port]), snapshot.link_fill(about, router, port));
-        let share = app.history.link_use(about, router * about.ports.len() + port).unwrap_or(0.0);
-        gauge(y + 1, "   link, phits/cycle", share);
+        let queue = snapshot.link_fill(about, router, port);
+        gauge(y, &format!("{} queue at {to}", about.ports[port]), queue, percent(queue));
+        let used = app.history.link_use(about, router * about.ports.len() + port);
+        gauge(y + 1, "   phits/cycle", used.unwrap_or(0.0), fixed(used, 2));
     }
     let waiting = snapshot.waiting.get(router).copied().unwrap_or(0);
     paint(buffer, area, 0, 4, &format!("before injection  {} packets", count(waiting)), theme.faint());

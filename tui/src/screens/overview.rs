@@ -68,7 +68,12 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
     let width = usize::from(area.width.saturating_sub(spark_at));
     let mut y = 0;
     let mut series = |title: &str, value: String, role: Role, of: &dyn Fn(&Point) -> Option<f64>| {
-        paint(buffer, area, 0, y, title, Style::new());
+        let end = paint(buffer, area, 0, y, title, Style::new());
+        if value.is_empty() && end > 13 {
+            // A heading of the lines below.
+            y += 1;
+            return;
+        }
         paint(buffer, area, 13, y, &value, theme.role(role));
         paint(buffer, area, spark_at, y, &sparkline(points.iter().map(of), width), theme.role(role));
         y += 1;
@@ -81,12 +86,11 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
     series("  injected", load(|point| point.injected), Role::Second, &|point| Some(point.injected));
     series("  accepted", load(|point| point.accepted), Role::Third, &|point| Some(point.accepted));
     series("latency lately, cycles", String::new(), Role::First, &|_| None);
-    let recent = &snapshot.latency.recent;
-    let cycles = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
+    let cycles = |at: usize| last.and_then(|point| point.latency).map_or_else(|| "-".to_owned(), |of| count(of[at]));
     let percentile = |at: usize| move |point: &Point| point.latency.map(|latency| latency[at] as f64);
-    series("  p50", cycles(recent.p50), Role::First, &percentile(0));
-    series("  p90", cycles(recent.p90), Role::Second, &percentile(1));
-    series("  p99", cycles(recent.p99), Role::Third, &percentile(2));
+    series("  p50", cycles(0), Role::First, &percentile(0));
+    series("  p90", cycles(1), Role::Second, &percentile(1));
+    series("  p99", cycles(2), Role::Third, &percentile(2));
     series("queues", last.map_or_else(|| "-".to_owned(), |p| percent(p.fill)), Role::Second, &|p| Some(p.fill));
     let packets = &snapshot.packets;
     let counts = format!("packets: {} in flight, {} received", count(packets.in_flight), count(packets.received));

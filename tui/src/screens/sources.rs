@@ -108,7 +108,7 @@ fn timeline(app: &App, tasks: &[Task], area: Rect, buffer: &mut Buffer) {
     let skipped = points.len().saturating_sub(width);
     paint(buffer, area, 0, 2, "task @ node", theme.faint());
     let from = points.get(skipped).map_or(0, |point| point.cycle);
-    paint(buffer, area, left, 2, &format!("from cycle {} to now; a column is a snapshot", count(from)), theme.faint());
+    paint(buffer, area, left, 2, &format!("from cycle {} to now", count(from)), theme.faint());
     paint(buffer, area, left + width as u16 + 1, 2, "events begun, sent", theme.faint());
     for (at, (number, task)) in tasks.iter().enumerate().skip(first).take(rows).enumerate() {
         let y = at as u16 + 3;

@@ -8,6 +8,9 @@ use super::{About, Snapshot, Sources, TaskState};
 /// Points that are kept; from then on every second one is forgotten, and the next ones are twice as far apart.
 const CAPACITY: usize = 512;
 
+/// \[cycles\] Least time over which rates are taken: those of a single step say nothing.
+const LEAST: u64 = 64;
+
 /// What a run was like between two snapshots.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Point {
@@ -39,7 +42,9 @@ pub struct History {
     pending: usize,
     /// Where the next point begins.
     mark: Option<Arc<Snapshot>>,
-    previous: Option<Arc<Snapshot>>,
+    /// Where the time begins over which links are looked at, and where it will begin next.
+    base: Option<Arc<Snapshot>>,
+    next_base: Option<Arc<Snapshot>>,
     latest: Option<Arc<Snapshot>>,
 }
 
@@ -61,7 +66,14 @@ impl History {
             }
             _ => {}
         }
-        self.previous = self.latest.replace(Arc::clone(&snapshot));
+        self.latest = Some(Arc::clone(&snapshot));
+        let far = |from: &Option<Arc<Snapshot>>| from.as_ref().is_none_or(|from| snapshot.cycle - from.cycle >= LEAST);
+        if far(&self.next_base) {
+            self.base = self.next_base.replace(Arc::clone(&snapshot));
+        }
+        if self.mark.is_some() && !far(&self.mark) {
+            return;
+        }
         self.pending += 1;
         let Some(mark) = &self.mark else {
             self.mark = Some(snapshot);
@@ -96,11 +108,11 @@ impl History {
         self.latest.as_ref()
     }
 
-    /// \[phits/cycle\] That crossed a link (index router x ports + port) between the latest two snapshots; `None` if
-    /// nothing is known of it.
+    /// \[phits/cycle\] That crossed a link (index router x ports + port) lately; `None` if nothing is
+    /// known of it.
     #[must_use]
     pub fn link_use(&self, about: &About, link: usize) -> Option<f64> {
-        let (before, now) = (self.previous.as_ref()?, self.latest.as_ref()?);
+        let (before, now) = (self.base.as_ref()?, self.latest.as_ref()?);
         let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
         let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
         // A header that crosses at the end brings phits that cross later.
@@ -166,6 +178,9 @@ mod tests {
         }
         assert!(history.points().len() < CAPACITY && history.points().len() >= CAPACITY / 4);
         assert!(history.points()[0].cycle < 2_000 && history.points().back().unwrap().cycle > 150_000);
+        let points = history.points().len();
+        history.push(&about, at(159_985));
+        assert_eq!(history.points().len(), points, "a single step is no point");
         history.push(&about, at(3));
         assert!(history.points().is_empty(), "an earlier snapshot begins a new history");
     }

@@ -63,6 +63,11 @@ impl Widget for Histogram<'_> {
             let label = if tick + 1 == ticks { format!("{} cycles", count(value)) } else { count(value) };
             let width = label.chars().count();
             let x = ((share * (columns - 1) as f64) as usize).min(columns.saturating_sub(width));
+            // The last one says the unit: what would run into it is left out.
+            let last = count(high as u64).chars().count() + " cycles".len();
+            if tick + 1 < ticks && x + width + 1 > columns.saturating_sub(last) {
+                continue;
+            }
             super::line(
                 buffer,
                 Rect { x: area.x + x as u16, width: width.min(columns - x) as u16, ..area },

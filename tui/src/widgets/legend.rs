@@ -8,12 +8,18 @@ use crate::view::TaskState;
 /// The scale of levels: marks, their meaning in per cent, and of what. Short where there is little room.
 #[must_use]
 pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
-    let short = usize::from(width) < 52 + of.len();
+    // Of the scale, and of the words around it.
+    let (marks, long) = (2 * (LEVELS - 1), 11 + 29);
+    let short = usize::from(width) < marks + long + of.len();
     let mut spans = vec![Span::raw(if short { "· 0 " } else { "· nothing  " })];
     for level in 1..LEVELS {
         spans.push(Span::styled(format!("{} ", Theme::mark(level)), theme.cell(level)));
     }
-    let words = if short { format!(" x10 % {of}") } else { format!(" tenths (9: 90 % or more) of {of}") };
+    let words = match short {
+        false => format!(" tenths (9: 90 % or more) of {of}"),
+        true if usize::from(width) < marks + 4 + 11 + of.len() => " tenths".to_owned(),
+        true => format!(" tenths of {of}"),
+    };
     spans.push(Span::raw(words));
     Line::from(spans)
 }

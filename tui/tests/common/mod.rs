@@ -7,7 +7,7 @@ use tui::theme::{Depth, Theme};
 use tui::view::{About, Guest, Latency, Layout, Packets, RunState, Snapshot, Sources, Summary, Task, TaskState};
 
 /// A two-way torus.
-pub fn torus(sizes: &[u32]) -> About {
+pub(crate) fn torus(sizes: &[u32]) -> About {
     let routers: usize = sizes.iter().map(|&size| size as usize).product();
     let mut about = About {
         title: "torus:16x16 bubble:smart vcs 3 packet 16 | hotspot(0.2,102) bernoulli load 0.6 | seed 1".to_owned(),
@@ -41,7 +41,7 @@ fn distance(from: u32, to: u32, size: u32) -> u32 {
 }
 
 /// The run at a cycle: queues fill towards the router in the middle of row 6.
-pub fn at(about: &About, cycle: u64) -> Snapshot {
+pub(crate) fn at(about: &About, cycle: u64) -> Snapshot {
     let Layout::Grid { sizes } = &about.layout else { return Snapshot::default() };
     let routers = about.routers;
     let ports = about.ports.len();
@@ -100,12 +100,16 @@ pub fn at(about: &About, cycle: u64) -> Snapshot {
 }
 
 /// Sixteen tasks at a cycle.
-pub fn tasks(cycle: u64) -> Sources {
+pub(crate) fn tasks(cycle: u64) -> Sources {
     let states =
         [TaskState::Computing, TaskState::Sending, TaskState::Receiving, TaskState::Waiting, TaskState::Computing];
     let task = |number: u64| Task {
         node: number as u32,
-        state: if number < 3 && cycle > 8_000 { TaskState::Finished } else { states[((cycle / 700 + number) % 5) as usize] },
+        state: if number < 3 && cycle > 8_000 {
+            TaskState::Finished
+        } else {
+            states[((cycle / 700 + number) % 5) as usize]
+        },
         done: (cycle / 10).min(1_000),
         events: 1_000,
         sent_bytes: cycle * number,
@@ -114,7 +118,7 @@ pub fn tasks(cycle: u64) -> Sources {
 }
 
 /// Four guests, one of them lost.
-pub fn guests(cycle: u64) -> Sources {
+pub(crate) fn guests(cycle: u64) -> Sources {
     let guest = |number: u64| Guest {
         name: format!("rank-{number}"),
         nodes: vec![number as u32],
@@ -129,7 +133,7 @@ pub fn guests(cycle: u64) -> Sources {
 }
 
 /// The dashboard after ten snapshots, the last at cycle 10 000.
-pub fn app(about: About, screen: Screen, sources: &dyn Fn(u64) -> Option<Sources>) -> App {
+pub(crate) fn app(about: About, screen: Screen, sources: &dyn Fn(u64) -> Option<Sources>) -> App {
     let about = Arc::new(about);
     about.check().expect("the fixture fits");
     let mut app = App::new(Arc::clone(&about), Mode::Live, Theme { depth: Depth::True });
