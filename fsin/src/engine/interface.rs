@@ -64,10 +64,10 @@ impl Interface {
         self.waiting.iter().flatten().map(|&slot| self.underway[slot as usize].to_send).sum()
     }
 
-    /// Packets of `node` that have not entered a source buffer yet.
+    /// Packets of `node` that have not entered a source buffer yet; 0 of a node that has no interface.
     #[must_use]
     pub fn packets_waiting_at(&self, node: usize) -> u64 {
-        self.waiting[node].iter().map(|&slot| self.underway[slot as usize].to_send).sum()
+        self.waiting.get(node).into_iter().flatten().map(|&slot| self.underway[slot as usize].to_send).sum()
     }
 
     /// The message whose packet `node` would send next.

@@ -424,7 +424,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> View for Fast<L, D, Q, P> {
     fn occupancy(&self, into: &mut Occupancy) {
-        into.reset(self.nodes(), self.rules.layout.shape().ports());
+        into.reset(self.topology.nodes(), self.rules.layout.shape().ports());
         for part in &self.parts {
             part.occupancy(self.clock, into);
             for node in 0..part.routers.len() {
