@@ -15,7 +15,7 @@ use tui::dashboard::{Ending, Live, show};
 use tui::feed::Feed;
 use tui::terminal;
 use tui::theme::{Depth, Theme};
-use tui::view::{About, Snapshot};
+use tui::view::{About, RunState, Snapshot};
 
 use super::monitor::Monitor;
 use super::{Complaint, Exit, args, output};
@@ -158,11 +158,12 @@ impl Looking {
 
     /// The run is over, and this is to be said of it. Waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
-        if let Some((_, last)) = self.feed.newer(0, std::time::Duration::ZERO) {
-            lines.iter().for_each(|line| self.feed.log(line));
-            if !lines.is_empty() {
-                self.feed.publish(Snapshot::clone(&last));
-            }
+        lines.iter().for_each(|line| self.feed.log(line));
+        match self.feed.newer(0, std::time::Duration::ZERO) {
+            Some(_) if lines.is_empty() => {}
+            Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
+            // It failed before it began.
+            None => self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() }),
         }
         self.feed.close();
         if let Some(monitor) = self.monitor.take() {
@@ -179,10 +180,18 @@ impl Looking {
             }
         }
         recorded.map_err(|error| {
-            let path = self.recording.unwrap_or_default();
+            let path = self.recording.take().unwrap_or_default();
             let what = format!("--record-view {}: {error}", path.display());
             Complaint::new(Exit::Failed, what, "free some space, or record elsewhere")
         })
+    }
+}
+
+impl Drop for Looking {
+    /// A run that fails before its end gives the terminal back.
+    fn drop(&mut self) {
+        self.feed.close();
+        terminal::restore();
     }
 }
 
