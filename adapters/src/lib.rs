@@ -15,6 +15,7 @@ pub mod codec;
 pub mod endpoint;
 pub mod guest;
 pub mod live;
+pub mod private;
 pub mod protocol;
 mod stream;
 pub mod token;

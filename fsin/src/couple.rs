@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::{Cycle, Next, Outbox, SourceError, TrGen};
 
 use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::run::Progress;
+use crate::watch::{Glimpse, Watch};
 
 /// Why the loop returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +45,7 @@ pub struct Coupled<'a> {
     outbox: Outbox,
     notices: Notices,
     stop: &'a AtomicBool,
+    watch: Option<&'a mut dyn Watch>,
 }
 
 impl<'a> Coupled<'a> {
@@ -53,7 +56,20 @@ impl<'a> Coupled<'a> {
     pub fn new(source: &'a mut dyn TrGen, network: &'a mut dyn Network, stop: &'a AtomicBool) -> Self {
         assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
         let outbox = Outbox::new(network.nodes());
-        Self { source, network, outbox, notices: Notices::default(), stop }
+        Self { source, network, outbox, notices: Notices::default(), stop, watch: None }
+    }
+
+    /// Lets `watch` look at the run while it goes on; what is only counted for it is counted from now on.
+    #[must_use]
+    pub fn watched(self, watch: &'a mut dyn Watch) -> Self {
+        self.network.observe();
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// Shows the run to who looks at it. Returns in how many \[cycles\] to show it again; `None` if nobody looks.
+    pub(crate) fn show(&mut self, progress: Progress) -> Option<u64> {
+        let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
+        self.watch.as_mut().map(|watch| watch.look(glimpse).max(1))
     }
 
     /// The network.

@@ -1,6 +1,7 @@
 //! A fast functional simulator of interconnection networks.
 
 pub mod couple;
+pub mod dashboard;
 pub mod engine;
 pub mod experiment;
 pub mod ideal;
@@ -12,3 +13,5 @@ pub mod run;
 pub mod stats;
 pub mod switch;
 pub mod topology;
+pub mod view;
+pub mod watch;

@@ -5,6 +5,7 @@ use std::fmt;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::stats::Recorder;
+use crate::view::View;
 
 /// What became of a message that was offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,17 @@ pub trait Network {
 
     /// What has been measured, to open and close windows.
     fn recorder_mut(&mut self) -> &mut Recorder;
+
+    /// A look at its routers, where there are any.
+    fn view(&self) -> Option<&dyn View> {
+        None
+    }
+
+    /// Begins to count what a view shows and what is not counted otherwise, because it costs a little. No result depends
+    /// on it.
+    fn observe(&mut self) {
+        self.recorder_mut().observe();
+    }
 }
 
 /// A queue of a router, as a user knows it.

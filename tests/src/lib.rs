@@ -6,6 +6,7 @@
 //!   of the library is checked too;
 //! - [`programs`]: small programs of communicating tasks, and their replay;
 //! - [`fsin_original`] and [`kernels_exact`]: the reference numbers, and how ours are judged by them;
+//! - [`pty`]: a command on a terminal of its own;
 //! - [`live`]: guests in threads, coupled to a network in this process;
 //! - [`strategies`]: networks and routers to draw for property tests;
 //! - [`shared`]: where the reference numbers are, and what to do without them.
@@ -17,6 +18,7 @@ pub mod kernels_exact;
 pub mod live;
 pub mod parallel;
 pub mod programs;
+pub mod pty;
 pub mod setup;
 pub mod shared;
 pub mod strategies;

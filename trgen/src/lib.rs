@@ -22,5 +22,5 @@ pub mod units;
 
 pub use geometry::Geometry;
 pub use message::{Delivery, Message};
-pub use source::{Next, Outbox, SourceError, TrGen};
+pub use source::{Activity, GuestActivity, Next, Outbox, SourceError, TaskActivity, TaskState, TrGen};
 pub use units::{Cycle, NodeId, Picoseconds, TaskId};

@@ -38,7 +38,7 @@
 use std::collections::VecDeque;
 
 use crate::message::{Delivery, Message};
-use crate::units::Cycle;
+use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// When a source wants to be called next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +89,74 @@ pub trait TrGen {
     fn waits(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// What its parties are doing now. Looking changes nothing.
+    fn activity(&self) -> Activity {
+        Activity::Nodes
+    }
+}
+
+/// What the parties of a source are doing now, for who looks at a run.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub enum Activity {
+    /// Nodes that send; the network's counts say the rest.
+    #[default]
+    Nodes,
+    /// The tasks of an application.
+    Tasks(Vec<TaskActivity>),
+    /// Programs that run now.
+    Guests(Vec<GuestActivity>),
+}
+
+/// What a task is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskState {
+    /// It computes, or goes on in this cycle.
+    Computing,
+    /// It is blocked in a send.
+    Sending,
+    /// It is blocked in a receive.
+    Receiving,
+    /// It is blocked in a wait for requests.
+    Waiting,
+    /// It has done everything.
+    Finished,
+}
+
+/// A task now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskActivity {
+    /// Where it runs.
+    pub node: NodeId,
+    /// What it is doing.
+    pub state: TaskState,
+    /// Events that it has begun.
+    pub done: u64,
+    /// Events of its program.
+    pub events: u64,
+    /// \[bytes\] Sent.
+    pub sent_bytes: u64,
+}
+
+/// A live guest now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GuestActivity {
+    /// Its name.
+    pub name: String,
+    /// Its nodes.
+    pub nodes: Vec<NodeId>,
+    /// What it is doing, in a word or two.
+    pub state: String,
+    /// False once it has left or was lost.
+    pub connected: bool,
+    /// \[ps\] Where its clock is known to be.
+    pub clock: Picoseconds,
+    /// Messages that it injected.
+    pub injected: u64,
+    /// Deliveries and ends of sends that it was told of.
+    pub notices: u64,
+    /// Messages handed over late.
+    pub late: u64,
 }
 
 /// Where a source puts its messages, and where they stay until the network takes them.

@@ -1,13 +1,14 @@
 //! Sockets that listen.
 
 use std::fs;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use crate::address::Address;
+use crate::private::bind_private;
 use crate::stream::Stream;
 
 /// A socket that listens; that of a path is removed at the end.
@@ -47,6 +48,8 @@ impl Listener {
             Address::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
             Address::Unix(path) => {
                 let listener = bind_private(path)?;
+                listener.set_nonblocking(true)?;
+                let listener = UnixListener::from_std(listener)?;
                 let owner = fs::metadata(path)?.uid();
                 Ok(Self::Unix { listener, path: path.clone(), owner })
             }
@@ -84,29 +87,4 @@ impl Drop for Listener {
             let _ = fs::remove_file(path);
         }
     }
-}
-
-/// Binds a socket that nobody else can connect to at any moment: in a private folder beside its place, from where it is
-/// moved once its mode is 0600. A socket that an earlier run has left behind is replaced.
-fn bind_private(path: &Path) -> io::Result<UnixListener> {
-    if let Ok(found) = fs::symlink_metadata(path) {
-        let in_use = !found.file_type().is_socket() || std::os::unix::net::UnixStream::connect(path).is_ok();
-        if in_use {
-            return Err(io::Error::new(ErrorKind::AddrInUse, "something of this name exists, and is in use"));
-        }
-    }
-    let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no file name"))?;
-    let private = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    fs::DirBuilder::new().mode(0o700).create(&private)?;
-    let inside = private.join("s");
-    let bound = UnixListener::bind(&inside).and_then(|listener| {
-        fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
-        fs::rename(&inside, path)?;
-        Ok(listener)
-    });
-    if bound.is_err() {
-        let _ = fs::remove_file(&inside);
-    }
-    let _ = fs::remove_dir(&private);
-    bound
 }

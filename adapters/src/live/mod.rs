@@ -26,7 +26,7 @@ mod turn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
+use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
 use crate::clock::{Clock, FOREVER, Time};
 use crate::endpoint::{Connection, Terms};
@@ -221,6 +221,10 @@ impl TrGen for Live {
 
     fn waits(&self) -> Vec<String> {
         self.players.iter().filter(|player| player.is_playing()).map(Player::who).collect()
+    }
+
+    fn activity(&self) -> Activity {
+        Activity::Guests(self.players.iter().map(Player::activity).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trgen::NodeId;
+use trgen::{GuestActivity, NodeId, Picoseconds};
 
 use crate::clock::{FOREVER, Time};
 use crate::endpoint::Connection;
@@ -107,6 +107,27 @@ impl Player {
     pub(super) fn refuse(&mut self, code: Code, text: &str) {
         self.link.put(0, self.time, &Body::Error { code, text: text.to_owned() });
         let _ = self.link.flush(Duration::ZERO, &mut |_| true);
+    }
+
+    /// What it is doing, for who looks at the run.
+    pub(super) fn activity(&self) -> GuestActivity {
+        let state = match &self.state {
+            State::Stopped { next: FOREVER } => "waits for a message",
+            State::Stopped { .. } => "stopped",
+            State::Running { .. } => "running",
+            State::Left => "left",
+            State::Lost { .. } => "lost",
+        };
+        GuestActivity {
+            name: self.name.clone(),
+            nodes: self.nodes.clone(),
+            state: state.to_owned(),
+            connected: self.is_playing(),
+            clock: Picoseconds(self.time),
+            injected: self.injects,
+            notices: self.notices,
+            late: self.late.count,
+        }
     }
 
     /// Who and where it is, and what it is doing.

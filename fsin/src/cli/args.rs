@@ -43,6 +43,8 @@ pub(crate) fn command() -> Command {
         .subcommand(run())
         .subcommand(super::serve::command())
         .subcommand(super::guest::command())
+        .subcommand(super::top::command())
+        .subcommand(super::top::record_command())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(
@@ -125,7 +127,7 @@ pub(crate) fn command() -> Command {
 }
 
 fn run() -> Command {
-    experiment(Command::new("run"))
+    super::looking::flags(experiment(Command::new("run")))
         .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
         .after_help(EXAMPLES)
         .arg(

@@ -11,7 +11,12 @@ static STOP: AtomicBool = AtomicBool::new(false);
 pub(crate) fn listen() -> Result<&'static AtomicBool, Complaint> {
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
+            tui::terminal::restore();
             std::process::exit(Exit::Interrupted as i32);
+        }
+        if tui::terminal::is_taken() {
+            // The dashboard says so.
+            return;
         }
         super::output::tell("stopping at the end of this cycle; again to stop at once, without results");
     })

@@ -7,12 +7,15 @@ mod describe;
 mod diagnostic;
 mod guest;
 mod interrupt;
+mod looking;
 mod manifest;
 mod memory;
+mod monitor;
 mod output;
 mod progress;
 mod run;
 mod serve;
+mod top;
 mod topology;
 mod traffic;
 
@@ -43,6 +46,8 @@ pub(crate) fn main() -> ExitCode {
         Some(("list", matches)) => describe::list(matches),
         Some(("serve", matches)) => serve::serve(matches),
         Some(("guest", matches)) => guest::guest(matches),
+        Some(("top", matches)) => top::top(matches),
+        Some(("record-view", matches)) => top::record(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
-use fsin::experiment::{Experiment, execute, execute_ideal};
+use fsin::dashboard;
+use fsin::experiment::{Experiment, Finished, Trouble, execute, execute_ideal, execute_watched};
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
+use super::looking::Looking;
 use super::progress::Meter;
 use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
 
@@ -20,6 +22,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::check_folder(folder)?;
     }
     if experiment.ideal_latency.is_some() {
+        let looking = ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
+            "tui" => matches.get_flag(flag),
+            flag => matches.contains_id(flag),
+        });
+        if let Some(flag) = looking {
+            let what = format!("--{flag} has no meaning with --network ideal, which has no cycles and no routers");
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
+        }
         return ideal(matches, &experiment);
     }
     memory::check(&experiment)?;
@@ -32,12 +42,21 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let opening = manifest::Opening::new(&experiment);
     let watch = Watch::start();
 
-    let mut meter = Meter::new(quiet);
-    let finished = execute(&experiment, stop, &mut |progress| meter.show(progress))
-        .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    let mut looking = Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?;
+    let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
+    let mut progress = |progress| meter.show(progress);
+    let finished = match &mut looking {
+        Some(looking) => execute_watched(&experiment, stop, &mut progress, looking.watch()),
+        None => execute(&experiment, stop, &mut progress),
+    };
     drop(meter);
-
     let costs = watch.costs();
+    let recorded = match looking {
+        Some(looking) => looking.end(&last_words(&finished)),
+        None => Ok(()),
+    };
+    let finished = finished.map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = figures(&experiment, &finished, costs, manifest);
     if !quiet {
@@ -54,6 +73,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::keep(folder, &figures, &experiment.to_toml())?;
     }
     printed?;
+    recorded?;
     match &finished.outcome.failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if finished.outcome.complete => Ok(Exit::Done),
@@ -61,6 +81,19 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         // Only the limit of cycles ends a run otherwise.
         None if experiment.strict => Ok(Exit::Watchdog),
         None => Ok(Exit::Done),
+    }
+}
+
+/// What there is to be said of a run that is over.
+fn last_words(finished: &Result<Finished, Trouble>) -> Vec<String> {
+    match finished {
+        Ok(finished) => {
+            let notes = finished.notes.iter().map(|note| format!("note: {note}"));
+            let warnings = finished.outcome.warnings.iter().map(|warning| format!("warning: {warning}"));
+            let failure = finished.outcome.failure.iter().map(|failure| format!("error: {failure}"));
+            notes.chain(warnings).chain(failure).collect()
+        }
+        Err(trouble) => vec![format!("error: {trouble}")],
     }
 }
 

@@ -15,12 +15,16 @@ use fsin::network::Network;
 use fsin::report::{Costs, Format, live_figures};
 use fsin::run::to_end;
 use fsin::switch::Switch;
+use fsin::watch::Watch;
+use fsin::{dashboard, topology};
 use serde_json::{Map, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::Cycle;
+use tui::view::{About, Snapshot};
 
 use super::guest::{address, span, token, token_file};
-use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
+use super::looking::Looking;
+use super::{Complaint, Exit, args, interrupt, looking, manifest, memory, output};
 
 /// \[messages\] Of one node that have not left it.
 const WINDOW: u32 = 1 << 16;
@@ -90,6 +94,7 @@ pub(super) fn command() -> Command {
             word("format", "FORMAT", "json", "How results are written to stdout [json]")
                 .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
         );
+    let command = looking::flags(command);
     live_keys().fold(command, |command, key| command.arg(args::flag(key)))
 }
 
@@ -101,6 +106,8 @@ struct Model {
     response: u64,
     settings: Map<String, serde_json::Value>,
     seed: u64,
+    /// What the dashboard says of it; `None` for a network without routers.
+    about: Option<About>,
 }
 
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -153,7 +160,24 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(failed)?;
     let listening = endpoint.address().map_err(|error| failed(error.into()))?;
     output::tell(&format!("listening on {listening} for guests of {wanted} nodes; the horizon is {horizon} ps"));
-    let mut tell = |line: String| output::tell(&format!("warning: {line}"));
+    let about = model.about.take();
+    let about = || about.unwrap_or_else(|| About::bare(word("network").to_owned(), nodes));
+    let mut looking = Looking::begin(matches, about, stop)?;
+    let board = looking.as_ref().map(Looking::feed);
+    let on_board = looking.as_ref().is_some_and(Looking::has_terminal);
+    if let Some(board) = &board {
+        board.log(format!("listening on {listening} for guests of {wanted} nodes"));
+        board.publish(Snapshot { phase: "waiting for guests".to_owned(), cycle: 1, ..Snapshot::default() });
+    }
+    let mut tell = move |line: String| {
+        let line = format!("warning: {line}");
+        if !on_board {
+            output::tell(&line);
+        }
+        if let Some(board) = &board {
+            board.log(line);
+        }
+    };
     let connections =
         endpoint.gather(&terms, wanted, &mut |_| !stop.load(Ordering::Relaxed), &mut tell).map_err(failed)?;
 
@@ -162,17 +186,19 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let rules = Rules { terms, overheads, lost, warn: WARN, payload_limit: PAYLOAD_LIMIT, stop };
     let (processor, wall) = (ProcessTime::now(), Instant::now());
     let mut live = Live::new(connections, rules, Box::new(tell));
-    let outcome = run(&mut live, &mut *model.network, stop);
-    match &outcome.failure {
-        Some(failure) => live.close(&format!("the run has failed: {failure}")),
-        None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
-        None => live.close("the run has ended"),
-    }
+    let outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
     let costs = Costs {
         cpu_seconds: processor.elapsed().as_secs_f64(),
         wall_seconds: wall.elapsed().as_secs_f64(),
         peak_memory_bytes: manifest::peak_memory_bytes(),
     };
+    match &outcome.failure {
+        Some(failure) => live.close(&format!("the run has failed: {failure}")),
+        None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
+        None => live.close("the run has ended"),
+    }
+    let words: Vec<String> = outcome.failure.iter().map(|failure| format!("error: {failure}")).collect();
+    let recorded = looking.map_or(Ok(()), |looking| looking.end(&words));
     for name in ["mode", "send-overhead", "receive-overhead", "lost-guest"] {
         model.settings.insert(name.to_owned(), json!(word(name)));
     }
@@ -186,6 +212,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => Format::Json,
     };
     output::print(format, &figures)?;
+    recorded?;
     if stop.load(Ordering::Relaxed) {
         return Ok(Exit::Interrupted);
     }
@@ -195,8 +222,18 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
-fn run(live: &mut Live, network: &mut dyn Network, stop: &AtomicBool) -> fsin::run::Outcome {
-    to_end(&mut Coupled::new(live, network, stop), Cycle::NEVER, &mut |_| {})
+fn run(
+    live: &mut Live,
+    network: &mut dyn Network,
+    stop: &AtomicBool,
+    watch: Option<&mut dyn Watch>,
+) -> fsin::run::Outcome {
+    let coupled = Coupled::new(live, network, stop);
+    let mut coupled = match watch {
+        Some(watch) => coupled.watched(watch),
+        None => coupled,
+    };
+    to_end(&mut coupled, Cycle::NEVER, &mut |_| {})
 }
 
 fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
@@ -242,7 +279,12 @@ fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
         .collect();
     settings.insert("network".to_owned(), json!(spec));
     settings.insert("bandwidth".to_owned(), json!(bandwidth));
-    Ok(Model { network, clock, response: 1, settings, seed: experiment.router.seed })
+    let cycle_seconds = clock.span(1) as f64 * 1e-12;
+    let about = topology::parse(&experiment.topology, experiment.ways).ok().map(|topology| {
+        let title = format!("{} live guests", experiment.topology);
+        About { cycle_seconds: Some(cycle_seconds), ..dashboard::about(&*topology, &experiment.router, title) }
+    });
+    Ok(Model { network, clock, response: 1, settings, seed: experiment.router.seed, about })
 }
 
 /// A network of constant delay: `switch:delay=100us,nodes=2`.
@@ -271,5 +313,5 @@ fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
     let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
     let mut settings = Map::new();
     settings.insert("network".to_owned(), json!(spec));
-    Ok(Model { network: Box::new(Switch::new(nodes, delay)), clock, response: delay, settings, seed: 1 })
+    Ok(Model { network: Box::new(Switch::new(nodes, delay)), clock, response: delay, settings, seed: 1, about: None })
 }

@@ -64,6 +64,12 @@ impl Interface {
         self.waiting.iter().flatten().map(|&slot| self.underway[slot as usize].to_send).sum()
     }
 
+    /// Packets of `node` that have not entered a source buffer yet; 0 of a node that has no interface.
+    #[must_use]
+    pub fn packets_waiting_at(&self, node: usize) -> u64 {
+        self.waiting.get(node).into_iter().flatten().map(|&slot| self.underway[slot as usize].to_send).sum()
+    }
+
     /// The message whose packet `node` would send next.
     #[must_use]
     pub fn front(&self, node: usize) -> Option<Slot> {

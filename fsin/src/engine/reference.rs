@@ -19,6 +19,7 @@ use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::{Offsets, Port, Shape, Topology};
+use crate::view::{Occupancy, View};
 
 /// A packet under way. Phits refer to it by position.
 #[derive(Clone, Debug)]
@@ -95,6 +96,8 @@ pub struct Reference {
     recorder: Recorder,
     in_flight: u64,
     last_moved: Cycle,
+    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    crossed: Vec<u64>,
 }
 
 /// What a head at a node sees: the queues as the previous cycle left them.
@@ -163,6 +166,7 @@ impl Reference {
             recorder: Recorder::new(topology.nodes()),
             in_flight: 0,
             last_moved: Cycle::FIRST,
+            crossed: Vec::new(),
             params,
             topology,
             shape,
@@ -460,6 +464,9 @@ impl Reference {
                 packet.offsets[dimension] -= if positive { 1 } else { -1 };
                 packet.hops += 1;
                 self.recorder.hops(1);
+                if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
+                    *crossed += 1;
+                }
             }
             if phit.index == self.params.packet_phits - 1 {
                 link.current = None;
@@ -545,5 +552,31 @@ impl Network for Reference {
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
+    }
+
+    fn view(&self) -> Option<&dyn View> {
+        Some(self)
+    }
+
+    fn observe(&mut self) {
+        self.recorder.observe();
+        self.crossed.resize(self.nodes.len() * self.shape.ports(), 0);
+    }
+}
+
+impl View for Reference {
+    fn occupancy(&self, into: &mut Occupancy) {
+        let (ports, vcs) = (self.shape.ports(), self.params.vcs);
+        into.reset(self.nodes.len(), ports);
+        for (node, this) in self.nodes.iter().enumerate() {
+            let (transit, injection) = this.queues.split_at(ports * vcs);
+            for (index, queue) in transit.iter().enumerate() {
+                into.transit[node * ports + index / vcs] += queue.len() as u32;
+            }
+            into.injection[node] = injection.iter().map(|queue| queue.len() as u32).sum();
+            let buffered: usize = this.buffers.iter().map(VecDeque::len).sum();
+            into.waiting.push(buffered as u64 + self.interface.packets_waiting_at(node));
+        }
+        into.crossed.extend_from_slice(&self.crossed);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use trgen::Geometry;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::replay::ReplayReport;
-use trgen::{Geometry, TrGen};
 
 use super::driver::{Driver, Kind};
 use super::resolve::{EngineKind, Experiment, RunPlan};
@@ -18,6 +18,7 @@ use crate::network::Network;
 use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
 use crate::topology;
+use crate::watch::Watch;
 
 /// Why an experiment could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -68,9 +69,35 @@ pub fn execute(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Finished, Trouble> {
+    run_to_end(experiment, stop, progress, None)
+}
+
+/// As [`execute`], while `watch` looks at the run.
+///
+/// # Errors
+/// As [`execute`].
+pub fn execute_watched(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    watch: &mut dyn Watch,
+) -> Result<Finished, Trouble> {
+    run_to_end(experiment, stop, progress, Some(watch))
+}
+
+fn run_to_end(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+    watch: Option<&mut dyn Watch>,
+) -> Result<Finished, Trouble> {
     let (mut network, geometry) = network(experiment)?;
     let mut driver = Driver::new(experiment, &geometry)?;
-    let mut outcome = run(experiment, driver.source(), &mut *network, stop, progress);
+    let mut coupled = Coupled::new(driver.source(), &mut *network, stop);
+    if let Some(watch) = watch {
+        coupled = coupled.watched(watch);
+    }
+    let mut outcome = run(experiment, coupled, progress);
     if let Kind::Beside(background) = &driver.kind
         && outcome.completion.is_some()
     {
@@ -108,14 +135,7 @@ pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geom
     Ok((network, geometry))
 }
 
-fn run(
-    experiment: &Experiment,
-    source: &mut dyn TrGen,
-    network: &mut dyn Network,
-    stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> Outcome {
-    let mut coupled = Coupled::new(source, network, stop);
+fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
     match &experiment.plan {
         RunPlan::Batch(plan) => batch(&mut coupled, plan, progress),
         RunPlan::Fixed(cycles) => fixed(&mut coupled, *cycles, progress),

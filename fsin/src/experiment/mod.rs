@@ -15,7 +15,7 @@ mod resolve;
 mod settings;
 
 pub use driver::Driver;
-pub use execute::{Finished, TraceFacts, Trouble, execute};
+pub use execute::{Finished, TraceFacts, Trouble, execute, execute_watched};
 pub use file::read_file;
 pub use ideal::{IdealRun, execute_ideal};
 pub use keys::{Heading, KEYS, Key, Kind, key};

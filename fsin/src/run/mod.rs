@@ -80,6 +80,9 @@ pub struct Progress {
     pub in_flight: u64,
 }
 
+/// The phase of a run that is over: seen once, by a [`Watch`](crate::watch::Watch).
+pub const ENDED: &str = "ended";
+
 /// \[cycles\] Between two reports of progress, while anything moves.
 pub const SLICE: u64 = 10_000;
 
@@ -108,7 +111,9 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let mut slice = SLICE;
         loop {
             let clock = self.clock();
-            let stop = (clock + slice).min(target);
+            let in_flight = self.coupled.network().in_flight();
+            let wanted = self.coupled.show(Progress { phase, clock, end, in_flight });
+            let stop = (clock + wanted.unwrap_or(slice)).min(target);
             let reached = self.coupled.run(stop)?;
             let network = self.coupled.network();
             let in_flight = network.in_flight();
@@ -131,6 +136,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
     }
 
     fn finish(self, end: Result<Reached, Failure>, converged: Option<bool>) -> Outcome {
+        let (clock, in_flight) = (self.coupled.network().clock(), self.coupled.network().in_flight());
+        self.coupled.show(Progress { phase: ENDED, clock, end: None, in_flight });
         let silent_nodes = self.coupled.silent_nodes();
         let network = self.coupled.network();
         let mut measured = Window::default();

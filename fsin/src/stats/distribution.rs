@@ -93,6 +93,18 @@ impl Distribution {
         &self.moments
     }
 
+    /// What was recorded since `earlier`, a former state of this distribution, as (value, how often), from the smallest
+    /// value on; values to 3 digits.
+    #[must_use]
+    pub fn since(&self, earlier: Option<&Self>) -> Vec<(u64, u64)> {
+        let before = |value: u64| earlier.map_or(0, |earlier| earlier.histogram.count_at(value));
+        let steps = self.histogram.iter_recorded().map(|step| {
+            let value = step.value_iterated_to();
+            (value, step.count_at_value().saturating_sub(before(value)))
+        });
+        steps.filter(|&(_, count)| count > 0).collect()
+    }
+
     /// The smallest recorded value that at least this share (0 to 1) of the values do not exceed, to 3 digits; `None`
     /// without values.
     #[must_use]
@@ -140,6 +152,21 @@ mod tests {
         precise(0.8, 100_000);
         precise(1.0, 1 << 40);
         Distribution::default().record(u64::MAX);
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference() {
+        let mut all = Distribution::default();
+        all.record(3);
+        all.record(7);
+        let before = all.clone();
+        all.record(7);
+        all.record(100_000);
+        assert_eq!(before.since(None), [(3, 1), (7, 1)]);
+        let since = all.since(Some(&before));
+        assert_eq!((since[0], since.len(), since[1].1), ((7, 1), 2, 1));
+        assert!(since[1].0.abs_diff(100_000) <= 100);
+        assert_eq!(all.since(Some(&all.clone())), []);
     }
 
     #[test]

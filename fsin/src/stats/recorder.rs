@@ -76,13 +76,21 @@ pub struct Recorder {
     closed: Counts,
     received_by_source: Vec<u64>,
     digest: u64,
+    /// \[cycles\] Latency over the windows that were closed since somebody looks; `None` while nobody does.
+    observed: Option<Box<Distribution>>,
 }
 
 impl Recorder {
     /// An empty record for `nodes` nodes.
     #[must_use]
     pub fn new(nodes: usize) -> Self {
-        Self { window: Window::default(), closed: Counts::default(), received_by_source: vec![0; nodes], digest: 0 }
+        Self {
+            window: Window::default(),
+            closed: Counts::default(),
+            received_by_source: vec![0; nodes],
+            digest: 0,
+            observed: None,
+        }
     }
 
     /// `packets` were handed to an interface.
@@ -125,7 +133,23 @@ impl Recorder {
     /// Closes the window, returns it, and opens the next one.
     pub fn take_window(&mut self) -> Window {
         self.closed.add(&self.window.counts);
+        if let Some(observed) = &mut self.observed {
+            observed.merge(&self.window.latency);
+        }
         std::mem::take(&mut self.window)
+    }
+
+    /// Begins to keep the latency of all windows. What was closed before is not in it.
+    pub fn observe(&mut self) {
+        self.observed.get_or_insert_default();
+    }
+
+    /// \[cycles\] Latency of all packets received since somebody looks; `None` while nobody does.
+    #[must_use]
+    pub fn observed(&self) -> Option<Distribution> {
+        let mut all = Distribution::clone(self.observed.as_ref()?);
+        all.merge(&self.window.latency);
+        Some(all)
     }
 
     /// Closes the window, forgets it and what was received by source: measuring begins here.

@@ -5,7 +5,7 @@
 
 use super::bundle::earlier;
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
 use super::Traffic;
@@ -118,5 +118,9 @@ impl<M: TrGen> TrGen for Background<M> {
 
     fn waits(&self) -> Vec<String> {
         self.main.waits()
+    }
+
+    fn activity(&self) -> Activity {
+        self.main.activity()
     }
 }

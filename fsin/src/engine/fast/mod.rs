@@ -59,6 +59,7 @@ use crate::router::request::{draw_direction, packet_key};
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::Topology;
+use crate::view::{Occupancy, View};
 
 mod cut;
 mod part;
@@ -403,5 +404,29 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         &mut self.recorder
+    }
+
+    fn view(&self) -> Option<&dyn View> {
+        Some(self)
+    }
+
+    fn observe(&mut self) {
+        self.recorder.observe();
+        for part in &mut self.parts {
+            part.crossed.resize(part.routers.len() * P, 0);
+        }
+    }
+}
+
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> View for Fast<L, D, Q, P> {
+    fn occupancy(&self, into: &mut Occupancy) {
+        into.reset(self.topology.nodes(), self.rules.layout.shape().ports());
+        for part in &self.parts {
+            part.occupancy(self.clock, into);
+            for node in 0..part.routers.len() {
+                let interface = self.interface.packets_waiting_at(part.first as usize + node);
+                into.waiting.push(part.buffered(node) + interface);
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
+use crate::view::Occupancy;
 use trgen::NodeId;
 
 /// The bit of [`Router::awake`] that stands for no input.
@@ -114,6 +115,8 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) inbox: Vec<Mail<D>>,
     pub(super) outbox: Vec<Mail<D>>,
     pub(super) report: Report,
+    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    pub(super) crossed: Vec<u64>,
 }
 
 /// What a head at a node sees.
@@ -220,6 +223,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             inbox: (0..parts).map(|_| Mail::new()).collect(),
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
+            crossed: Vec::new(),
             rules,
         }
     }
@@ -249,6 +253,34 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let full = router.lanes[output.index(self.rules.layout.vcs())].credits == 0;
         let waits = full || !self.rules.requests.bubble_open(&head, output, &self.near(node));
         waits.then_some((output, full))
+    }
+
+    /// Writes down what the routers hold before cycle `now`; `into` is of the whole network.
+    pub(super) fn occupancy(&self, now: u64, into: &mut Occupancy) {
+        let (rules, length) = (&self.rules, self.rules.packet_phits);
+        let (ports, vcs) = (rules.layout.shape().ports(), rules.layout.vcs());
+        for (node, router) in self.routers.iter().enumerate() {
+            let number = self.first as usize + node;
+            let phits = |lane: usize| router.lanes[lane].phits(router.leaving & 1 << lane != 0, length, now);
+            for port in 0..ports {
+                into.transit[number * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
+            }
+            into.injection[number] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
+            if !self.crossed.is_empty() {
+                into.crossed.extend_from_slice(&self.crossed[node * P..node * P + ports]);
+            }
+        }
+        // Headers of the previous cycle, which will stand in their queues in the next one.
+        let arriving = self.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
+        for (node, input) in arriving.chain(self.headers.iter().map(|&(node, input, _)| (node, input))) {
+            into.transit[(self.first + node) as usize * ports + rules.port_of(input.into())] += 1;
+        }
+    }
+
+    /// \[packets\] In the source buffers of a node.
+    pub(super) fn buffered(&self, node: usize) -> u64 {
+        let injectors = self.rules.injectors;
+        self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
     /// The first cycle from `now` on in which a tail leaves.
@@ -654,6 +686,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         packet.hops += 1;
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
+        }
+        if let Some(crossed) = self.crossed.get_mut(node * P + port) {
+            *crossed += 1;
         }
         self.crossing.enter(Left { node: node as u32, output: index as u8, input: input as u8 });
         if rules.compares_space {

@@ -21,7 +21,7 @@ use super::container::Reader;
 use super::matching::{Envelope, Posted};
 use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
 mod report;
@@ -530,5 +530,9 @@ impl TrGen for Replay {
 
     fn waits(&self) -> Vec<String> {
         self.tasks.iter().enumerate().filter_map(|(id, task)| task.waits_for(id)).collect()
+    }
+
+    fn activity(&self) -> Activity {
+        Activity::Tasks(self.tasks.iter().map(Task::activity).collect())
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
+use crate::source::{TaskActivity, TaskState};
 use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
@@ -98,6 +99,18 @@ impl Task {
             return Vec::new();
         }
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
+    }
+
+    pub(super) fn activity(&self) -> TaskActivity {
+        let (done, events) = self.steps.progress();
+        let state = match self.state {
+            State::Running => TaskState::Computing,
+            State::Sending => TaskState::Sending,
+            State::Receiving(_) => TaskState::Receiving,
+            State::Waiting(_) | State::WaitingAny(_) => TaskState::Waiting,
+            State::Finished => TaskState::Finished,
+        };
+        TaskActivity { node: self.node, state, done: done as u64, events, sent_bytes: self.report.sent_bytes }
     }
 
     pub(super) fn waits_for(&self, id: usize) -> Option<String> {

@@ -1,0 +1,217 @@
+//! `--tui`, `--monitor` and `--record-view`: looking at a run while it goes on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use adapters::address::{Address, NotAnAddress};
+use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, value_parser};
+use fsin::dashboard::{Recorder, Watcher};
+use fsin::watch::Watch;
+use tui::app::{App, Mode};
+use tui::dashboard::{Ending, Live, show};
+use tui::feed::Feed;
+use tui::terminal;
+use tui::theme::{Depth, Theme};
+use tui::view::{About, RunState, Snapshot};
+
+use super::monitor::Monitor;
+use super::{Complaint, Exit, args, output};
+
+/// Adds the flags.
+pub(super) fn flags(command: Command) -> Command {
+    command
+        .next_help_heading("Output")
+        .arg(
+            Arg::new("tui")
+                .long("tui")
+                .action(ArgAction::SetTrue)
+                .help("Show the run on the terminal while it goes on"),
+        )
+        .arg(
+            Arg::new("monitor")
+                .long("monitor")
+                .value_name("ADDRESS")
+                .help("Let `fsin top ADDRESS` show the run: 127.0.0.1:PORT or unix:PATH"),
+        )
+        .arg(
+            Arg::new("record-view")
+                .long("record-view")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Keep what the dashboard shows; `fsin top FILE` replays it"),
+        )
+        .arg(
+            Arg::new("record-every")
+                .long("record-every")
+                .value_name("CYCLES")
+                .value_parser(value_parser!(u64).range(1..))
+                .requires("record-view")
+                .help("Cycles between two snapshots of --record-view [ten a second]"),
+        )
+}
+
+/// How the terminal is drawn on.
+pub(super) fn theme() -> Theme {
+    let word = |name: &str| std::env::var(name).ok();
+    let plain = match args::color() {
+        ColorChoice::Always => false,
+        ColorChoice::Never => true,
+        ColorChoice::Auto => std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
+    };
+    Theme { depth: Depth::of(word("TERM").as_deref(), word("COLORTERM").as_deref(), plain) }
+}
+
+/// Refuses a dashboard without a terminal.
+pub(super) fn need_terminal(what: &str) -> Result<(), Complaint> {
+    if terminal::is_there() {
+        return Ok(());
+    }
+    let what = format!("{what} needs a terminal on stdin and stderr");
+    Err(Complaint::new(Exit::Usage, what, "leave it out; or use --monitor ADDRESS, and `fsin top ADDRESS` elsewhere"))
+}
+
+/// An address on this machine, of this flag or argument.
+pub(super) fn local_address(what: &str, word: &str) -> Result<Address, Complaint> {
+    let address: Address = word
+        .parse()
+        .map_err(|error: NotAnAddress| Complaint::new(Exit::Usage, format!("{what}: {error}"), NotAnAddress::REMEDY))?;
+    if address.is_local() {
+        return Ok(address);
+    }
+    let what = format!("{what}: {address} can be reached from other machines, and viewers are not asked who they are");
+    Err(Complaint::new(Exit::Usage, what, "use 127.0.0.1:PORT or unix:PATH, and ssh -L from elsewhere"))
+}
+
+/// Everything that looks at a run of this process.
+pub(crate) struct Looking {
+    feed: Arc<Feed>,
+    watcher: Watcher<'static>,
+    dashboard: Option<JoinHandle<std::io::Result<Ending>>>,
+    monitor: Option<Monitor>,
+    recording: Option<PathBuf>,
+    /// Keeps the run from believing that nobody commands it, where nobody does.
+    _commands: Option<Sender<tui::app::Command>>,
+}
+
+impl Looking {
+    /// Begins to look as the flags say; `None` if they say nothing. `stop` ends the run.
+    pub(crate) fn begin(
+        matches: &ArgMatches,
+        about: impl FnOnce() -> About,
+        stop: &'static AtomicBool,
+    ) -> Result<Option<Self>, Complaint> {
+        let (tui, monitor) = (matches.get_flag("tui"), matches.get_one::<String>("monitor"));
+        let recording = matches.get_one::<PathBuf>("record-view").cloned();
+        if !tui && monitor.is_none() && recording.is_none() {
+            return Ok(None);
+        }
+        if tui {
+            need_terminal("--tui")?;
+        }
+        let about = Arc::new(about());
+        let feed = Feed::new();
+        let every = matches.get_one::<u64>("record-every").copied();
+        let recorder = recording.as_ref().map(|path| {
+            Recorder::create(path, &about, every).map_err(|error| {
+                let what = format!("--record-view {}: {error}", path.display());
+                Complaint::new(Exit::Usage, what, "name a file that can be written")
+            })
+        });
+        let recorder = recorder.transpose()?;
+        let monitor = monitor.map(|word| {
+            let address = local_address("--monitor", word)?;
+            Monitor::new(&address, Arc::clone(&about), Arc::clone(&feed)).map_err(|error| {
+                let what = format!("--monitor {address}: {error}");
+                Complaint::new(Exit::Usage, what, "use another port (0: any free one) or path")
+            })
+        });
+        let monitor = monitor.transpose()?;
+        if let Some(monitor) = &monitor {
+            output::tell(&format!("fsin top {} shows this run", monitor.address));
+        }
+        let (commands, orders) = channel();
+        let (dashboard, commands) = match tui {
+            true => (Some(dashboard(&about, &feed, commands, stop)?), None),
+            false => (None, Some(commands)),
+        };
+        let watcher = Watcher::new(Arc::clone(&feed), orders, stop).recorded(recorder);
+        Ok(Some(Self { feed, watcher, dashboard, monitor, recording, _commands: commands }))
+    }
+
+    /// Who looks at the run.
+    pub(crate) fn watch(&mut self) -> &mut dyn Watch {
+        &mut self.watcher
+    }
+
+    /// True if the terminal belongs to the dashboard.
+    pub(crate) const fn has_terminal(&self) -> bool {
+        self.dashboard.is_some()
+    }
+
+    /// Where lines for the user go.
+    pub(crate) fn feed(&self) -> Arc<Feed> {
+        Arc::clone(&self.feed)
+    }
+
+    /// The run is over, and this is to be said of it. Waits for the user to leave the dashboard.
+    pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
+        lines.iter().for_each(|line| self.feed.log(line));
+        match self.feed.newer(0, std::time::Duration::ZERO) {
+            Some(_) if lines.is_empty() => {}
+            Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
+            // It failed before it began.
+            None => self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() }),
+        }
+        self.feed.close();
+        if let Some(monitor) = self.monitor.take() {
+            monitor.close();
+        }
+        let recorded = self.watcher.close_recording();
+        if let Some(dashboard) = self.dashboard.take() {
+            match dashboard.join() {
+                Ok(Ok(Ending::Aborted)) => std::process::exit(Exit::Interrupted as i32),
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => output::tell(&format!("warning: the dashboard has failed: {error}")),
+                // Its message has been shown.
+                Err(_) => output::tell("warning: the dashboard has failed; the results have not"),
+            }
+        }
+        recorded.map_err(|error| {
+            let path = self.recording.take().unwrap_or_default();
+            let what = format!("--record-view {}: {error}", path.display());
+            Complaint::new(Exit::Failed, what, "free some space, or record elsewhere")
+        })
+    }
+}
+
+impl Drop for Looking {
+    /// A run that fails before its end gives the terminal back.
+    fn drop(&mut self) {
+        self.feed.close();
+        terminal::restore();
+    }
+}
+
+/// The dashboard, on a thread of its own.
+fn dashboard(
+    about: &Arc<About>,
+    feed: &Arc<Feed>,
+    commands: Sender<tui::app::Command>,
+    stop: &'static AtomicBool,
+) -> Result<JoinHandle<std::io::Result<Ending>>, Complaint> {
+    let mut app = App::new(Arc::clone(about), Mode::Live, theme());
+    let mut source = Live::new(Arc::clone(feed), commands, stop);
+    let run = move || {
+        let ending = show(&mut app, &mut source, stop);
+        if matches!(ending, Ok(Ending::Aborted)) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        ending
+    };
+    thread::Builder::new().name("dashboard".to_owned()).spawn(run).map_err(|error| {
+        Complaint::new(Exit::Failed, format!("--tui: no thread can be started: {error}"), "try again with less running")
+    })
+}

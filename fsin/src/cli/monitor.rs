@@ -1,0 +1,223 @@
+//! `--monitor`: lets other processes look at a run.
+//!
+//! Every viewer has a thread of its own, which asks for snapshots and writes what it gets. The simulation never waits for
+//! it: who does not read misses snapshots, and is dropped when its connection has been full for [`PATIENCE`]. What
+//! viewers send is thrown away.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use adapters::address::Address;
+use adapters::private::bind_private;
+use tui::feed::Feed;
+use tui::stream::{write_about, write_snapshot};
+use tui::view::{About, RunState};
+
+/// Viewers at the same time.
+const MOST: usize = 16;
+/// How often a viewer gets a snapshot at most.
+const PERIOD: Duration = Duration::from_millis(100);
+/// How long a connection may be full.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the end of a run waits for its viewers.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// \[bytes\] Of what a viewer sends, that are thrown away at once.
+const CHUNK: usize = 1 << 16;
+
+enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Listener {
+    fn bind(address: &Address) -> io::Result<(Self, Address)> {
+        match address {
+            Address::Tcp(address) => {
+                let listener = TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                let address = Address::Tcp(listener.local_addr()?);
+                Ok((Self::Tcp(listener), address))
+            }
+            Address::Unix(path) => {
+                let listener = bind_private(path)?;
+                listener.set_nonblocking(true)?;
+                Ok((Self::Unix(listener, path.clone()), address.clone()))
+            }
+        }
+    }
+
+    fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Stream {
+    fn prepare(&self) -> io::Result<()> {
+        // Reading only finds out whether the viewer is still there.
+        let glance = Some(Duration::from_millis(1));
+        match self {
+            Self::Tcp(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(glance)?;
+                stream.set_write_timeout(Some(PATIENCE))
+            }
+            Self::Unix(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(glance)?;
+                stream.set_write_timeout(Some(PATIENCE))
+            }
+        }
+    }
+
+    /// False once the viewer has gone. What it sends is thrown away.
+    fn is_there(&mut self, scratch: &mut [u8]) -> bool {
+        let read = match self {
+            Self::Tcp(stream) => stream.read(scratch),
+            Self::Unix(stream) => stream.read(scratch),
+        };
+        match read {
+            Ok(bytes) => bytes > 0,
+            Err(error) => {
+                matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+            }
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(bytes),
+            Self::Unix(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A run that others may look at.
+pub(crate) struct Monitor {
+    over: Arc<AtomicBool>,
+    viewers: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+    /// Where viewers connect.
+    pub(crate) address: Address,
+}
+
+impl Monitor {
+    /// Listens at `address`.
+    pub(crate) fn new(address: &Address, about: Arc<About>, feed: Arc<Feed>) -> io::Result<Self> {
+        let (listener, address) = Listener::bind(address)?;
+        let (over, viewers) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let thread = {
+            let (over, viewers) = (Arc::clone(&over), Arc::clone(&viewers));
+            let listen = move || listen(&listener, &about, &feed, &over, &viewers);
+            thread::Builder::new().name("monitor".to_owned()).spawn(listen)?
+        };
+        Ok(Self { over, viewers, thread: Some(thread), address })
+    }
+
+    /// Ends; the feed must have been closed. Viewers that read get the last snapshot.
+    pub(crate) fn close(mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It ends by itself; if it has panicked, viewers have lost their connection and the run has not.
+            let _ = thread.join();
+        }
+        let since = Instant::now();
+        while self.viewers.load(Ordering::Relaxed) > 0 && since.elapsed() < FAREWELL {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &AtomicBool, viewers: &Arc<AtomicUsize>) {
+    while !over.load(Ordering::Relaxed) {
+        let Ok(stream) = listener.accept() else {
+            thread::sleep(Duration::from_millis(20));
+            continue;
+        };
+        // One too many is closed at once.
+        if viewers.load(Ordering::Relaxed) >= MOST || stream.prepare().is_err() {
+            continue;
+        }
+        let (about, feed, counted) = (Arc::clone(about), Arc::clone(feed), Counted::new(viewers));
+        let serve = move || {
+            // A viewer that has gone or does not read is nobody's error.
+            let _ = serve(stream, &about, &feed);
+            drop(counted);
+        };
+        if thread::Builder::new().name("viewer".to_owned()).spawn(serve).is_err() {
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+/// One of the viewers, as long as it lives.
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(viewers: &Arc<AtomicUsize>) -> Self {
+        viewers.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(viewers))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Writes snapshots to a viewer, until it goes or the run is over.
+fn serve(mut stream: Stream, about: &About, feed: &Feed) -> io::Result<()> {
+    let mut scratch = vec![0; CHUNK];
+    write_about(&mut stream, about)?;
+    let mut seen = 0;
+    loop {
+        let asked = Instant::now();
+        if !feed.is_closed() {
+            feed.ask();
+        }
+        if let Some((number, snapshot)) = feed.newer(seen, PERIOD * 5) {
+            seen = number;
+            write_snapshot(&mut stream, &snapshot)?;
+            if snapshot.state == RunState::Ended && feed.is_closed() {
+                return Ok(());
+            }
+        } else if feed.is_closed() {
+            return Ok(());
+        }
+        if !stream.is_there(&mut scratch) {
+            return Ok(());
+        }
+        if !feed.is_closed() {
+            thread::sleep(PERIOD.saturating_sub(asked.elapsed()));
+        }
+    }
+}

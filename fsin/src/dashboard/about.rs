@@ -1,0 +1,72 @@
+//! What a run is, for those who look at it.
+
+use trgen::NodeId;
+use tui::view::{About, Layout, MAX_LINKS};
+
+use crate::experiment::{Experiment, Traffic};
+use crate::router::RouterParams;
+use crate::topology::{self, Port, Topology};
+
+/// The network of this topology and these routers. `title` says what runs on it.
+#[must_use]
+pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> About {
+    let (nodes, shape) = (topology.nodes(), topology.shape());
+    let name = |port: usize| {
+        let (dimension, positive) = shape.direction(Port(port as u8));
+        // Hops of topologies that are no grid are numbered, not named after coordinates.
+        let axis = match dimension {
+            0..3 if topology.is_grid() => ["X", "Y", "Z"][dimension].to_owned(),
+            _ => format!("d{dimension}"),
+        };
+        format!("{axis}{}", if positive { '+' } else { '-' })
+    };
+    let ports = shape.ports();
+    let link =
+        |index: usize| topology.neighbour(NodeId::at(index / ports), Port((index % ports) as u8)).map(|node| node.0);
+    let links = if nodes * ports <= MAX_LINKS { (0..nodes * ports).map(link).collect() } else { Vec::new() };
+    let sizes = topology.geometry().sizes();
+    About {
+        title,
+        nodes,
+        routers: nodes,
+        layout: if sizes.len() > 1 { Layout::Grid { sizes: sizes.to_vec() } } else { Layout::List },
+        ports: (0..ports).map(name).collect(),
+        links,
+        transit_phits: params.queue_phits() * params.vcs as u32,
+        injection_phits: params.queue_phits() * params.injectors as u32,
+        packet_phits: params.packet_phits,
+        offered: None,
+        cycle_seconds: None,
+    }
+}
+
+/// An experiment in a line.
+fn title(experiment: &Experiment) -> String {
+    let effective = experiment.effective();
+    let word = |name: &str| effective.iter().find(|(key, _)| key.name == name).map_or("", |(_, value)| value.as_str());
+    let traffic = match &experiment.traffic {
+        Traffic::Synthetic(_) if word("load").is_empty() => word("traffic").to_owned(),
+        Traffic::Synthetic(_) => format!("{} {} load {}", word("traffic"), word("temporal"), word("load")),
+        Traffic::Trace { path, .. } => format!("trace {}", path.display()),
+        Traffic::Kernel { spec, .. } => format!("kernel {spec}"),
+    };
+    let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
+    format!("{} {routing} vcs {vcs} packet {packet} | {traffic} | seed {seed}", experiment.topology)
+}
+
+/// What an experiment simulates.
+#[must_use]
+pub fn of_experiment(experiment: &Experiment) -> About {
+    let title = title(experiment);
+    let Ok(topology) = topology::parse(&experiment.topology, experiment.ways) else {
+        // An experiment holds a topology that parses.
+        return About::bare(title, 0);
+    };
+    let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
+    let load = experiment.effective().into_iter().find(|(key, _)| key.name == "load");
+    About {
+        offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
+        cycle_seconds: tasks.then_some(experiment.cycle_seconds),
+        ..about(&*topology, &experiment.router, title)
+    }
+}

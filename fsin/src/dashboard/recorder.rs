@@ -1,0 +1,65 @@
+//! Keeps snapshots in a file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tui::stream::{write_about, write_snapshot};
+use tui::view::{About, Snapshot};
+
+/// Time between two snapshots that are kept, unless cycles are asked for.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// A recording that is being made. A disk that fails ends the recording and not the run.
+#[derive(Debug)]
+pub struct Recorder {
+    out: BufWriter<File>,
+    every: Option<u64>,
+    kept: Option<Instant>,
+    failed: Option<io::Error>,
+}
+
+impl Recorder {
+    /// Begins a recording: a snapshot every so many cycles, or, with `None`, ten times a second.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn create(path: &Path, about: &About, every: Option<u64>) -> io::Result<Self> {
+        let mut out = BufWriter::new(File::create(path)?);
+        write_about(&mut out, about)?;
+        Ok(Self { out, every: every.map(|every| every.max(1)), kept: None, failed: None })
+    }
+
+    /// \[cycles\] From `clock` to the next snapshot that is to be kept at a cycle of its own.
+    pub(super) fn next(&self, clock: u64) -> Option<u64> {
+        self.every.filter(|_| self.failed.is_none()).map(|every| every - clock % every)
+    }
+
+    /// True if the run is to be kept as it is at this clock.
+    pub(super) fn is_due(&self, clock: u64) -> bool {
+        self.failed.is_none()
+            && match self.every {
+                Some(every) => clock.is_multiple_of(every),
+                None => self.kept.is_none_or(|kept| kept.elapsed() >= PERIOD),
+            }
+    }
+
+    pub(super) fn keep(&mut self, snapshot: &Snapshot) {
+        if self.failed.is_none() {
+            self.failed = write_snapshot(&mut self.out, snapshot).err();
+        }
+        self.kept = Some(Instant::now());
+    }
+
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// What failed, now or earlier.
+    pub fn close(mut self) -> io::Result<()> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+}

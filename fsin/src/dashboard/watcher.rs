@@ -1,0 +1,204 @@
+//! Looks at a run for all that have asked, and does what the user wants.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::time::{Duration, Instant};
+
+use tui::app::Command;
+use tui::feed::Feed;
+use tui::view::RunState;
+
+use super::{Recorder, Sampler};
+use crate::run::ENDED;
+use crate::watch::{Glimpse, Watch};
+
+/// Time between two looks, about.
+const LOOK: Duration = Duration::from_millis(4);
+/// \[cycles\] To the second look, before anything is known of the speed.
+const FIRST: u64 = 16;
+/// \[cycles\] Most, between two looks.
+const LONGEST: u64 = 1 << 30;
+/// A snapshot is taken only after the run has had this many times the time that the last one took.
+const SPARING: u32 = 50;
+/// How long a pause lasts before somebody is asked whether it goes on.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Looks at a run: see the [module](super).
+#[derive(Debug)]
+pub struct Watcher<'a> {
+    feed: Arc<Feed>,
+    commands: Receiver<Command>,
+    stop: &'a AtomicBool,
+    sampler: Sampler,
+    recorder: Option<Recorder>,
+    /// \[cycle\] At which the run is to be paused.
+    hold: Option<u64>,
+    /// \[cycles/s\] And since when at which cycle.
+    limit: Option<(u64, Instant, u64)>,
+    /// The last look, and what was asked for.
+    last: Option<(Instant, u64)>,
+    slice: u64,
+    /// Not before then is the next snapshot taken.
+    rested: Option<Instant>,
+}
+
+impl<'a> Watcher<'a> {
+    /// Shows the run on `feed`, and does what `commands` says. The run is not held any longer once `stop` is true, or
+    /// nobody can send commands any more.
+    #[must_use]
+    pub fn new(feed: Arc<Feed>, commands: Receiver<Command>, stop: &'a AtomicBool) -> Self {
+        Self {
+            feed,
+            commands,
+            stop,
+            sampler: Sampler::default(),
+            recorder: None,
+            hold: None,
+            limit: None,
+            last: None,
+            slice: FIRST,
+            rested: None,
+        }
+    }
+
+    /// Keeps the run in a recording, too.
+    #[must_use]
+    pub fn recorded(self, recorder: Option<Recorder>) -> Self {
+        Self { recorder, ..self }
+    }
+
+    /// Ends the recording, if there is one.
+    ///
+    /// # Errors
+    /// When something of it could not be written.
+    pub fn close_recording(&mut self) -> std::io::Result<()> {
+        self.recorder.take().map_or(Ok(()), Recorder::close)
+    }
+
+    fn obey(&mut self, command: Command, clock: u64) {
+        match command {
+            Command::Pause => self.hold = Some(clock),
+            Command::Resume => self.hold = None,
+            Command::Step(cycles) => self.hold = Some(clock.saturating_add(cycles)),
+            Command::RunTo(cycle) => self.hold = Some(cycle),
+            Command::Limit(limit) => self.limit = limit.map(|limit| (limit.max(1), Instant::now(), clock)),
+            // The stop flag says so.
+            Command::Quit | Command::Leave | Command::Abort => self.hold = None,
+        }
+    }
+
+    /// Waits for a command, at most so long; obeys it.
+    fn wait(&mut self, patience: Duration, clock: u64) {
+        match self.commands.recv_timeout(patience) {
+            Ok(command) => self.obey(command, clock),
+            Err(RecvTimeoutError::Timeout) => {}
+            // Nobody is there who could let it go on.
+            Err(RecvTimeoutError::Disconnected) => (self.hold, self.limit) = (None, None),
+        }
+    }
+
+    fn show(&mut self, glimpse: &Glimpse<'_>, state: RunState) {
+        let before = Instant::now();
+        let limit = self.limit.map(|(limit, ..)| limit);
+        let snapshot = self.sampler.sample(glimpse, state, limit);
+        if let Some(recorder) = &mut self.recorder
+            && (state == RunState::Ended || recorder.is_due(snapshot.cycle))
+        {
+            recorder.keep(&snapshot);
+        }
+        self.feed.publish(snapshot);
+        let now = Instant::now();
+        self.rested = Some(now + (now - before) * SPARING);
+    }
+
+    fn is_wanted(&self, clock: u64, now: Instant) -> bool {
+        let rested = self.rested.is_none_or(|rested| now >= rested);
+        let kept = self.recorder.as_ref().is_some_and(|recorder| match recorder.next(clock) {
+            Some(_) => recorder.is_due(clock),
+            None => rested && recorder.is_due(clock),
+        });
+        kept || (rested && self.feed.is_wanted())
+    }
+
+    fn is_held(&self, clock: u64) -> bool {
+        self.hold.is_some_and(|hold| clock >= hold) && !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Lets time stand still.
+    fn pause(&mut self, glimpse: &Glimpse<'_>) {
+        let clock = glimpse.progress.clock.0;
+        self.show(glimpse, RunState::Paused);
+        while self.is_held(clock) {
+            let limit = self.limit;
+            self.wait(PATIENCE, clock);
+            if limit != self.limit {
+                self.show(glimpse, RunState::Paused);
+            }
+        }
+        self.sampler.resume(clock);
+        if let Some((_, since, from)) = &mut self.limit {
+            (*since, *from) = (Instant::now(), clock);
+        }
+        (self.last, self.slice) = (None, FIRST);
+        // That time goes on is seen at once; a step is seen at its end.
+        if self.hold.is_none() {
+            self.show(glimpse, RunState::Running);
+        }
+    }
+
+    /// Waits until the limit of speed allows what has been simulated.
+    fn brake(&mut self, clock: u64) {
+        while let Some((limit, since, from)) = self.limit {
+            let due = (clock - from) as f64 / limit as f64;
+            let early = due - since.elapsed().as_secs_f64();
+            if early <= 0.0 || self.is_held(clock) || self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            self.wait(PATIENCE.min(Duration::from_secs_f64(early)), clock);
+        }
+    }
+
+    /// \[cycles\] To the next look.
+    fn next(&mut self, clock: u64, now: Instant) -> u64 {
+        if let Some((then, before)) = self.last {
+            let (cycles, time) = (clock.saturating_sub(before), now.duration_since(then));
+            let reached = cycles as f64 / time.as_secs_f64().max(1e-9) * LOOK.as_secs_f64();
+            // It may have been a quiet time: no faster than twice.
+            self.slice = (reached as u64).min(self.slice.saturating_mul(2)).clamp(1, LONGEST);
+        }
+        self.last = Some((Instant::now(), clock));
+        let to_hold = self.hold.map(|hold| hold.saturating_sub(clock));
+        let to_limit = self.limit.map(|(limit, ..)| (limit / 20).max(1));
+        let to_keep = self.recorder.as_ref().and_then(|recorder| recorder.next(clock));
+        [to_hold, to_limit, to_keep].into_iter().flatten().fold(self.slice, u64::min)
+    }
+}
+
+impl Watch for Watcher<'_> {
+    fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
+        let clock = glimpse.progress.clock.0;
+        if glimpse.progress.phase == ENDED {
+            self.show(&glimpse, RunState::Ended);
+            return LONGEST;
+        }
+        loop {
+            match self.commands.try_recv() {
+                Ok(command) => self.obey(command, clock),
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    (self.hold, self.limit) = (None, None);
+                    break;
+                }
+            }
+        }
+        self.brake(clock);
+        let now = Instant::now();
+        if self.is_held(clock) {
+            self.pause(&glimpse);
+        } else if self.is_wanted(clock, now) {
+            self.show(&glimpse, RunState::Running);
+        }
+        self.next(clock, now)
+    }
+}

@@ -1,0 +1,176 @@
+//! A command on a terminal of its own: keys in, what stands on the screen out.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+/// Longest time to wait for something to appear: machines that run tests are busy.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A terminal with a command on it.
+pub struct Terminal {
+    controller: File,
+    /// Kept open, to see in what state the command leaves it.
+    terminal: OwnedFd,
+    parser: Arc<Mutex<vt100::Parser>>,
+    child: Child,
+}
+
+impl Terminal {
+    /// Starts `program` on a terminal of this size; its stdout goes to `stdout`. `None`, with a word on stderr, where
+    /// there is no `setsid` that can give it the terminal.
+    ///
+    /// # Panics
+    /// When there are no pseudo-terminals.
+    pub fn start(program: &Path, words: &[&str], stdout: &Path, (columns, rows): (u16, u16)) -> Option<Self> {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a pseudo-terminal can be used");
+        let name = ptsname(&controller, Vec::new()).expect("a pseudo-terminal has a name");
+        let terminal = open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("a terminal can be opened");
+        let side = || Stdio::from(terminal.try_clone().expect("descriptors"));
+        let out = File::create(stdout).expect("results can be written");
+        // The terminal controls the command, as one in a window does: a change of size is a signal.
+        let child = Command::new("setsid")
+            .args(["--ctty", "--wait"])
+            .arg(program)
+            .args(words)
+            .env("TERM", "xterm-256color")
+            .env_remove("NO_COLOR")
+            .stdin(side())
+            .stderr(side())
+            .stdout(out)
+            .spawn();
+        let Ok(child) = child else {
+            eprintln!("SKIPPED: there is no setsid (util-linux)");
+            return None;
+        };
+        let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
+        let controller = File::from(controller);
+        let (mut reader, fed) = (controller.try_clone().expect("descriptors"), Arc::clone(&parser));
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read) = reader.read(&mut bytes) {
+                if read == 0 {
+                    return;
+                }
+                fed.lock().unwrap_or_else(PoisonError::into_inner).process(&bytes[..read]);
+            }
+        });
+        let terminal = Self { controller, terminal, parser, child };
+        terminal.resize((columns, rows));
+        Some(terminal)
+    }
+
+    /// Presses keys.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn press(&mut self, keys: &str) {
+        self.controller.write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Changes the size.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn resize(&self, (columns, rows): (u16, u16)) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        self.parser.lock().unwrap_or_else(PoisonError::into_inner).screen_mut().set_size(rows, columns);
+        tcsetwinsize(&self.controller, size).expect("the terminal has a size");
+    }
+
+    /// What stands on the screen.
+    #[must_use]
+    pub fn screen(&self) -> String {
+        self.parser.lock().unwrap_or_else(PoisonError::into_inner).screen().contents()
+    }
+
+    /// Waits until the screen holds `text`.
+    ///
+    /// # Panics
+    /// When it does not come.
+    pub fn wait_for(&self, text: &str) -> String {
+        self.wait_until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until the screen is as wanted.
+    ///
+    /// # Panics
+    /// When it never is.
+    pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let since = Instant::now();
+        loop {
+            let screen = self.screen();
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(since.elapsed() < PATIENCE, "no `{what}` on the screen:\n{screen}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The number of the command's process (that of `setsid`, if it waits for it in another).
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        let id = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        children.split_whitespace().next().and_then(|child| child.parse().ok()).unwrap_or(id)
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Panics
+    /// When it does not end.
+    pub fn wait(&mut self) -> ExitStatus {
+        let since = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the command can be waited for") {
+                return status;
+            }
+            assert!(since.elapsed() < PATIENCE, "it does not end:\n{}", self.screen());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Checks that the terminal is as it was before: lines are edited and echoed, the cursor is seen, and the first screen
+    /// is back.
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn check_restored(&self) {
+        // The last bytes may still be under way.
+        self.wait_for_restored_screen();
+        let modes = tcgetattr(&self.terminal).expect("the terminal has modes").local_modes;
+        assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG), "{modes:?}");
+    }
+
+    fn wait_for_restored_screen(&self) {
+        let since = Instant::now();
+        loop {
+            let parser = self.parser.lock().unwrap_or_else(PoisonError::into_inner);
+            let (alternate, hidden) = (parser.screen().alternate_screen(), parser.screen().hide_cursor());
+            drop(parser);
+            if !alternate && !hidden {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "alternate screen {alternate}, cursor hidden {hidden}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,118 @@
+//! The loop of the dashboard: snapshots in, keys in, pictures out.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event};
+
+use crate::app::{App, Command};
+use crate::terminal::{Screen, is_taken};
+use crate::view::Snapshot;
+
+mod live;
+mod recording;
+mod viewer;
+
+pub use live::Live;
+pub use recording::Recording;
+pub use viewer::Viewer;
+
+/// How often keys and snapshots are looked for.
+const TICK: Duration = Duration::from_millis(50);
+/// How often a picture is drawn at most.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// What a source of snapshots has.
+#[derive(Clone, PartialEq, Debug)]
+pub enum News {
+    /// Nothing new.
+    Nothing,
+    /// A snapshot.
+    Snapshot(Arc<Snapshot>),
+    /// Nothing more will come, and it should not be looked at any longer.
+    Over,
+    /// The connection has broken.
+    Lost(String),
+}
+
+/// Where snapshots come from, and who hears what the user wants.
+pub trait Source {
+    /// What there is. Does not wait.
+    fn poll(&mut self) -> News;
+
+    /// The user wants something. Returns what to tell him.
+    fn command(&mut self, command: Command) -> Option<String>;
+}
+
+/// How the dashboard ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// The user has left, or there is nothing more to be seen.
+    Left,
+    /// The user wants the process to end at once.
+    Aborted,
+    /// The connection was lost.
+    Lost(String),
+}
+
+/// Shows a run until the user leaves, the source is over, or `stop` becomes true (a run of this process is then waited
+/// for: its source says when it is over).
+///
+/// # Errors
+/// When the terminal fails.
+pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Result<Ending> {
+    let mut screen = Screen::take()?;
+    let mut drawn: Option<Instant> = None;
+    let mut dirty = true;
+    loop {
+        loop {
+            match source.poll() {
+                News::Nothing => break,
+                News::Snapshot(snapshot) => {
+                    app.push(snapshot);
+                    dirty = true;
+                }
+                News::Over => return Ok(Ending::Left),
+                News::Lost(why) => return Ok(Ending::Lost(why)),
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            if app.mode != crate::app::Mode::Live {
+                return Ok(Ending::Left);
+            }
+            dirty |= !std::mem::replace(&mut app.quitting, true);
+        }
+        if !is_taken() {
+            // Another thread has panicked, or the process is about to end.
+            return Ok(Ending::Left);
+        }
+        if dirty && drawn.is_none_or(|at| at.elapsed() >= FRAME) {
+            screen.draw(app)?;
+            drawn = Some(Instant::now());
+            dirty = false;
+        }
+        let mut patience = TICK;
+        while event::poll(patience)? {
+            patience = Duration::ZERO;
+            match event::read()? {
+                Event::Key(key) => {
+                    // A key is answered at once.
+                    (dirty, drawn) = (true, None);
+                    match app.key(key) {
+                        Some(Command::Leave) => return Ok(Ending::Left),
+                        Some(Command::Abort) => return Ok(Ending::Aborted),
+                        Some(command) => app.notice = source.command(command),
+                        None => {}
+                    }
+                }
+                Event::Resize(..) => {
+                    screen.clear()?;
+                    (dirty, drawn) = (true, None);
+                }
+                _ => {}
+            }
+        }
+    }
+}

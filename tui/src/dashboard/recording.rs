@@ -1,0 +1,112 @@
+//! A recording.
+
+use std::io::{BufRead, Seek};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{News, Source};
+use crate::app::Command;
+use crate::stream::{Reader, StreamError};
+use crate::view::{RunState, Snapshot};
+
+/// Longest time between two snapshots: waits of the recorded run are cut short.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// A recording, played at the pace at which it was made.
+pub struct Recording<R> {
+    reader: Reader<R>,
+    /// Where the first snapshot is.
+    start: u64,
+    /// What is shown, and since when.
+    shown: Option<(Arc<Snapshot>, Instant)>,
+    /// What comes next.
+    next: Option<Snapshot>,
+    held: bool,
+    until: Option<u64>,
+    steps: u64,
+    /// How much faster than the recorded run, in powers of two.
+    pace: i32,
+    broken: Option<StreamError>,
+}
+
+impl<R: BufRead + Seek> Recording<R> {
+    /// Plays from the first snapshot on.
+    ///
+    /// # Errors
+    /// When the recording cannot be read, or has no snapshot.
+    pub fn new(mut reader: Reader<R>) -> Result<Self, StreamError> {
+        let start = reader.position()?;
+        let next = reader.next_snapshot()?;
+        if next.is_none() {
+            return Err(StreamError::Empty);
+        }
+        let shown = None;
+        Ok(Self { reader, start, shown, next, held: false, until: None, steps: 0, pace: 0, broken: None })
+    }
+
+    fn is_due(&self) -> bool {
+        let (Some((shown, since)), Some(next)) = (&self.shown, &self.next) else { return true };
+        let gap = (next.elapsed_seconds - shown.elapsed_seconds).max(0.0) * 0.5f64.powi(self.pace);
+        self.steps > 0
+            || self.until.is_some_and(|until| next.cycle <= until)
+            || (!self.held && since.elapsed() >= Duration::try_from_secs_f64(gap).unwrap_or(LONGEST).min(LONGEST))
+    }
+
+    fn rewind(&mut self) -> Result<(), StreamError> {
+        self.reader.seek(self.start)?;
+        self.next = self.reader.next_snapshot()?;
+        Ok(())
+    }
+}
+
+impl<R: BufRead + Seek> Source for Recording<R> {
+    fn poll(&mut self) -> News {
+        if let Some(error) = self.broken.take() {
+            return News::Lost(format!("the recording is damaged: {error}"));
+        }
+        if !self.is_due() {
+            return News::Nothing;
+        }
+        let Some(next) = self.next.take() else { return News::Nothing };
+        match self.reader.next_snapshot() {
+            Ok(following) => self.next = following,
+            Err(error) => self.broken = Some(error),
+        }
+        self.steps = self.steps.saturating_sub(1);
+        if self.until.is_some_and(|until| self.next.as_ref().is_none_or(|next| next.cycle > until)) {
+            self.until = None;
+        }
+        let holding = self.held && self.steps == 0 && self.until.is_none();
+        let state = if holding && next.state != RunState::Ended { RunState::Paused } else { next.state };
+        let next = Arc::new(Snapshot { state, ..next });
+        self.shown = Some((Arc::clone(&next), Instant::now()));
+        News::Snapshot(next)
+    }
+
+    fn command(&mut self, command: Command) -> Option<String> {
+        match command {
+            Command::Pause => {
+                self.held = true;
+                return Some("held (p: go on, s: the next snapshot, g: to a cycle)".to_owned());
+            }
+            Command::Resume => self.held = false,
+            Command::Step(number) => (self.held, self.steps) = (true, if number > 1 { 10 } else { 1 }),
+            Command::RunTo(cycle) => {
+                let now = self.shown.as_ref().map_or(0, |(shown, _)| shown.cycle);
+                if cycle < now {
+                    if let Err(error) = self.rewind() {
+                        self.broken = Some(error);
+                    }
+                }
+                (self.held, self.until) = (true, Some(cycle));
+            }
+            Command::Limit(None) => self.pace = (self.pace + 1).min(10),
+            Command::Limit(Some(_)) => self.pace = (self.pace - 1).max(-10),
+            Command::Quit | Command::Leave | Command::Abort => {}
+        }
+        match command {
+            Command::Limit(_) => Some(format!("{} times the pace of the run", 2f64.powi(self.pace))),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Between who simulates and who looks on: a snapshot is taken only when somebody has asked for one.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::view::Snapshot;
+
+/// Lines of the log that a snapshot carries.
+const LOG_LINES: usize = 200;
+
+/// The latest snapshot, and whether a newer one is wanted. Shared by the simulation and all that look on.
+///
+/// Who looks on asks and waits; who simulates looks at one flag. Nobody who looks on can make the simulation wait: it
+/// replaces the latest snapshot whether or not anybody has read it.
+#[derive(Debug, Default)]
+pub struct Feed {
+    wanted: AtomicBool,
+    latest: Mutex<Latest>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Latest {
+    /// Snapshots so far: names the latest one.
+    number: u64,
+    snapshot: Option<Arc<Snapshot>>,
+    log: VecDeque<String>,
+    closed: bool,
+}
+
+impl Feed {
+    /// Nothing yet, and nobody asks.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        // What is in it is whole at any moment: a thread that panicked has left nothing half done.
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for a snapshot.
+    pub fn ask(&self) {
+        self.wanted.store(true, Ordering::Release);
+    }
+
+    /// True if somebody has asked for a snapshot since the last one.
+    #[must_use]
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Acquire)
+    }
+
+    /// Shows a snapshot to all that look on; the log so far is put into it.
+    pub fn publish(&self, mut snapshot: Snapshot) {
+        self.wanted.store(false, Ordering::Release);
+        let mut latest = self.latest();
+        snapshot.log = latest.log.iter().cloned().collect();
+        latest.number += 1;
+        latest.snapshot = Some(Arc::new(snapshot));
+        drop(latest);
+        self.changed.notify_all();
+    }
+
+    /// Adds a line to the log; it is seen with the next snapshot.
+    pub fn log(&self, line: impl Into<String>) {
+        let mut latest = self.latest();
+        if latest.log.len() == LOG_LINES {
+            latest.log.pop_front();
+        }
+        latest.log.push_back(line.into());
+    }
+
+    /// Says that no snapshot will follow.
+    pub fn close(&self) {
+        self.latest().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// True if no snapshot will follow.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.latest().closed
+    }
+
+    /// The latest snapshot with its number, if its number is above `seen`; waits for one at most so long, or until the
+    /// feed is closed.
+    #[must_use]
+    pub fn newer(&self, seen: u64, patience: Duration) -> Option<(u64, Arc<Snapshot>)> {
+        let waits = |latest: &mut Latest| latest.number <= seen && !latest.closed;
+        let (latest, _) =
+            self.changed.wait_timeout_while(self.latest(), patience, waits).unwrap_or_else(PoisonError::into_inner);
+        let snapshot = latest.snapshot.as_ref().filter(|_| latest.number > seen)?;
+        Some((latest.number, Arc::clone(snapshot)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asked_for_once_and_shown_to_all() {
+        let feed = Feed::new();
+        assert!(!feed.is_wanted());
+        feed.ask();
+        assert!(feed.is_wanted());
+        feed.log("something happened");
+        feed.publish(Snapshot { cycle: 7, ..Snapshot::default() });
+        assert!(!feed.is_wanted());
+        for _ in 0..2 {
+            let (number, snapshot) = feed.newer(0, Duration::ZERO).unwrap();
+            assert_eq!((number, snapshot.cycle, snapshot.log.len()), (1, 7, 1));
+        }
+        assert!(feed.newer(1, Duration::ZERO).is_none());
+        feed.close();
+        assert!(feed.newer(1, Duration::from_secs(3600)).is_none(), "nobody waits for what will not come");
+    }
+}

@@ -1,0 +1,177 @@
+//! Who sends: nodes and how evenly they are served, tasks and what they do, guests.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+
+use crate::app::App;
+use crate::theme::Role;
+use crate::view::{Guest, Sources, Task, TaskState};
+use crate::widgets::{Gauge, count, line, paint, percent, tasks};
+
+pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
+    let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    match app.latest().map(|snapshot| &snapshot.sources) {
+        None => {}
+        Some(Sources::Nodes(received)) => nodes(app, received, inner, buffer),
+        Some(Sources::Tasks(tasks)) => timeline(app, tasks, inner, buffer),
+        Some(Sources::Guests(guests)) => self::guests(app, guests, inner, buffer),
+    }
+}
+
+/// Jain's index and the least share of the mean, over the nodes that something was received of.
+fn fairness(received: &[u64]) -> Option<(f64, f64)> {
+    let served: Vec<f64> = received.iter().filter(|&&packets| packets > 0).map(|&packets| packets as f64).collect();
+    let sum: f64 = served.iter().sum();
+    let squares: f64 = served.iter().map(|packets| packets * packets).sum();
+    let least = served.iter().copied().reduce(f64::min)?;
+    Some((sum * sum / (squares * served.len() as f64), least * served.len() as f64 / sum))
+}
+
+fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
+    let theme = app.theme;
+    let Some((jain, least)) = fairness(received) else {
+        paint(buffer, area, 0, 0, "nothing has been received yet, since measuring began", theme.faint());
+        return;
+    };
+    let silent = received.iter().filter(|&&packets| packets == 0).count();
+    let serving = (received.len() - silent).max(1);
+    let mean = received.iter().sum::<u64>() as f64 / serving as f64;
+    let head = format!("{serving} nodes served, Jain's index {jain:.3}, least {} of the mean", percent(least));
+    paint(buffer, area, 0, 0, &head, theme.title());
+    let silent = if silent == 0 { String::new() } else { format!("; nothing of {silent} nodes yet") };
+    let words = format!("packets received of each node, since measuring began; mean {mean:.1}{silent}");
+    paint(buffer, area, 0, 1, &words, theme.faint());
+
+    // Nodes by their share of the mean, in tenths up to twice the mean.
+    let mut bins = [0usize; 20];
+    for &packets in received.iter().filter(|&&packets| packets > 0) {
+        bins[((packets as f64 / mean * 10.0) as usize).min(19)] += 1;
+    }
+    let most = bins.iter().copied().max().unwrap_or(1).max(1);
+    let half = area.width / 2;
+    paint(buffer, area, 0, 3, "share of the mean       nodes", theme.faint());
+    let rows = usize::from(area.height.saturating_sub(4));
+    let low = bins.iter().position(|&nodes| nodes > 0).unwrap_or(0);
+    for (at, &nodes) in bins.iter().enumerate().skip(low).take(rows) {
+        let y = (at - low) as u16 + 4;
+        let bound = if at == 19 {
+            "1.9 and more".to_owned()
+        } else {
+            format!("{:.1} .. {:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0)
+        };
+        paint(buffer, area, 0, y, &bound, Style::new());
+        let bar = Rect { x: area.x + 14, y: area.y + y, width: half.saturating_sub(24), height: 1 };
+        Gauge { share: nodes as f64 / most as f64, style: theme.role(Role::First) }.render(bar, buffer);
+        paint(buffer, area, half.saturating_sub(8), y, &nodes.to_string(), theme.faint());
+    }
+
+    let mut order: Vec<usize> = (0..received.len()).filter(|&node| received[node] > 0).collect();
+    order.sort_by_key(|&node| (received[node], node));
+    let column = |buffer: &mut Buffer, x: u16, title: &str, nodes: &mut dyn Iterator<Item = usize>| {
+        paint(buffer, area, x, 3, title, theme.faint());
+        for (at, node) in nodes.take(rows).enumerate() {
+            let share = received[node] as f64 / mean;
+            let text = format!("{:<12}{:>6}", app.about.router_name(node), percent(share));
+            let style = if share < 0.5 { theme.role(Role::Alarm) } else { Style::new() };
+            paint(buffer, Rect { width: (x + 20).min(area.width), ..area }, x, at as u16 + 4, &text, style);
+        }
+    };
+    column(buffer, half + 1, "least served", &mut order.iter().copied());
+    column(buffer, half + 1 + half / 2, "most served", &mut order.iter().rev().copied());
+}
+
+fn timeline(app: &App, tasks: &[Task], area: Rect, buffer: &mut Buffer) {
+    let theme = app.theme;
+    let of_state = |state: TaskState| tasks.iter().filter(|task| task.state == state).count();
+    let done: u64 = tasks.iter().map(|task| task.done).sum();
+    let events: u64 = tasks.iter().map(|task| task.events).sum::<u64>().max(1);
+    let head = format!(
+        "{} tasks, {} finished; {} of {} events begun ({})",
+        tasks.len(),
+        of_state(TaskState::Finished),
+        count(done),
+        count(events),
+        percent(done as f64 / events as f64)
+    );
+    paint(buffer, area, 0, 0, &head, theme.title());
+    line(buffer, area, 1, self::tasks(theme));
+    if area.height < 5 {
+        return;
+    }
+    let rows = usize::from(area.height - 3);
+    let first = app.scroll.min(tasks.len().saturating_sub(rows));
+    let (left, right) = (12, 22);
+    let width = usize::from(area.width.saturating_sub(left + right));
+    let points = app.history.points();
+    let skipped = points.len().saturating_sub(width);
+    paint(buffer, area, 0, 2, "task @ node", theme.faint());
+    let from = points.get(skipped).map_or(0, |point| point.cycle);
+    paint(buffer, area, left, 2, &format!("from cycle {} to now", count(from)), theme.faint());
+    paint(buffer, area, left + width as u16 + 1, 2, "events begun, sent", theme.faint());
+    for (at, (number, task)) in tasks.iter().enumerate().skip(first).take(rows).enumerate() {
+        let y = at as u16 + 3;
+        paint(buffer, area, 0, y, &format!("{number} @ {}", task.node), Style::new());
+        for (x, point) in points.iter().skip(skipped).enumerate() {
+            if let Some(&state) = point.tasks.get(number) {
+                let (letter, style) = theme.task(state);
+                paint(buffer, area, left + x as u16, y, letter.encode_utf8(&mut [0; 4]), style);
+            }
+        }
+        let share = task.done as f64 / task.events.max(1) as f64;
+        let words = format!("{:>5}  {} B", percent(share), count(task.sent_bytes));
+        paint(buffer, area, left + width as u16 + 1, y, &words, theme.faint());
+    }
+}
+
+fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
+    let theme = app.theme;
+    let connected = guests.iter().filter(|guest| guest.connected).count();
+    let ahead = guests.iter().filter(|guest| guest.connected).map(|guest| guest.clock_ps).max().unwrap_or(0);
+    paint(buffer, area, 0, 0, &format!("{} guests, {connected} connected", guests.len()), theme.title());
+    let head = format!(
+        "{:<16}{:<12}{:<20}{:>16}{:>14}{:>10}{:>10}{:>7}",
+        "guest", "nodes", "state", "clock (ns)", "behind (ns)", "injected", "told", "late"
+    );
+    paint(buffer, area, 0, 2, &head, theme.faint());
+    let rows = usize::from(area.height.saturating_sub(3));
+    let first = app.scroll.min(guests.len().saturating_sub(rows));
+    for (at, guest) in guests.iter().skip(first).take(rows).enumerate() {
+        let nodes = match guest.nodes.as_slice() {
+            [] => "-".to_owned(),
+            [node] => node.to_string(),
+            [first, .., last] => format!("{first} .. {last}"),
+        };
+        let name: String = guest.name.chars().take(15).collect();
+        let ns = |ps: u64| format!("{:.3}", ps as f64 / 1000.0);
+        let behind = if guest.connected { ns(ahead.saturating_sub(guest.clock_ps)) } else { "-".to_owned() };
+        let text = format!(
+            "{name:<16}{nodes:<12}{:<20}{:>16}{behind:>14}{:>10}{:>10}{:>7}",
+            guest.state,
+            ns(guest.clock_ps),
+            count(guest.injected),
+            count(guest.notices),
+            count(guest.late)
+        );
+        let style = match (guest.connected, guest.state.as_str()) {
+            (true, _) => Style::new(),
+            (false, "left") => theme.faint(),
+            (false, _) => theme.role(Role::Alarm),
+        };
+        paint(buffer, area, 0, at as u16 + 3, &text, style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fairness_is_that_of_the_results() {
+        assert_eq!(fairness(&[5, 5, 5, 5]), Some((1.0, 1.0)));
+        let (jain, least) = fairness(&[1, 3, 0]).unwrap();
+        assert!((jain - 0.8).abs() < 1e-12 && (least - 0.5).abs() < 1e-12);
+        assert_eq!(fairness(&[0, 0]), None);
+    }
+}

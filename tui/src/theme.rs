@@ -1,0 +1,226 @@
+//! Colours that the colour-blind can tell apart, for terminals of any number of colours, and none.
+//!
+//! Nothing is said by colour alone: levels have a digit, series a name and a marker, states a letter.
+//!
+//! Sources: the scale of levels is viridis (van der Walt, Smith, 2015); series are from Okabe and Ito, *Color Universal
+//! Design*, 2008.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::view::TaskState;
+
+/// How many colours there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// None: as `NO_COLOR` asks for.
+    Mono,
+    /// The 16 of every terminal.
+    Sixteen,
+    /// 256.
+    Indexed,
+    /// All.
+    True,
+}
+
+impl Depth {
+    /// What a terminal of these variables can show.
+    #[must_use]
+    pub fn of(term: Option<&str>, colorterm: Option<&str>, plain: bool) -> Self {
+        match (term.unwrap_or(""), colorterm.unwrap_or("")) {
+            _ if plain => Self::Mono,
+            ("dumb", _) => Self::Mono,
+            (_, "truecolor" | "24bit") => Self::True,
+            (term, _) if term.contains("256color") => Self::Indexed,
+            _ => Self::Sixteen,
+        }
+    }
+}
+
+/// Levels of a scale.
+pub const LEVELS: usize = 11;
+
+/// (red, green, blue), number among 256, one of 16, and whether the text on it is dark.
+type Shade = ((u8, u8, u8), u8, Color, bool);
+
+/// From nothing to full. The luminance rises, in 16 colours too.
+const SCALE: [Shade; LEVELS] = [
+    ((0x1c, 0x1c, 0x24), 234, Color::Black, false),
+    ((0x44, 0x01, 0x54), 53, Color::Blue, false),
+    ((0x48, 0x28, 0x78), 54, Color::Blue, false),
+    ((0x3e, 0x49, 0x89), 60, Color::Blue, false),
+    ((0x31, 0x68, 0x8e), 24, Color::Magenta, false),
+    ((0x26, 0x82, 0x8e), 30, Color::Magenta, false),
+    ((0x1f, 0x9e, 0x89), 36, Color::Cyan, true),
+    ((0x35, 0xb7, 0x79), 71, Color::Cyan, true),
+    ((0x6e, 0xce, 0x58), 113, Color::LightCyan, true),
+    ((0xb5, 0xde, 0x2b), 148, Color::LightYellow, true),
+    ((0xfd, 0xe7, 0x25), 220, Color::White, true),
+];
+
+/// A thing that has a colour of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Load that is offered; p50.
+    First,
+    /// Load that is injected; p90.
+    Second,
+    /// Load that is accepted; p99.
+    Third,
+    /// What must be seen.
+    Alarm,
+}
+
+/// How things are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Theme {
+    /// Colours that there are.
+    pub depth: Depth,
+}
+
+impl Theme {
+    fn pick(self, true_color: (u8, u8, u8), indexed: u8, sixteen: Color) -> Option<Color> {
+        match self.depth {
+            Depth::Mono => None,
+            Depth::Sixteen => Some(sixteen),
+            Depth::Indexed => Some(Color::Indexed(indexed)),
+            Depth::True => Some(Color::Rgb(true_color.0, true_color.1, true_color.2)),
+        }
+    }
+
+    /// The level, 0 to 10, of a share: 0 is nothing at all, 1 is less than a tenth, 10 is nine tenths and more.
+    #[must_use]
+    pub fn level(share: f64) -> usize {
+        // A NaN is nothing.
+        if share > 0.0 { 1 + ((share * 10.0) as usize).min(9) } else { 0 }
+    }
+
+    /// The mark of a level: `·` for nothing, a digit for whole tenths.
+    #[must_use]
+    pub const fn mark(level: usize) -> char {
+        match level {
+            0 => '·',
+            1..10 => (b'0' + level as u8 - 1) as char,
+            _ => '9',
+        }
+    }
+
+    /// A cell of this level.
+    #[must_use]
+    pub fn cell(self, level: usize) -> Style {
+        let (rgb, indexed, sixteen, dark) = SCALE[level.min(LEVELS - 1)];
+        let Some(background) = self.pick(rgb, indexed, sixteen) else {
+            return match level {
+                0 => Style::new().add_modifier(Modifier::DIM),
+                1..7 => Style::new(),
+                _ => Style::new().add_modifier(Modifier::REVERSED),
+            };
+        };
+        let foreground = match (level, dark) {
+            (0, _) => self.pick((0x80, 0x80, 0x88), 244, Color::DarkGray),
+            (_, true) => self.pick((0, 0, 0), 16, Color::Black),
+            (_, false) => self.pick((0xff, 0xff, 0xff), 231, Color::White),
+        };
+        Style::new().bg(background).fg(foreground.unwrap_or(Color::Reset))
+    }
+
+    /// A line of this level, on the background.
+    #[must_use]
+    pub fn line(self, level: usize) -> Style {
+        let (rgb, indexed, sixteen, _) = SCALE[level.clamp(1, LEVELS - 1)];
+        match (level, self.pick(rgb, indexed, sixteen)) {
+            (0, _) => self.faint(),
+            // Dark violet on black would not be seen.
+            (1..4, Some(_)) => self.coloured(self.pick((0x6a, 0x5a, 0xa8), 61, Color::Blue)),
+            (_, None) if level >= 5 => Style::new().add_modifier(Modifier::BOLD),
+            (_, colour) => self.coloured(colour),
+        }
+    }
+
+    fn coloured(self, colour: Option<Color>) -> Style {
+        colour.map_or(Style::new(), |colour| Style::new().fg(colour))
+    }
+
+    /// A series or an alarm.
+    #[must_use]
+    pub fn role(self, role: Role) -> Style {
+        match role {
+            Role::First => self.coloured(self.pick((0x56, 0xb4, 0xe9), 74, Color::LightBlue)),
+            Role::Second => self.coloured(self.pick((0xe6, 0x9f, 0x00), 214, Color::Yellow)),
+            Role::Third => self.coloured(self.pick((0x00, 0xc0, 0x90), 36, Color::LightCyan)),
+            Role::Alarm => {
+                let colour = self.pick((0xff, 0x87, 0x5f), 209, Color::LightRed);
+                self.coloured(colour).add_modifier(Modifier::BOLD)
+            }
+        }
+    }
+
+    /// The letter and style of what a task is doing.
+    #[must_use]
+    pub fn task(self, state: TaskState) -> (char, Style) {
+        let background = |rgb, indexed, sixteen, text: (u8, u8, u8)| match self.pick(rgb, indexed, sixteen) {
+            Some(colour) => {
+                let text = if text == (0, 0, 0) { Color::Black } else { Color::White };
+                Style::new().bg(colour).fg(text)
+            }
+            None => Style::new(),
+        };
+        match state {
+            TaskState::Computing => ('C', background((0x00, 0x9e, 0x73), 36, Color::Cyan, (0, 0, 0))),
+            TaskState::Sending => ('S', background((0xe6, 0x9f, 0x00), 214, Color::Yellow, (0, 0, 0))),
+            TaskState::Receiving => ('R', background((0x00, 0x72, 0xb2), 25, Color::Blue, (255, 255, 255))),
+            TaskState::Waiting => ('W', background((0x7a, 0x3f, 0x7f), 96, Color::Magenta, (255, 255, 255))),
+            TaskState::Finished => ('.', self.faint()),
+        }
+    }
+
+    /// What is less important.
+    #[must_use]
+    pub fn faint(self) -> Style {
+        match self.pick((0x8a, 0x8a, 0x92), 245, Color::DarkGray) {
+            Some(colour) => Style::new().fg(colour),
+            None => Style::new().add_modifier(Modifier::DIM),
+        }
+    }
+
+    /// Names of things.
+    #[must_use]
+    pub fn title(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// What is chosen.
+    #[must_use]
+    pub fn chosen(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_tenths_and_their_marks_say_so() {
+        let marks: String =
+            [0.0, 0.001, 0.15, 0.5, 0.89, 0.95, 1.0].map(|share| Theme::mark(Theme::level(share))).iter().collect();
+        assert_eq!(marks, "·015899");
+    }
+
+    #[test]
+    fn brightness_rises_with_the_level() {
+        let luminance =
+            |((r, g, b), ..): &Shade| 0.2126 * f64::from(*r) + 0.7152 * f64::from(*g) + 0.0722 * f64::from(*b);
+        let rising = SCALE.windows(2).skip(1).all(|pair| luminance(&pair[0]) < luminance(&pair[1]));
+        assert!(rising);
+    }
+
+    #[test]
+    fn no_colour_is_no_colour() {
+        let theme = Theme { depth: Depth::of(Some("xterm-256color"), Some("truecolor"), true) };
+        for level in 0..LEVELS {
+            assert_eq!((theme.cell(level).fg, theme.cell(level).bg, theme.line(level).fg), (None, None, None));
+        }
+        assert_eq!(Depth::of(Some("xterm"), None, false), Depth::Sixteen);
+        assert_eq!(Depth::of(Some("screen-256color"), None, false), Depth::Indexed);
+    }
+}

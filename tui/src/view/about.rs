@@ -1,0 +1,173 @@
+//! What a run is: said once, before its snapshots.
+
+use serde::{Deserialize, Serialize};
+
+/// Most links that are shown one by one; of larger networks routers are shown only.
+pub const MAX_LINKS: usize = 1 << 18;
+
+/// How routers are arranged for the eye.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Layout {
+    /// Router i stands at x = i mod X, y = (i / X) mod Y, ...
+    Grid {
+        /// Routers in each dimension, dimension 0 first.
+        sizes: Vec<u32>,
+    },
+    /// Rows with a name: the stages of a tree, the groups of a dragonfly.
+    Rows {
+        /// What a row is called: `stage`, `group`.
+        name: String,
+        /// The routers of each row, in order.
+        rows: Vec<Vec<u32>>,
+    },
+    /// In the order of their numbers.
+    List,
+}
+
+/// A run, as far as it does not change.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct About {
+    /// What is simulated, in a line.
+    pub title: String,
+    /// Nodes that send and receive.
+    pub nodes: usize,
+    /// Routers.
+    pub routers: usize,
+    /// How they are arranged.
+    pub layout: Layout,
+    /// The ports of every router: `X+`, `X-`, ...
+    pub ports: Vec<String>,
+    /// By router and port (index router x ports + port): the router at the other end; `None` where there is no link.
+    /// Empty if links are not shown one by one.
+    pub links: Vec<Option<u32>>,
+    /// \[phits\] Capacity of the transit queues at the input of a port.
+    pub transit_phits: u32,
+    /// \[phits\] Capacity of the injection queues of a router.
+    pub injection_phits: u32,
+    /// \[phits\] Length of a packet.
+    pub packet_phits: u32,
+    /// \[phits/node/cycle\] That sources are asked to send, where that is known.
+    pub offered: Option<f64>,
+    /// \[s\] Of a cycle.
+    pub cycle_seconds: Option<f64>,
+}
+
+impl About {
+    /// A run of which nothing is known but its nodes.
+    #[must_use]
+    pub fn bare(title: String, nodes: usize) -> Self {
+        Self {
+            title,
+            nodes,
+            routers: 0,
+            layout: Layout::List,
+            ports: Vec::new(),
+            links: Vec::new(),
+            transit_phits: 0,
+            injection_phits: 0,
+            packet_phits: 1,
+            offered: None,
+            cycle_seconds: None,
+        }
+    }
+
+    /// Checks that everything fits together, as data from elsewhere may not.
+    ///
+    /// # Errors
+    /// What does not fit, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let routers = self.routers;
+        if self.nodes > 1 << 31 || routers > 1 << 31 || self.ports.len() > 1 << 10 || self.packet_phits == 0 {
+            return Err("its sizes are out of range".to_owned());
+        }
+        let links = routers.checked_mul(self.ports.len()).ok_or("it has too many links")?;
+        if !self.links.is_empty() && self.links.len() != links {
+            return Err(format!("it lists {} links of {links}", self.links.len()));
+        }
+        if self.links.iter().flatten().any(|&to| to as usize >= routers) {
+            return Err("a link leads to a router that does not exist".to_owned());
+        }
+        match &self.layout {
+            Layout::Grid { sizes } => {
+                let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size as usize));
+                if product != Some(routers) || sizes.is_empty() {
+                    return Err(format!("a grid of {sizes:?} has no {routers} routers"));
+                }
+            }
+            Layout::Rows { rows, .. } => {
+                if rows.iter().flatten().any(|&router| router as usize >= routers) {
+                    return Err("a row names a router that does not exist".to_owned());
+                }
+            }
+            Layout::List => {}
+        }
+        Ok(())
+    }
+
+    /// A router as a user knows it: its number, and its coordinates in a grid.
+    #[must_use]
+    pub fn router_name(&self, router: usize) -> String {
+        match self.coordinates(router) {
+            Some(coordinates) if coordinates.len() > 1 => {
+                let words: Vec<String> = coordinates.iter().map(u32::to_string).collect();
+                format!("{router} ({})", words.join(","))
+            }
+            _ => router.to_string(),
+        }
+    }
+
+    /// Where a router stands in a grid, dimension 0 first.
+    #[must_use]
+    pub fn coordinates(&self, router: usize) -> Option<Vec<u32>> {
+        let Layout::Grid { sizes } = &self.layout else { return None };
+        let mut rest = router;
+        let coordinate = |&size: &u32| {
+            let size = (size as usize).max(1);
+            let here = rest % size;
+            rest /= size;
+            here as u32
+        };
+        Some(sizes.iter().map(coordinate).collect())
+    }
+
+    /// The ports of a router that have a link.
+    pub fn linked_ports(&self, router: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let ports = self.ports.len();
+        let links = self.links.get(router * ports..(router + 1) * ports).unwrap_or_default();
+        links.iter().enumerate().filter_map(|(port, to)| Some((port, (*to)? as usize)))
+    }
+
+    /// \[phits\] That fit into the transit queues of a router.
+    #[must_use]
+    pub fn transit_capacity(&self) -> u64 {
+        u64::from(self.transit_phits) * self.ports.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let good = About {
+            routers: 6,
+            layout: Layout::Grid { sizes: vec![3, 2] },
+            ports: vec!["X+".to_owned()],
+            links: vec![Some(1); 6],
+            ..About::bare("a grid".to_owned(), 6)
+        };
+        assert_eq!(good.check(), Ok(()));
+        assert_eq!(good.router_name(4), "4 (1,1)");
+        for bad in [
+            About { routers: 5, ..good.clone() },
+            About { links: vec![None; 5], ..good.clone() },
+            About { links: vec![Some(6); 6], ..good.clone() },
+            About { layout: Layout::Rows { name: "stage".to_owned(), rows: vec![vec![6]] }, ..good.clone() },
+            About { packet_phits: 0, ..good.clone() },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What snapshots say together: rates, and how things changed.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{About, Snapshot, Sources, TaskState};
+
+/// Points that are kept; from then on every second one is forgotten, and the next ones are twice as far apart.
+const CAPACITY: usize = 512;
+
+/// \[cycles\] Least time over which rates are taken: those of a single step say nothing.
+const LEAST: u64 = 64;
+
+/// What a run was like between two snapshots.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Point {
+    /// \[cycle\] Its end.
+    pub cycle: u64,
+    /// \[cycles\] Its length.
+    pub cycles: u64,
+    /// \[phits/node/cycle\] That sources handed to interfaces.
+    pub offered: f64,
+    /// \[phits/node/cycle\] That entered the network.
+    pub injected: f64,
+    /// \[phits/node/cycle\] That arrived.
+    pub accepted: f64,
+    /// \[cycles\] Latency of what arrived: p50, p90, p99; absent if nothing did.
+    pub latency: Option<[u64; 3]>,
+    /// \[share\] Of the transit queues that is occupied.
+    pub fill: f64,
+    /// What the tasks were doing; empty without tasks.
+    pub tasks: Vec<TaskState>,
+}
+
+/// The points of a run so far, and the latest two snapshots.
+#[derive(Clone, Default, Debug)]
+pub struct History {
+    points: VecDeque<Point>,
+    /// Snapshots that make a point.
+    stride: usize,
+    /// Snapshots since the latest point.
+    pending: usize,
+    /// Where the next point begins.
+    mark: Option<Arc<Snapshot>>,
+    /// Where the time begins over which links are looked at, and where it will begin next.
+    base: Option<Arc<Snapshot>>,
+    next_base: Option<Arc<Snapshot>>,
+    latest: Option<Arc<Snapshot>>,
+}
+
+impl History {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { stride: 1, ..Self::default() }
+    }
+
+    /// Adds a snapshot. One that does not go on from the latest begins anew.
+    pub fn push(&mut self, about: &About, snapshot: Arc<Snapshot>) {
+        match &self.latest {
+            Some(latest) if latest.cycle > snapshot.cycle => *self = Self::new(),
+            // The same moment, seen again: only its state can be new.
+            Some(latest) if latest.cycle == snapshot.cycle => {
+                self.latest = Some(snapshot);
+                return;
+            }
+            _ => {}
+        }
+        self.latest = Some(Arc::clone(&snapshot));
+        let far = |from: &Option<Arc<Snapshot>>| from.as_ref().is_none_or(|from| snapshot.cycle - from.cycle >= LEAST);
+        if far(&self.next_base) {
+            self.base = self.next_base.replace(Arc::clone(&snapshot));
+        }
+        if self.mark.is_some() && !far(&self.mark) {
+            return;
+        }
+        self.pending += 1;
+        let Some(mark) = &self.mark else {
+            self.mark = Some(snapshot);
+            self.pending = 0;
+            return;
+        };
+        if self.pending < self.stride {
+            return;
+        }
+        self.points.push_back(point(about, mark, &snapshot));
+        self.mark = Some(snapshot);
+        self.pending = 0;
+        if self.points.len() >= CAPACITY {
+            let mut at = 0;
+            self.points.retain(|_| {
+                at += 1;
+                at % 2 == 0
+            });
+            self.stride *= 2;
+        }
+    }
+
+    /// The points, earliest first.
+    #[must_use]
+    pub const fn points(&self) -> &VecDeque<Point> {
+        &self.points
+    }
+
+    /// The latest snapshot.
+    #[must_use]
+    pub const fn latest(&self) -> Option<&Arc<Snapshot>> {
+        self.latest.as_ref()
+    }
+
+    /// \[phits/cycle\] That crossed a link (index router x ports + port) lately; `None` if nothing is
+    /// known of it.
+    #[must_use]
+    pub fn link_use(&self, about: &About, link: usize) -> Option<f64> {
+        let (before, now) = (self.base.as_ref()?, self.latest.as_ref()?);
+        let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
+        let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
+        // A header that crosses at the end brings phits that cross later.
+        Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64).min(1.0))
+    }
+}
+
+fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
+    let cycles = now.cycle.saturating_sub(before.cycle);
+    let load = |before: u64, now: u64| {
+        let phits = now.saturating_sub(before) as f64 * f64::from(about.packet_phits);
+        if cycles == 0 || about.nodes == 0 { 0.0 } else { phits / cycles as f64 / about.nodes as f64 }
+    };
+    let recent = &now.latency.recent;
+    Point {
+        cycle: now.cycle,
+        cycles,
+        offered: load(before.packets.generated, now.packets.generated),
+        injected: load(before.packets.injected, now.packets.injected),
+        accepted: load(before.packets.received, now.packets.received),
+        latency: match (recent.p50, recent.p90, recent.p99) {
+            (Some(p50), Some(p90), Some(p99)) => Some([p50, p90, p99]),
+            _ => None,
+        },
+        fill: now.mean_fill(about).unwrap_or(0.0),
+        tasks: match &now.sources {
+            Sources::Tasks(tasks) => tasks.iter().map(|task| task.state).collect(),
+            Sources::Nodes(_) | Sources::Guests(_) => Vec::new(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Packets;
+
+    fn at(cycle: u64) -> Arc<Snapshot> {
+        let packets = Packets { generated: cycle, injected: cycle / 2, received: cycle / 4, ..Packets::default() };
+        Arc::new(Snapshot { cycle, packets, crossed: vec![cycle / 16], ..Snapshot::default() })
+    }
+
+    fn about() -> About {
+        About { packet_phits: 4, ..About::bare("test".to_owned(), 8) }
+    }
+
+    #[test]
+    fn loads_are_differences_over_nodes_and_cycles() {
+        let (about, mut history) = (about(), History::new());
+        history.push(&about, at(0));
+        history.push(&about, at(160));
+        let point = &history.points()[0];
+        assert_eq!((point.offered, point.injected, point.accepted), (0.5, 0.25, 0.125));
+        assert_eq!(history.link_use(&about, 0), Some(0.25));
+        assert_eq!(history.link_use(&about, 1), None);
+    }
+
+    #[test]
+    fn a_long_run_is_kept_in_bounds_and_whole() {
+        let (about, mut history) = (about(), History::new());
+        for cycle in 0..10_000 {
+            history.push(&about, at(cycle * 16));
+        }
+        assert!(history.points().len() < CAPACITY && history.points().len() >= CAPACITY / 4);
+        assert!(history.points()[0].cycle < 2_000 && history.points().back().unwrap().cycle > 150_000);
+        let points = history.points().len();
+        history.push(&about, at(159_985));
+        assert_eq!(history.points().len(), points, "a single step is no point");
+        history.push(&about, at(3));
+        assert!(history.points().is_empty(), "an earlier snapshot begins a new history");
+    }
+}

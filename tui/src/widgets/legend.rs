@@ -1,0 +1,43 @@
+//! What colours and marks mean.
+
+use ratatui::text::{Line, Span};
+
+use crate::theme::{LEVELS, Theme};
+use crate::view::TaskState;
+
+/// The scale of levels: marks, their meaning in per cent, and of what. Short where there is little room.
+#[must_use]
+pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
+    // Of the scale, and of the words around it.
+    let (marks, long) = (2 * (LEVELS - 1), 11 + 29);
+    let short = usize::from(width) < marks + long + of.len();
+    let mut spans = vec![Span::raw(if short { "· 0 " } else { "· nothing  " })];
+    for level in 1..LEVELS {
+        spans.push(Span::styled(format!("{} ", Theme::mark(level)), theme.cell(level)));
+    }
+    let words = match short {
+        false => format!(" tenths (9: 90 % or more) of {of}"),
+        true if usize::from(width) < marks + 4 + 11 + of.len() => " tenths".to_owned(),
+        true => format!(" tenths of {of}"),
+    };
+    spans.push(Span::raw(words));
+    Line::from(spans)
+}
+
+/// What tasks do.
+#[must_use]
+pub fn tasks(theme: Theme) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (state, name) in [
+        (TaskState::Computing, "computing"),
+        (TaskState::Sending, "sending"),
+        (TaskState::Receiving, "receiving"),
+        (TaskState::Waiting, "waiting"),
+        (TaskState::Finished, "finished"),
+    ] {
+        let (letter, style) = theme.task(state);
+        spans.push(Span::styled(letter.to_string(), style));
+        spans.push(Span::raw(format!(" {name}  ")));
+    }
+    Line::from(spans)
+}

@@ -1,0 +1,17 @@
+//! Widgets: pure functions of data, drawn into a buffer.
+
+mod chart;
+mod gauge;
+mod grid;
+mod histogram;
+mod legend;
+mod rows;
+mod text;
+
+pub use chart::{Chart, Series, nice};
+pub use gauge::Gauge;
+pub use grid::{Arrow, Grid, LinkCell, best_pitch};
+pub use histogram::Histogram;
+pub use legend::{scale, tasks};
+pub use rows::Rows;
+pub use text::{count, fixed, line, paint, percent, seconds};
