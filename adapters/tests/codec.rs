@@ -34,6 +34,7 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         window: 1 << 16,
         stall_ms: 60_000,
         seed: 1,
+        pace: 0,
     };
     let payload = Bytes::from_static(b"hello");
     let inject = Inject { destination: 7, notify: true, size: 64, cookie: 42, payload: payload.clone() };

@@ -147,6 +147,7 @@ async fn meet(
         window: terms.window,
         stall_ms: u32::try_from(terms.stall.as_millis()).unwrap_or(u32::MAX),
         seed: terms.seed,
+        pace: terms.pace,
     };
     talk.say(stream, &Body::Welcome(Box::new(welcome))).await.map_err(gone)?;
     Ok((hello, step, reservation))

@@ -46,7 +46,7 @@ impl Listener {
         match address {
             Address::Tcp(address) => TcpListener::bind(address).await.map(Self::Tcp),
             Address::Unix(path) => {
-                let listener = bind_private(path)?;
+                let listener = bind_private(path, |inside| UnixListener::bind(inside))?;
                 let owner = fs::metadata(path)?.uid();
                 Ok(Self::Unix { listener, path: path.clone(), owner })
             }
@@ -88,7 +88,7 @@ impl Drop for Listener {
 
 /// Binds a socket that nobody else can connect to at any moment: in a private folder beside its place, from where it is
 /// moved once its mode is 0600. A socket that an earlier run has left behind is replaced.
-fn bind_private(path: &Path) -> io::Result<UnixListener> {
+pub(crate) fn bind_private<L>(path: &Path, bind: impl FnOnce(&Path) -> io::Result<L>) -> io::Result<L> {
     if let Ok(found) = fs::symlink_metadata(path) {
         let in_use = !found.file_type().is_socket() || std::os::unix::net::UnixStream::connect(path).is_ok();
         if in_use {
@@ -99,7 +99,7 @@ fn bind_private(path: &Path) -> io::Result<UnixListener> {
     let private = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
     fs::DirBuilder::new().mode(0o700).create(&private)?;
     let inside = private.join("s");
-    let bound = UnixListener::bind(&inside).and_then(|listener| {
+    let bound = bind(&inside).and_then(|listener| {
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
         fs::rename(&inside, path)?;
         Ok(listener)

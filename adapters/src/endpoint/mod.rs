@@ -23,6 +23,7 @@ use crate::stream::Link;
 use crate::token::Token;
 
 use listen::Listener;
+pub(crate) use listen::bind_private;
 
 /// Handshakes that run at once.
 const HANDSHAKES: usize = 256;
@@ -56,6 +57,8 @@ pub struct Terms {
     pub token: Option<Token>,
     /// Seed of the run.
     pub seed: u64,
+    /// \[thousandths\] Time on the wall over virtual time in real-time mode; 0 in the others.
+    pub pace: u32,
 }
 
 /// A guest that has been taken, and waits for the run to begin.

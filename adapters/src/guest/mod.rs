@@ -210,6 +210,21 @@ impl Guest {
         self.time
     }
 
+    /// \[ps\] The end of its grant; waits for the turn, if it has not come yet.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn until(&mut self) -> Result<Time, GuestError> {
+        self.begin()?;
+        Ok(self.until.unwrap_or(self.time))
+    }
+
+    /// \[ps\] When the first event is to be seen that has been told of and not taken.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        self.events.front().map(Event::time)
+    }
+
     /// Turns that it has had.
     #[must_use]
     pub const fn turns(&self) -> u64 {
@@ -273,7 +288,10 @@ impl Guest {
             match self.class {
                 Class::Causal => self.end_turn(FOREVER)?,
                 Class::Stepped => {
-                    self.time = self.time.max(until);
+                    // A grant for ever is a warm-up, which ends here.
+                    if until != FOREVER {
+                        self.time = self.time.max(until);
+                    }
                     self.end_turn(self.time)?;
                 }
             }
@@ -306,14 +324,14 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
-    /// Gives this moment a name in the results.
+    /// Gives this moment a name in the results. It ends a stepped guest's warm-up that lasts until a mark.
     ///
     /// # Errors
     /// The run has ended.
     pub fn mark(&mut self, label: &str) -> Result<(), GuestError> {
         self.begin()?;
         self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
-        Ok(())
+        if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
     }
 
     /// Says goodbye.

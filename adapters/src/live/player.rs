@@ -10,6 +10,7 @@ use crate::protocol::{Body, Class, Code};
 use crate::stream::Link;
 
 use super::report::Mark;
+use super::watch::WireLog;
 
 /// What a guest is doing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -59,6 +60,8 @@ pub(super) struct Player {
     pub(super) turns: u64,
     pub(super) late: Lateness,
     pub(super) marks: Vec<Mark>,
+    /// \[ps\] Before this the guest was warming up, and lateness is of no interest.
+    pub(super) warm: Time,
 }
 
 impl Player {
@@ -79,7 +82,14 @@ impl Player {
             turns: 0,
             late: Lateness::default(),
             marks: Vec::new(),
+            warm: 0,
         }
+    }
+
+    /// Its Hello, as a line of the wire log.
+    pub(super) fn introduce(&self, log: &mut WireLog) -> Result<(), String> {
+        let nodes = self.nodes.iter().map(|node| node.0);
+        log.hello(&self.name, self.class, self.step, nodes)
     }
 
     pub(super) fn is_playing(&self) -> bool {

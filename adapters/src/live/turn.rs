@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use trgen::Cycle;
 
-use crate::clock::FOREVER;
+use crate::clock::{FOREVER, Time};
 use crate::protocol::{Body, Code, Frame, Mode};
 use crate::stream::Broken;
 
 use super::player::State;
 use super::report::Mark;
-use super::{Live, farewell};
+use super::{Live, WarmUp, farewell};
 
 /// Marks that are kept of one guest.
 const MARKS: usize = 1024;
@@ -49,15 +49,20 @@ impl Live {
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
-        let player = &mut self.players[index];
-        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(player.slack)) {
+        if let Some(pace) = &mut self.pace {
+            pace.hold(from, stop);
+        }
+        let slack = self.players[index].slack;
+        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
+            let player = &mut self.players[index];
             // A causal guest has been running without its clock: whatever came meanwhile is not late.
             let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
-            if late > 0 && exact {
+            let late_in_earnest = late > 0 && place.time >= player.warm;
+            if late_in_earnest && exact {
                 let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
                 return Err(Loss::new(Code::Run, what));
             }
-            if late > 0 && place.delivery {
+            if late_in_earnest && place.delivery {
                 player.late.count += 1;
                 player.late.sum += u128::from(late);
                 player.late.max = player.late.max.max(late);
@@ -66,16 +71,20 @@ impl Live {
             let endpoint = notice.endpoint;
             let body = notice.body(&place, late);
             player.link().put(endpoint, place.time + late, &body);
+            self.log('>', index, endpoint, place.time + late, &body);
+            let player = &mut self.players[index];
             if player.link().is_full() {
                 player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
             }
         }
+        let player = &mut self.players[index];
         player.time = from;
         player.turns += 1;
         player.state = State::Running { until };
-        let notices = player.notices;
-        player.link().put(0, from, &Body::GoAhead { until, notices });
-        player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        let body = Body::GoAhead { until, notices: player.notices };
+        player.link().put(0, from, &body);
+        self.log('>', index, 0, from, &body);
+        self.players[index].link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
         Ok(())
     }
 
@@ -105,6 +114,11 @@ impl Live {
         }
     }
 
+    /// The first cycle in which something of this time can enter the network.
+    fn entry(&self, time: Time) -> Cycle {
+        self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
+    }
+
     fn say_who(&mut self, awaited: &[usize], waited: Duration) {
         const SHOWN: usize = 8;
         let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.players[index].who()).collect();
@@ -117,6 +131,8 @@ impl Live {
 
     /// One frame of a guest that has the turn; true at the end of the turn.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
+        self.log('<', index, frame.endpoint, frame.time, &frame.body);
+        let entry = self.entry(frame.time);
         let player = &mut self.players[index];
         let State::Running { until } = player.state else { return Ok(true) };
         let latest = until.saturating_add(player.slack);
@@ -150,6 +166,9 @@ impl Live {
                 }
                 player.time = time;
                 player.state = State::Stopped { next };
+                if player.turns == 1 && player.is_stepped() && self.rules.warm_up != WarmUp::None {
+                    player.warm = time;
+                }
                 Ok(true)
             }
             Body::Mark { label } => {
@@ -157,6 +176,9 @@ impl Live {
                 if player.marks.len() >= MARKS {
                     let what = format!("it has set more than {MARKS} marks; use fewer");
                     return Err(Loss::new(Code::Limit, what));
+                }
+                if let Some(gate) = &mut self.gate {
+                    gate.mark(index, &label, entry);
                 }
                 player.marks.push(Mark { time, label });
                 Ok(false)

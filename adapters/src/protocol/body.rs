@@ -85,6 +85,7 @@ impl Body {
                 out.put_u8(match welcome.mode {
                     Mode::Exact => 0,
                     Mode::Quantised => 1,
+                    Mode::Realtime => 2,
                 });
                 out.put_u64_le(welcome.capabilities);
                 out.put_u64_le(welcome.session);
@@ -97,6 +98,7 @@ impl Body {
                 out.put_u32_le(welcome.window);
                 out.put_u32_le(welcome.stall_ms);
                 out.put_u64_le(welcome.seed);
+                out.put_u32_le(welcome.pace);
             }
             Self::Challenge(bytes) | Self::Proof(bytes) => out.put_slice(bytes),
             Self::Inject(inject) => {
@@ -211,6 +213,7 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
         mode: match from.u8()? {
             0 => Mode::Exact,
             1 => Mode::Quantised,
+            2 => Mode::Realtime,
             _ => return Err(from.value("mode")),
         },
         capabilities: from.u64()?,
@@ -223,6 +226,7 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
         window: from.u32()?,
         stall_ms: from.u32()?,
         seed: from.u64()?,
+        pace: from.u32()?,
     })
 }
 

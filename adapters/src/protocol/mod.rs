@@ -49,6 +49,8 @@ pub enum Mode {
     Exact,
     /// Steps of any length; what comes within a step is handed over at its end.
     Quantised,
+    /// Quantised, and virtual time runs no faster than the clock on the wall, slowed down by [`Welcome::pace`].
+    Realtime,
 }
 
 /// What a guest says first.
@@ -103,6 +105,9 @@ pub struct Welcome {
     pub stall_ms: u32,
     /// Seed of the run.
     pub seed: u64,
+    /// \[thousandths\] Time on the wall over virtual time, in real-time mode: 1000 is as fast as the wall, 10 000 ten times
+    /// slower. 0 in the other modes.
+    pub pace: u32,
 }
 
 /// A message that enters the network, at the time of its header.

@@ -43,6 +43,7 @@ pub(crate) fn command() -> Command {
         .subcommand(run())
         .subcommand(super::serve::command())
         .subcommand(super::guest::command())
+        .subcommand(super::relay::command())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(

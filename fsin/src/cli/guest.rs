@@ -137,7 +137,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
     let mut threads = Vec::new();
-    for node in nodes(matches)? {
+    for node in nodes_of(matches, "node")? {
         let config = Config {
             class: if stepped { Class::Stepped } else { Class::Causal },
             step: step.unwrap_or(0),
@@ -170,16 +170,17 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
-fn nodes(matches: &ArgMatches) -> Result<std::ops::RangeInclusive<u32>, Complaint> {
+/// The nodes of a flag: one, or a range.
+pub(super) fn nodes_of(matches: &ArgMatches, flag: &str) -> Result<std::ops::RangeInclusive<u32>, Complaint> {
     /// Guests are threads.
     const MOST: u32 = 4096;
-    let word = matches.get_one::<String>("node").map_or("0", String::as_str);
+    let word = matches.get_one::<String>(flag).map_or("0", String::as_str);
     let (first, last) = word.split_once("..").unwrap_or((word, word));
     match (first.parse::<u32>(), last.parse::<u32>()) {
         (Ok(first), Ok(last)) if first <= last && last - first < MOST => Ok(first..=last),
         _ => {
-            let what = format!("--node takes a node, or a range of at most {MOST}, not `{word}`");
-            Err(Complaint::new(Exit::Usage, what, "write --node 3, or --node 0..63"))
+            let what = format!("--{flag} takes a node, or a range of at most {MOST}, not `{word}`");
+            Err(Complaint::new(Exit::Usage, what, format!("write --{flag} 3, or --{flag} 0..63")))
         }
     }
 }

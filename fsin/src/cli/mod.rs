@@ -11,6 +11,7 @@ mod manifest;
 mod memory;
 mod output;
 mod progress;
+mod relay;
 mod run;
 mod serve;
 mod topology;
@@ -43,6 +44,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("list", matches)) => describe::list(matches),
         Some(("serve", matches)) => serve::serve(matches),
         Some(("guest", matches)) => guest::guest(matches),
+        Some(("relay", matches)) => relay::relay(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
