@@ -47,7 +47,7 @@ class Guest:
         self._until = None
         self._stepped = stepped
         self.now = 0
-        hello = b"TGP1" + struct.pack("<HHQBQQI", 1, 0, 0, 0 if stepped else 1, step, 0, 1 << 20) + bytes(32)
+        hello = b"TGP1" + struct.pack("<HHQBBIQQI", 1, 0, 0, 0 if stepped else 1, 0, 0, step, 0, 1 << 20) + bytes(32)
         self._put(HELLO, hello + _text(name) + struct.pack("<HI", 1, node))
         self._flush()
         kind, _, payload = self._next()

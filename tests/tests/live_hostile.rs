@@ -1,5 +1,7 @@
 //! Guests that keep to the protocol up to a point, many connections, and processes that are killed.
 
+#![allow(clippy::print_stdout, reason = "a test that is left out says so")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
@@ -12,7 +14,7 @@ use adapters::clock::Clock;
 use adapters::codec::Codec;
 use adapters::guest::{Config, Guest};
 use adapters::live::{LostGuest, Overheads};
-use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD};
+use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD, Role};
 use bytes::{Bytes, BytesMut};
 use fsin::couple::Failure;
 use fsin::switch::Switch;
@@ -38,6 +40,8 @@ fn hello(name: &str, node: u32) -> Hello {
         minor: 0,
         capabilities: 0,
         class: Class::Causal,
+        role: Role::Node,
+        group: 0,
         step: 0,
         slack: 0,
         max_payload: MAX_PAYLOAD,

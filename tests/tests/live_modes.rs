@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use adapters::guest::program::Script;
-use adapters::guest::{Config, Event, Guest};
+use adapters::guest::{Config, Data, Event, Guest, GuestError};
 use adapters::live::{Capture, Link, Live, LiveReport, LostGuest, Overheads, Region, WarmUp, Watch, WireLog};
 use adapters::protocol::{Inject, Mode};
 use fsin::couple::Coupled;
@@ -27,11 +27,7 @@ fn torus() -> Reference {
     Reference::new(topology::parse("torus:4x4", 2).expect("what the test is made of is right"), RouterParams::default())
 }
 
-fn part(
-    name: &str,
-    node: u32,
-    part: impl FnOnce(Guest) -> Result<(), adapters::guest::GuestError> + Send + 'static,
-) -> (Config, Part) {
+fn part(name: &str, node: u32, part: impl FnOnce(Guest) -> Result<(), GuestError> + Send + 'static) -> (Config, Part) {
     (Config::new(name, node), Box::new(part))
 }
 
@@ -106,7 +102,7 @@ fn a_program_that_waits_for_any_of_several_is_played_as_in_one_process() {
     let parts = (0..16)
         .map(|task| {
             let script = Arc::clone(&script);
-            part("task", task, move |guest| script.play(task, guest))
+            part("task", task, move |guest| script.play(task, guest).map(drop))
         })
         .collect();
     let (outcome, _) = play(&Table::new(16), &mut torus(), parts);
@@ -137,6 +133,105 @@ fn one_connection_may_be_several_nodes() {
     let (_, report) = play(&Table::new(16), &mut torus(), parts);
     assert_eq!(report.guests[0].nodes, [0, 9]);
     assert_eq!((report.deliveries, report.undelivered), (3, 0));
+}
+
+/// What three nodes do: each sends to the next one, and is told of the message from the one before.
+fn third(node: u32) -> Inject {
+    let payload = vec![node as u8; 8].into();
+    Inject { destination: (node + 1) % 3, notify: false, size: 64, cookie: u64::from(node), payload }
+}
+
+#[test]
+fn a_central_takes_the_turns_of_data_connections() {
+    let alone = (0..3)
+        .map(|node| {
+            part("alone", node, move |mut guest| {
+                guest.advance(1_000_000)?;
+                guest.inject(0, third(node))?;
+                guest.receive_message()?;
+                guest.finish("done")
+            })
+        })
+        .collect();
+    let (expected, single) = play(&Table::new(16), &mut torus(), alone);
+
+    let table = Table::new(16);
+    let mut threads = Vec::new();
+    let connections = table.gather(3, |address| {
+        // Members come first: time waits for their central.
+        for node in 0..3 {
+            let address = address.clone();
+            threads.push(thread::spawn(move || {
+                let mut data = Data::connect(&address, &Config::new("data", node), 7)?;
+                data.inject(0, 1_000_000, third(node))?;
+                let mut heard = Vec::new();
+                while let Some(Event::Message(arrival)) = data.receive()? {
+                    heard.push((arrival.source, arrival.cookie));
+                }
+                assert_eq!(heard, [((node + 2) % 3, u64::from((node + 2) % 3))]);
+                Ok(())
+            }));
+        }
+        let address = address.clone();
+        threads.push(thread::spawn(move || {
+            let config = Config { nodes: Vec::new(), ..Config::new("central", 0) }.central(7);
+            let mut central = Guest::connect(&address, &config)?;
+            // What its members send at 1 us, and nothing else.
+            central.advance(1_000_000)?;
+            central.count_injects(3);
+            while central.notices()? < 3 {
+                central.wait()?;
+            }
+            central.finish("done")
+        }));
+    });
+    let mut live = Live::new(connections, table.rules(), Box::new(|_| ()));
+    let stop = AtomicBool::new(false);
+    let mut network = torus();
+    let outcome = to_end(&mut Coupled::new(&mut live, &mut network, &stop), Cycle::NEVER, &mut |_| {});
+    for thread in threads {
+        let ended: Result<(), GuestError> = thread.join().expect("guests do not panic");
+        ended.unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert_eq!((outcome.failure, outcome.digest), (None, expected.digest));
+    let report = live.report();
+    assert_eq!((report.digest, report.deliveries), (single.digest, 3), "as if each were a guest of its own");
+    assert_eq!((report.guests.len(), &report.guests[0].nodes[..]), (1, &[0, 1, 2][..]), "a group is one guest");
+}
+
+#[test]
+fn a_group_that_loses_a_connection_or_miscounts_is_lost_with_its_name() {
+    for (leaves, expected) in [(false, "data connections have brought 1"), (true, "connection `data`: it has closed")] {
+        let mut table = Table::new(16);
+        table.terms.stall = Duration::from_millis(500);
+        let mut threads = Vec::new();
+        let connections = table.gather(1, |address| {
+            let member = address.clone();
+            threads.push(thread::spawn(move || {
+                let mut data = Data::connect(&member, &Config::new("data", 0), 1)?;
+                data.inject(0, 0, third(0))?;
+                if leaves { Err(GuestError::Program("it leaves".to_owned())) } else { data.receive().map(drop) }
+            }));
+            let address = address.clone();
+            threads.push(thread::spawn(move || {
+                let config = Config { nodes: Vec::new(), ..Config::new("central", 0) }.central(1);
+                let mut central = Guest::connect(&address, &config)?;
+                central.until()?;
+                thread::sleep(Duration::from_millis(100));
+                central.count_injects(2);
+                central.wait()
+            }));
+        });
+        let mut live = Live::new(connections, table.rules(), Box::new(|_| ()));
+        let stop = AtomicBool::new(false);
+        let mut network = torus();
+        let outcome = to_end(&mut Coupled::new(&mut live, &mut network, &stop), Cycle::NEVER, &mut |_| {});
+        let failure = outcome.failure.map(|failure| failure.to_string()).unwrap_or_default();
+        assert!(failure.contains("guest `central` (node 0)") && failure.contains(expected), "{failure}");
+        for thread in threads {
+            assert!(thread.join().expect("guests do not panic").is_err(), "all of the group are told");
+        }
+    }
 }
 
 #[test]

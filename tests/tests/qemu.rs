@@ -7,6 +7,8 @@
 //!
 //! `FSIN_MACHINES` names a folder that `adapters/qemu/prepare` has filled; without it the test fills one of its own.
 
+#![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
+
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -11,6 +11,7 @@ use trgen::TaskId;
 use trgen::trace::matching::{Envelope, Mailbox, Posted};
 use trgen::trace::program::{Event as Step, Program, Request, Send};
 
+use super::script::Played;
 use super::{Event, Guest, GuestError};
 use crate::clock::Clock;
 use crate::protocol::Inject;
@@ -45,16 +46,24 @@ impl Script {
         Self { program, numbers }
     }
 
+    /// Tasks of the program.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.program.tasks.len()
+    }
+
     /// Plays task `task` on the node of the same number, to its end.
     ///
     /// # Errors
     /// The run has ended before the task.
-    pub fn play(&self, task: u32, mut guest: Guest) -> Result<(), GuestError> {
+    pub fn play(&self, task: u32, mut guest: Guest) -> Result<Played, GuestError> {
         let (numerator, denominator) = guest.welcome().cycle;
         let clock = Clock::new(numerator, denominator)
             .ok_or_else(|| GuestError::Program("the endpoint's cycle is shorter than a picosecond".to_owned()))?;
-        Player::new(self, task, clock).play(&mut guest)?;
-        guest.finish("the task is done")
+        let (sent, received) = Player::new(self, task, clock).play(&mut guest)?;
+        let played = Played { time: guest.now(), sent, received, turns: guest.turns() };
+        guest.finish("the task is done")?;
+        Ok(played)
     }
 }
 
@@ -86,6 +95,8 @@ struct Player<'a> {
     served: bool,
     /// Computing that did not fill a cycle, in picoseconds times the cycle's denominator.
     carry: u128,
+    injected: u64,
+    arrived: u64,
 }
 
 impl<'a> Player<'a> {
@@ -100,10 +111,13 @@ impl<'a> Player<'a> {
             early: HashMap::new(),
             served: false,
             carry: 0,
+            injected: 0,
+            arrived: 0,
         }
     }
 
-    fn play(mut self, guest: &mut Guest) -> Result<(), GuestError> {
+    /// Messages that it sent and that came for it.
+    fn play(mut self, guest: &mut Guest) -> Result<(u64, u64), GuestError> {
         let script = self.script;
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
         for (at, step) in steps.iter().enumerate() {
@@ -132,7 +146,7 @@ impl<'a> Player<'a> {
                 Step::WaitAny(any) => self.wait_any(any, guest)?,
             }
         }
-        Ok(())
+        Ok((self.injected, self.arrived))
     }
 
     /// Whole cycles; the rest is carried to the next computing.
@@ -153,6 +167,7 @@ impl<'a> Player<'a> {
         let Send { to, bytes, .. } = *send;
         let inject = Inject { destination: to.0, notify: true, size: bytes, cookie: at, payload: Bytes::new() };
         guest.inject(0, inject)?;
+        self.injected += 1;
         Ok(true)
     }
 
@@ -210,7 +225,10 @@ impl<'a> Player<'a> {
     fn take(&mut self, event: Event) -> Result<(), GuestError> {
         match event {
             Event::Sent { cookie, .. } => self.sent(cookie),
-            Event::Message(arrival) => self.arrive(arrival.source, arrival.cookie)?,
+            Event::Message(arrival) => {
+                self.arrived += 1;
+                self.arrive(arrival.source, arrival.cookie)?;
+            }
         }
         Ok(())
     }

@@ -65,6 +65,8 @@ struct Underway {
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     guest: usize,
+    /// Which of the guest's connections: 0 its own, others data connections.
+    link: usize,
     endpoint: u16,
     /// \[cycles\] Between a message's leaving and the guest's seeing it.
     done_after: u64,
@@ -131,11 +133,14 @@ impl Hub {
     /// Gives nodes to a guest; guests come in order.
     ///
     /// A stepped guest may be granted as far as the network's response; a Done for it comes no earlier than that.
-    pub(super) fn seat(&mut self, guest: usize, nodes: &[NodeId], stepped: bool) {
+    pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = &'a [NodeId]>, stepped: bool) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
-        for (endpoint, node) in nodes.iter().enumerate() {
-            self.seats[node.index()] =
-                Some(Seat { guest, endpoint: endpoint as u16, done_after, injected: 0, outstanding: 0 });
+        for (link, nodes) in links.enumerate() {
+            for (endpoint, node) in nodes.iter().enumerate() {
+                let endpoint = endpoint as u16;
+                self.seats[node.index()] =
+                    Some(Seat { guest, link, endpoint, done_after, injected: 0, outstanding: 0 });
+            }
         }
         self.inboxes.push(Some(BTreeMap::new()));
     }
@@ -248,7 +253,7 @@ impl Hub {
         }
         let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
         let place = Place { time, delivery: false, source: message.source.0, sequence: underway.sequence };
-        let notice = Notice { endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
+        let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
         if let Some(inbox) = &mut self.inboxes[seat.guest] {
             inbox.insert(place, notice);
         }
@@ -283,7 +288,7 @@ impl Hub {
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let arrived = Some(Arrived { injected: at, size, payload });
-                inbox.insert(place, Notice { endpoint: seat.endpoint, cookie, arrived });
+                inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
             }
             None => {
                 self.payload -= payload.len() as u64;

@@ -21,6 +21,7 @@
 mod capture;
 mod hub;
 mod inbox;
+mod member;
 pub(crate) mod pace;
 mod player;
 mod region;
@@ -146,7 +147,7 @@ impl Live {
         let mut hub = Hub::new(rules.terms.nodes, rules.terms.clock, rules.overheads, rules.payload_limit);
         let players: Vec<Player> = connections.into_iter().map(Player::new).collect();
         for (index, player) in players.iter().enumerate() {
-            hub.seat(index, &player.nodes, player.is_stepped());
+            hub.seat(index, player.links(), player.is_stepped());
         }
         hub.trail = (rules.digest_every > 0).then(|| Trail::new(rules.digest_every, rules.terms.clock));
         let gate = rules.region.clone().map(|region| Gate::new(region, players.len()));
@@ -207,11 +208,11 @@ impl Live {
         what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
     }
 
-    fn log(&mut self, direction: char, index: usize, endpoint: u16, time: Time, body: &Body) {
+    fn log(&mut self, direction: char, index: usize, link: usize, endpoint: u16, time: Time, body: &Body) {
         if let Some(log) = &mut self.wire_log
             && self.unwritten.is_none()
         {
-            self.unwritten = log.frame(direction, &self.players[index].name, endpoint, time, body).err();
+            self.unwritten = log.frame(direction, self.players[index].name_of(link), endpoint, time, body).err();
         }
     }
 

@@ -89,7 +89,7 @@ pub struct Latency {
 pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> LiveReport {
     let guest = |player: &Player| GuestReport {
         name: player.name.clone(),
-        nodes: player.nodes.iter().map(|node| node.0).collect(),
+        nodes: player.links().flatten().map(|node| node.0).collect(),
         class: player.class,
         manifest: player.manifest,
         time: player.time,

@@ -13,9 +13,6 @@ use super::player::State;
 use super::report::Mark;
 use super::{Live, WarmUp, farewell};
 
-/// Marks that are kept of one guest.
-const MARKS: usize = 1024;
-
 /// Why a guest is lost.
 #[derive(Debug)]
 pub(super) struct Loss {
@@ -24,7 +21,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    fn new(code: Code, what: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
         Self { code, what: what.into() }
     }
 }
@@ -68,22 +65,26 @@ impl Live {
                 player.late.max = player.late.max.max(late);
             }
             player.notices += 1;
-            let endpoint = notice.endpoint;
+            let (link, endpoint) = (notice.link, notice.endpoint);
             let body = notice.body(&place, late);
-            player.link().put(endpoint, place.time + late, &body);
-            self.log('>', index, endpoint, place.time + late, &body);
-            let player = &mut self.players[index];
-            if player.link().is_full() {
-                player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+            player.connection(link).put(endpoint, place.time + late, &body);
+            self.log('>', index, link, endpoint, place.time + late, &body);
+            let connection = self.players[index].connection(link);
+            if connection.is_full() {
+                connection.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
             }
         }
         let player = &mut self.players[index];
         player.time = from;
+        player.from = from;
         player.turns += 1;
         player.state = State::Running { until };
         let body = Body::GoAhead { until, notices: player.notices };
         player.link().put(0, from, &body);
-        self.log('>', index, 0, from, &body);
+        self.log('>', index, 0, 0, from, &body);
+        for member in &mut self.players[index].members {
+            member.link.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        }
         self.players[index].link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
         Ok(())
     }
@@ -115,7 +116,7 @@ impl Live {
     }
 
     /// The first cycle in which something of this time can enter the network.
-    fn entry(&self, time: Time) -> Cycle {
+    pub(super) fn entry(&self, time: Time) -> Cycle {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
 
@@ -131,8 +132,14 @@ impl Live {
 
     /// One frame of a guest that has the turn; true at the end of the turn.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
-        self.log('<', index, frame.endpoint, frame.time, &frame.body);
+        self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
+        if let (Body::Timestamp { injects, .. } | Body::Bye { injects, .. }, State::Running { until }) =
+            (&frame.body, &self.players[index].state)
+        {
+            let (injects, latest) = (*injects, until.saturating_add(self.players[index].slack));
+            self.hear_members(index, injects, latest)?;
+        }
         let player = &mut self.players[index];
         let State::Running { until } = player.state else { return Ok(true) };
         let latest = until.saturating_add(player.slack);
@@ -173,23 +180,18 @@ impl Live {
             }
             Body::Mark { label } => {
                 player.time = time;
-                if player.marks.len() >= MARKS {
-                    let what = format!("it has set more than {MARKS} marks; use fewer");
-                    return Err(Loss::new(Code::Limit, what));
-                }
                 if let Some(gate) = &mut self.gate {
                     gate.mark(index, &label, entry);
                 }
-                player.marks.push(Mark { time, label });
+                player.keep(Mark { time, label })?;
                 Ok(false)
             }
             Body::Bye { .. } => {
                 player.time = time;
                 player.state = State::Left;
                 let (injects, notices) = (player.injects, player.notices);
-                player.link().put(0, time, &farewell(injects, notices));
                 // It may not wait for the answer.
-                let _ = player.link().flush(Duration::ZERO, &mut |_| true);
+                player.say_everywhere(&farewell(injects, notices));
                 self.hub.forget(index);
                 Ok(true)
             }

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use trgen::NodeId;
+
 use crate::clock::{FOREVER, Time};
 use crate::protocol::{Body, Class, Deliver, Inject};
 
@@ -48,20 +50,14 @@ impl WireLog {
         Self { out, line: String::new() }
     }
 
-    pub(super) fn hello(
-        &mut self,
-        name: &str,
-        class: Class,
-        step: Time,
-        nodes: impl Iterator<Item = u32>,
-    ) -> Result<(), String> {
+    pub(super) fn hello(&mut self, name: &str, class: Class, step: Time, nodes: &[NodeId]) -> Result<(), String> {
         let class = match class {
             Class::Stepped => "stepped",
             Class::Causal => "causal",
         };
         self.line.clear();
         let _ = write!(self.line, "<\t{}\t0\t0\tHello\tclass={class} step={step} nodes=", name);
-        for (index, node) in nodes.enumerate() {
+        for (index, node) in nodes.iter().enumerate() {
             let _ = write!(self.line, "{}{node}", if index == 0 { "" } else { "," });
         }
         self.end()

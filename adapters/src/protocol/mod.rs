@@ -53,6 +53,18 @@ pub enum Mode {
     Realtime,
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Role {
+    /// A guest of its own: it sends, receives and takes turns.
+    #[default]
+    Node,
+    /// Takes turns for a group of connections; it may have nodes itself.
+    Central,
+    /// Sends and receives; the central of its group takes the turns. Its class, step and slack are the central's.
+    Data,
+}
+
 /// What a guest says first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
@@ -64,6 +76,10 @@ pub struct Hello {
     pub capabilities: u64,
     /// How its time passes.
     pub class: Class,
+    /// What the connection is for.
+    pub role: Role,
+    /// Number of its group, for a central and its data connections; else 0.
+    pub group: u32,
     /// \[ps\] Longest grant that it wants; 0: as long as the endpoint likes.
     pub step: Time,
     /// \[ps\] How far it may run past a grant.
@@ -74,7 +90,7 @@ pub struct Hello {
     pub manifest: [u8; 32],
     /// Its name, for messages to people.
     pub name: String,
-    /// The nodes that it wants to be, one for each of its endpoints.
+    /// The nodes that it wants to be, one for each of its endpoints; only a central may have none.
     pub nodes: Vec<u32>,
 }
 
@@ -194,14 +210,14 @@ pub enum Body {
     Timestamp {
         /// \[ps\] It injects nothing earlier, unless a message comes first.
         next: Time,
-        /// Injects of this connection so far.
+        /// Injects of this connection, or of the whole group, so far.
         injects: u64,
     },
     /// Endpoint: the guest's turn begins.
     GoAhead {
         /// \[ps\] It runs up to here; [`FOREVER`](crate::clock::FOREVER): until it waits.
         until: Time,
-        /// Delivers and Dones to this connection so far.
+        /// Delivers and Dones to this connection, or to the whole group, so far.
         notices: u64,
     },
     /// Guest: something worth a name happens.
