@@ -47,7 +47,7 @@ class Guest:
         self._until = None
         self._stepped = stepped
         self.now = 0
-        hello = b"TGP1" + struct.pack("<HHQBQQI", 1, 0, 0, 0 if stepped else 1, step, 0, 1 << 20) + bytes(32)
+        hello = b"TGP1" + struct.pack("<HHQBBIQQI", 1, 0, 0, 0 if stepped else 1, 0, 0, step, 0, 1 << 20) + bytes(32)
         self._put(HELLO, hello + _text(name) + struct.pack("<HI", 1, node))
         self._flush()
         kind, _, payload = self._next()
@@ -59,8 +59,9 @@ class Guest:
             kind, _, payload = self._next()
         if kind != WELCOME:
             raise Refused("frame type %d instead of Welcome" % kind)
-        fields = struct.unpack("<HBQQIQQQQIIIQ", payload)
+        fields = struct.unpack("<HBQQIQQQQIIIQI", payload)
         self.nodes, self.step, self.horizon = fields[4], fields[5], fields[6]
+        self.pace = fields[13] / 1000  # Time on the wall over virtual time in real-time mode, else 0.
 
     def send(self, destination, size, payload=b"", cookie=0, notify=False):
         """Sends `size` bytes to a node, carrying `payload`; with `notify` a Sent comes when it has left."""
@@ -85,7 +86,7 @@ class Guest:
                 event = self._events.popleft()
                 self.now = max(self.now, event.time)
                 return event
-            if self._stepped:
+            if self._stepped and self._until != FOREVER:  # For ever: a warm-up, which ends here.
                 self.now = max(self.now, self._until)
             self._end_turn(self.now if self._stepped else FOREVER)
 
@@ -100,6 +101,8 @@ class Guest:
         """Gives this moment a name in the results."""
         self._begin()
         self._put(MARK, _text(label))
+        if self._stepped and self._until == FOREVER:
+            self._end_turn(self.now)
 
     def finish(self, reason="done"):
         """Says goodbye."""

@@ -7,6 +7,7 @@
 //! - [`endpoint`]: listens, checks who connects, and gathers the guests of a run;
 //! - [`live`]: the source of traffic ([`trgen::TrGen`]) that keeps guests and network in step;
 //! - [`guest`]: the other side: a blocking library for guests, and guests made of it;
+//! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
 //! - [`clock`]: cycles and picoseconds; [`address`]: where to listen; [`token`]: who may connect.
 
 pub mod address;
@@ -17,5 +18,6 @@ pub mod guest;
 pub mod live;
 pub mod private;
 pub mod protocol;
+pub mod relay;
 mod stream;
 pub mod token;

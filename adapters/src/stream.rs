@@ -15,9 +15,9 @@ use crate::protocol::{Body, Frame};
 
 /// How long a read or write blocks before somebody is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// \[bytes\] Read at once.
-const CHUNK: usize = 16 << 10;
-/// \[bytes\] Written at once, without waiting for the end of the turn.
+/// \[bytes\] Read at once by a connection on which little comes; a full read makes it [`FULL`].
+const CHUNK: usize = 4 << 10;
+/// \[bytes\] Written at once, without waiting for the end of the turn, and read at once where much comes.
 const FULL: usize = 64 << 10;
 
 /// A transport.
@@ -48,6 +48,13 @@ impl Stream {
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))
             }
+        }
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.set_nonblocking(nonblocking),
+            Self::Unix(stream) => stream.set_nonblocking(nonblocking),
         }
     }
 
@@ -93,13 +100,14 @@ pub(crate) struct Link {
     codec: Codec,
     incoming: BytesMut,
     outgoing: BytesMut,
+    chunk: Vec<u8>,
 }
 
 impl Link {
     /// Takes over a transport in the state in which a handshake has left it.
     pub(crate) fn new(stream: Stream, codec: Codec, incoming: BytesMut) -> io::Result<Self> {
         stream.prepare()?;
-        Ok(Self { stream, codec, incoming, outgoing: BytesMut::new() })
+        Ok(Self { stream, codec, incoming, outgoing: BytesMut::new(), chunk: vec![0; CHUNK] })
     }
 
     pub(crate) fn set_max_payload(&mut self, max_payload: u32) {
@@ -148,16 +156,33 @@ impl Link {
         }
     }
 
+    /// The next frame, if it has come.
+    pub(crate) fn next_if_there(&mut self) -> Result<Option<Frame>, Broken> {
+        if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+            return Ok(Some(frame));
+        }
+        self.stream.set_nonblocking(true).map_err(Broken::Io)?;
+        let read = self.stream.read(&mut self.chunk);
+        self.stream.set_nonblocking(false).map_err(Broken::Io)?;
+        match read {
+            Ok(0) => Err(Broken::Closed),
+            Ok(count) => {
+                self.incoming.extend_from_slice(&self.chunk[..count]);
+                self.codec.decode(&mut self.incoming).map_err(Broken::Codec)
+            }
+            Err(error) => idle(error, &mut None).map(|_| None),
+        }
+    }
+
     /// The same, when there is no complete frame yet.
     fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         let mut since = None;
-        let mut scratch = [0; CHUNK];
         loop {
             if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
                 return Ok(frame);
             }
             // The clock on the wall is looked at only if there is something to wait for.
-            match self.stream.read(&mut scratch) {
+            match self.stream.read(&mut self.chunk) {
                 Ok(0) => {
                     return Err(match self.codec.decode_eof(&mut self.incoming) {
                         Err(error) => Broken::Codec(error),
@@ -165,7 +190,10 @@ impl Link {
                     });
                 }
                 Ok(count) => {
-                    self.incoming.extend_from_slice(&scratch[..count]);
+                    self.incoming.extend_from_slice(&self.chunk[..count]);
+                    if count == self.chunk.len() && count < FULL {
+                        self.chunk.resize(FULL, 0);
+                    }
                     if since.get_or_insert_with(Instant::now).elapsed() >= limit {
                         return Err(Broken::Stalled(limit));
                     }

@@ -2,7 +2,7 @@
 
 use adapters::clock::FOREVER;
 use adapters::codec::{Codec, CodecError};
-use adapters::protocol::{Body, Class, Code, Deliver, HEADER, Hello, Inject, Malformed, Mode, Welcome};
+use adapters::protocol::{Body, Class, Code, Deliver, HEADER, Hello, Inject, Malformed, Mode, Role, Welcome};
 use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
 use tokio_util::codec::Decoder;
@@ -14,6 +14,8 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         minor: 0,
         capabilities: 0,
         class: Class::Causal,
+        role: Role::Central,
+        group: 3,
         step: 100_000_000,
         slack: 0,
         max_payload: 1 << 20,
@@ -34,6 +36,7 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         window: 1 << 16,
         stall_ms: 60_000,
         seed: 1,
+        pace: 0,
     };
     let payload = Bytes::from_static(b"hello");
     let inject = Inject { destination: 7, notify: true, size: 64, cookie: 42, payload: payload.clone() };

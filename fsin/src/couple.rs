@@ -15,6 +15,8 @@ pub enum Reached {
     Target,
     /// The source is done and the network is empty: nothing will ever happen again.
     End,
+    /// The source has entered another phase ([`TrGen::phase`]); the messages of this cycle have not entered yet.
+    Phase,
     /// Somebody asked to stop.
     Interrupted,
 }
@@ -46,6 +48,9 @@ pub struct Coupled<'a> {
     notices: Notices,
     stop: &'a AtomicBool,
     watch: Option<&'a mut dyn Watch>,
+    phase: u64,
+    /// True if the source has been called for the cycle at which the clock stands.
+    generated: bool,
 }
 
 impl<'a> Coupled<'a> {
@@ -56,7 +61,8 @@ impl<'a> Coupled<'a> {
     pub fn new(source: &'a mut dyn TrGen, network: &'a mut dyn Network, stop: &'a AtomicBool) -> Self {
         assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
         let outbox = Outbox::new(network.nodes());
-        Self { source, network, outbox, notices: Notices::default(), stop, watch: None }
+        let phase = source.phase();
+        Self { source, network, outbox, notices: Notices::default(), stop, watch: None, phase, generated: false }
     }
 
     /// Lets `watch` look at the run while it goes on; what is only counted for it is counted from now on.
@@ -107,17 +113,24 @@ impl<'a> Coupled<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(Reached::Interrupted);
             }
-            let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
-            let due = match self.source.next() {
-                Next::At(cycle) => cycle <= now,
-                Next::Waiting if idle => {
-                    return Err(Failure::TrafficDeadlock { at: now, waits: self.source.waits() });
+            if !std::mem::take(&mut self.generated) {
+                let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
+                let due = match self.source.next() {
+                    Next::At(cycle) => cycle <= now,
+                    Next::Waiting if idle => {
+                        return Err(Failure::TrafficDeadlock { at: now, waits: self.source.waits() });
+                    }
+                    Next::Done if idle => return Ok(Reached::End),
+                    Next::Waiting | Next::Done => false,
+                };
+                if due {
+                    self.source.generate(now, &mut self.outbox)?;
+                    let phase = self.source.phase();
+                    if std::mem::replace(&mut self.phase, phase) != phase {
+                        self.generated = true;
+                        return Ok(Reached::Phase);
+                    }
                 }
-                Next::Done if idle => return Ok(Reached::End),
-                Next::Waiting | Next::Done => false,
-            };
-            if due {
-                self.source.generate(now, &mut self.outbox)?;
             }
             let network = &mut *self.network;
             self.outbox.offer(|message| network.inject(message) == Injected::Accepted);

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use adapters::address::Address;
-use adapters::clock::Clock;
+use adapters::clock::{Clock, Time};
 use adapters::endpoint::{Connection, Endpoint, Terms};
 use adapters::guest::{Config, Guest, GuestError};
-use adapters::live::{Live, LiveReport, LostGuest, Overheads, Rules};
+use adapters::live::{Live, LiveReport, LostGuest, Overheads, Region, Rules, WarmUp};
 use adapters::protocol::Mode;
 use fsin::couple::Coupled;
 use fsin::network::Network;
@@ -31,6 +31,12 @@ pub struct Table {
     pub lost: LostGuest,
     /// True for TCP, false for a Unix socket.
     pub tcp: bool,
+    /// How stepped guests begin.
+    pub warm_up: WarmUp,
+    /// What is measured.
+    pub region: Option<Region>,
+    /// \[ps\] Between running digests; 0 for none.
+    pub digest_every: Time,
 }
 
 impl Table {
@@ -60,8 +66,10 @@ impl Table {
             handshake: Duration::from_secs(20),
             token: None,
             seed: 1,
+            pace: 0,
         };
-        Self { terms, overheads, lost: LostGuest::Abort, tcp: true }
+        let (warm_up, region) = (WarmUp::None, None);
+        Self { terms, overheads, lost: LostGuest::Abort, tcp: true, warm_up, region, digest_every: 0 }
     }
 
     /// How guests are dealt with.
@@ -74,6 +82,9 @@ impl Table {
             warn: Duration::from_secs(10),
             payload_limit: 1 << 28,
             stop: &NEVER,
+            warm_up: self.warm_up,
+            region: self.region.clone(),
+            digest_every: self.digest_every,
         }
     }
 

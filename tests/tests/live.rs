@@ -39,7 +39,7 @@ fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)
         .map(|index| {
             let task = ((index * stride) % count) as u32;
             let script = Arc::clone(&script);
-            let part: Part = Box::new(move |guest| script.play(task, guest));
+            let part: Part = Box::new(move |guest| script.play(task, guest).map(drop));
             (Config::new(format!("task {task}"), task), part)
         })
         .collect()

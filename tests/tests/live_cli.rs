@@ -95,6 +95,12 @@ fn what_cannot_be_served_is_said_before_anybody_waits() {
         ("--network switch:delay=5", "it needs a delay"),
         ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "--topology has no meaning"),
         ("--guests 65", "use 1 to 64"),
+        ("--factor 10", "add --mode realtime"),
+        ("--mode realtime --factor 0", "0.001 to 1000000"),
+        ("--warm-up soon", "or --warm-up mark"),
+        ("--measure begin", "--measure begin..end"),
+        ("--pcap-link ethernet", "add --pcap FILE"),
+        ("--wire-log /nowhere/log", "/nowhere/log"),
         ("--send-overhead 5", "write --send-overhead 100us"),
     ] {
         let output = run(folder.path(), &format!("serve {words}"));
@@ -102,4 +108,23 @@ fn what_cannot_be_served_is_said_before_anybody_waits() {
         assert_eq!(output.status.code(), Some(2), "{words}: {message}");
         assert!(message.contains(expected), "{words}: {message}");
     }
+}
+
+#[test]
+fn a_kernel_through_tcp_gives_the_digest_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = "--kernel all-to-all:tasks=16,bytes=512";
+    let (child, address) = serve(folder.path(), "--topology torus:4x4 --digest-every 1us --measure begin..end");
+    let guests = run(folder.path(), &format!("guest {kernel} --connect {address}"));
+    assert!(guests.status.success(), "{}", String::from_utf8_lossy(&guests.stderr));
+    let live = results(child);
+    let alone = run(folder.path(), &format!("run --topology torus:4x4 {kernel} --format json"));
+    let alone: Value = serde_json::from_slice(&alone.stdout).unwrap();
+    for key in ["digest", "completion_cycles", "messages"] {
+        assert_eq!(live[key], alone[key], "{key}");
+    }
+    assert!(live["running_digests"].as_array().unwrap().len() > 2, "{live}");
+    assert!(live["warnings"][0].as_str().unwrap().contains("set the mark `begin`"), "{live}");
+    let wrong = run(folder.path(), &format!("guest {kernel} --node 0..3"));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("write --node 0..15"), "{wrong:?}");
 }

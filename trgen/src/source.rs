@@ -79,6 +79,12 @@ pub trait TrGen {
     /// When to call [`generate`](Self::generate) next.
     fn next(&self) -> Next;
 
+    /// Counts up when what is measured of a run is to begin anew: asked after each [`generate`](Self::generate), and a change
+    /// takes effect before the messages of that cycle enter the network. 0 in a source that wants nothing of the kind.
+    fn phase(&self) -> u64 {
+        0
+    }
+
     /// Nodes that will never send, whatever happens (the fixed points of a permutation, nodes without a task). The
     /// offered load of a run is lower for them, and its report says so.
     fn silent_nodes(&self) -> usize {

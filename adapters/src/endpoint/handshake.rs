@@ -9,7 +9,7 @@ use tokio_util::codec::Decoder;
 
 use crate::clock::Time;
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, Code, Hello, MAJOR, MINOR, Mode, Welcome};
+use crate::protocol::{Body, Class, Code, Hello, MAJOR, MINOR, Mode, Role, Welcome};
 use crate::stream::Link;
 use crate::token::Token;
 
@@ -65,7 +65,7 @@ pub(super) async fn handshake(
                 .and_then(|stream| Link::new(stream, codec, talk.incoming))
                 .map_err(|error| refused(&error.to_string()))?;
             reservation.keep();
-            Ok(Connection { link, hello, step })
+            Ok(Connection { link, hello, step, members: Vec::new() })
         }
         Err(refusal) => {
             let error = Body::Error { code: refusal.code, text: refusal.text.clone() };
@@ -132,8 +132,7 @@ async fn meet(
         check_token(talk, stream, token).await?;
     }
     let step = check(&hello, terms)?;
-    let reservation = Reservation::new(taken, &hello.nodes, &hello.name, wanted)
-        .map_err(|text| Refusal { code: Code::Node, text })?;
+    let reservation = Reservation::new(taken, &hello, wanted).map_err(|text| Refusal { code: Code::Node, text })?;
     let welcome = Welcome {
         minor: MINOR,
         mode: terms.mode,
@@ -147,6 +146,7 @@ async fn meet(
         window: terms.window,
         stall_ms: u32::try_from(terms.stall.as_millis()).unwrap_or(u32::MAX),
         seed: terms.seed,
+        pace: terms.pace,
     };
     talk.say(stream, &Body::Welcome(Box::new(welcome))).await.map_err(gone)?;
     Ok((hello, step, reservation))
@@ -182,7 +182,10 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     let mut nodes = hello.nodes.clone();
     nodes.sort_unstable();
     nodes.dedup();
-    if nodes.is_empty() || nodes.len() != hello.nodes.len() {
+    if (hello.role == Role::Node) != (hello.group == 0) {
+        return refused(Code::Node, "a central and its data connections have a group from 1 on, others 0".to_owned());
+    }
+    if (nodes.is_empty() && hello.role != Role::Central) || nodes.len() != hello.nodes.len() {
         return refused(Code::Node, "it names no node, or one twice".to_owned());
     }
     if let Some(node) = nodes.iter().find(|&&node| node as usize >= terms.nodes) {
@@ -190,7 +193,11 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
         return refused(Code::Node, text);
     }
     let step = if hello.step == 0 { terms.step } else { hello.step };
-    if hello.class == Class::Stepped && terms.mode == Mode::Exact && step.saturating_add(hello.slack) > terms.horizon {
+    if hello.role != Role::Data
+        && hello.class == Class::Stepped
+        && terms.mode == Mode::Exact
+        && step.saturating_add(hello.slack) > terms.horizon
+    {
         let text = format!(
             "a step of {step} ps (and {} ps of slack) is longer than the horizon of {} ps; use a step of at most that, \
              larger overheads, or quantised mode",

@@ -7,7 +7,7 @@
 mod handshake;
 mod listen;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::address::Address;
 use crate::clock::{Clock, Time};
-use crate::protocol::{Hello, Mode};
+use crate::protocol::{Hello, Mode, Role};
 use crate::stream::Link;
 use crate::token::Token;
 
@@ -56,6 +56,8 @@ pub struct Terms {
     pub token: Option<Token>,
     /// Seed of the run.
     pub seed: u64,
+    /// \[thousandths\] Time on the wall over virtual time in real-time mode; 0 in the others.
+    pub pace: u32,
 }
 
 /// A guest that has been taken, and waits for the run to begin.
@@ -66,6 +68,45 @@ pub struct Connection {
     pub hello: Hello,
     /// \[ps\] Longest grant that it gets.
     pub step: Time,
+    /// Of a central: the data connections of its group, in the order of their nodes.
+    pub(crate) members: Vec<Connection>,
+}
+
+impl Connection {
+    /// The first of its nodes, and of those of its group.
+    fn first_node(&self) -> Option<u32> {
+        let members = self.members.iter().flat_map(|member| &member.hello.nodes);
+        self.hello.nodes.iter().chain(members).min().copied()
+    }
+}
+
+/// Gives each central the data connections of its group, and puts guests in the order of their nodes.
+fn assemble(connections: Vec<Connection>) -> Vec<Connection> {
+    let (data, mut guests): (Vec<_>, Vec<_>) =
+        connections.into_iter().partition(|connection| connection.hello.role == Role::Data);
+    for member in data {
+        let central = guests
+            .iter_mut()
+            .find(|guest| guest.hello.role == Role::Central && guest.hello.group == member.hello.group);
+        // Time has not begun before each group has its central.
+        if let Some(central) = central {
+            central.members.push(member);
+        }
+    }
+    for guest in &mut guests {
+        guest.members.sort_by_key(Connection::first_node);
+    }
+    guests.sort_by_key(|guest| (guest.first_node(), guest.hello.group));
+    guests
+}
+
+/// True while data connections wait for the central of their group.
+fn lacks_centrals(connections: &[Connection]) -> bool {
+    let groups = |role| {
+        let of_role = connections.iter().filter(move |connection| connection.hello.role == role);
+        of_role.map(|connection| connection.hello.group).collect::<BTreeSet<u32>>()
+    };
+    !groups(Role::Data).is_subset(&groups(Role::Central))
 }
 
 /// Why an endpoint cannot work.
@@ -166,7 +207,14 @@ impl Endpoint {
 }
 
 /// Nodes that are spoken for, and by whom.
-pub(crate) type Taken = Arc<Mutex<BTreeMap<u32, String>>>;
+pub(crate) type Taken = Arc<Mutex<Places>>;
+
+/// What guests have taken, by whom.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    nodes: BTreeMap<u32, String>,
+    centrals: BTreeMap<u32, String>,
+}
 
 async fn gather(
     listener: &Listener,
@@ -180,7 +228,7 @@ async fn gather(
     let mut handshakes = JoinSet::new();
     let mut connections: Vec<Connection> = Vec::new();
     let (mut gathered, mut refused) = (0, 0);
-    while gathered < wanted {
+    while gathered < wanted || lacks_centrals(&connections) {
         tokio::select! {
             // Only when a handshake may begin is the next connection taken.
             accepted = async {
@@ -220,29 +268,36 @@ async fn gather(
         }
     }
     handshakes.shutdown().await;
-    connections.sort_by_key(|connection| connection.hello.nodes.first().copied());
-    Ok(connections)
+    Ok(assemble(connections))
 }
 
 /// Takes nodes for a guest; gives them back when the handshake does not come to its end.
 pub(crate) struct Reservation {
     taken: Taken,
     nodes: Vec<u32>,
+    central: Option<u32>,
     kept: bool,
 }
 
 impl Reservation {
     /// Takes all of `nodes`, or none and says which one is taken by whom, or that there is no need for more.
-    pub(crate) fn new(taken: &Taken, nodes: &[u32], name: &str, wanted: usize) -> Result<Self, String> {
-        let mut map = taken.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn new(taken: &Taken, hello: &Hello, wanted: usize) -> Result<Self, String> {
+        let Hello { nodes, name, .. } = hello;
+        let mut places = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let central = (hello.role == Role::Central).then_some(hello.group);
+        if let Some(owner) = central.and_then(|group| places.centrals.get(&group)) {
+            return Err(format!("group {} has its central, `{owner}`; use another group", hello.group));
+        }
+        let map = &mut places.nodes;
         if let Some((node, owner)) = nodes.iter().find_map(|node| map.get_key_value(node)) {
             return Err(format!("node {node} is taken by guest `{owner}`; use another node"));
         }
         if map.len() + nodes.len() > wanted {
             return Err(format!("the run takes {wanted} nodes, and {} are taken", map.len()));
         }
-        map.extend(nodes.iter().map(|&node| (node, name.to_owned())));
-        Ok(Self { taken: Arc::clone(taken), nodes: nodes.to_vec(), kept: false })
+        map.extend(nodes.iter().map(|&node| (node, name.clone())));
+        places.centrals.extend(central.map(|group| (group, name.clone())));
+        Ok(Self { taken: Arc::clone(taken), nodes: nodes.clone(), central, kept: false })
     }
 
     /// The handshake has ended well.
@@ -254,9 +309,12 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.kept {
-            let mut map = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
             for node in &self.nodes {
-                map.remove(node);
+                places.nodes.remove(node);
+            }
+            if let Some(group) = self.central {
+                places.centrals.remove(&group);
             }
         }
     }

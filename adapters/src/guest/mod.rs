@@ -16,6 +16,7 @@
 //! A **stepped** guest goes from grant to grant, as a machine does whose clock runs on by itself. A **causal** guest says
 //! when it waits, and for nothing else: it costs far fewer turns.
 
+mod data;
 mod error;
 pub mod program;
 pub mod script;
@@ -28,11 +29,15 @@ use bytes::{Bytes, BytesMut};
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, Deliver, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Welcome};
+use crate::protocol::{Body, Class, Deliver, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
 use crate::stream::{Broken, Link, Stream};
 use crate::token::Token;
 
+pub use data::Data;
 pub use error::GuestError;
+
+/// \[bytes\] Of the fields of an Inject before its payload.
+const INJECT_FIELDS: u64 = 21;
 
 /// Who a guest is.
 #[derive(Clone, Debug)]
@@ -43,6 +48,10 @@ pub struct Config {
     pub nodes: Vec<u32>,
     /// How its time passes.
     pub class: Class,
+    /// What the connection is for; [`Data`] connects those of that role.
+    pub role: Role,
+    /// Group of a central and its data connections, from 1 on; else 0.
+    pub group: u32,
     /// \[ps\] Longest grant; 0: what the endpoint gives.
     pub step: Time,
     /// What it must know to be let in.
@@ -61,6 +70,8 @@ impl Config {
             name: name.into(),
             nodes: vec![node],
             class: Class::Causal,
+            role: Role::Node,
+            group: 0,
             step: 0,
             token: None,
             manifest: [0; 32],
@@ -73,6 +84,13 @@ impl Config {
     pub fn stepped(mut self, step: Time) -> Self {
         self.class = Class::Stepped;
         self.step = step;
+        self
+    }
+
+    /// The same as the central of a group.
+    #[must_use]
+    pub fn central(mut self, group: u32) -> Self {
+        (self.role, self.group) = (Role::Central, group);
         self
     }
 }
@@ -98,6 +116,13 @@ pub struct Arrival {
     pub size: u64,
     /// What it carries.
     pub payload: Bytes,
+}
+
+impl Arrival {
+    fn new(endpoint: u16, time: Time, deliver: Deliver) -> Self {
+        let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
+        Self { time, endpoint, source, source_sequence, cookie, sent: injected, late, size, payload }
+    }
 }
 
 /// What a guest is told.
@@ -129,6 +154,7 @@ pub struct Guest {
     link: Link,
     welcome: Welcome,
     class: Class,
+    central: bool,
     patience: Duration,
     time: Time,
     /// \[ps\] End of the grant; `None` while the engine has the turn.
@@ -145,57 +171,20 @@ impl Guest {
     /// # Errors
     /// Nobody listens, or the endpoint refuses the guest and says why.
     pub fn connect(address: &Address, config: &Config) -> Result<Self, GuestError> {
-        let start = Instant::now();
-        let stream = loop {
-            match Stream::connect(address) {
-                Ok(stream) => break stream,
-                Err(error) if start.elapsed() >= config.patience => {
-                    return Err(GuestError::Connect { address: address.clone(), error });
-                }
-                Err(_) => std::thread::sleep(Duration::from_millis(20)),
-            }
-        };
-        let failed = |error| GuestError::Connect { address: address.clone(), error };
-        let mut link = Link::new(stream, Codec::default(), BytesMut::new()).map_err(failed)?;
-        let hello = Hello {
-            major: MAJOR,
-            minor: MINOR,
-            capabilities: 0,
+        let (link, welcome) = meet(address, config)?;
+        Ok(Self {
+            link,
+            welcome,
             class: config.class,
-            step: config.step,
-            slack: 0,
-            max_payload: MAX_PAYLOAD,
-            manifest: config.manifest,
-            name: config.name.clone(),
-            nodes: config.nodes.clone(),
-        };
-        link.put(0, 0, &Body::Hello(Box::new(hello)));
-        let doing = "shaking hands";
-        loop {
-            flush(&mut link, config.patience, doing)?;
-            match next(&mut link, config.patience, doing)?.body {
-                Body::Welcome(welcome) => {
-                    link.set_max_payload(welcome.max_payload);
-                    return Ok(Self {
-                        link,
-                        welcome: *welcome,
-                        class: config.class,
-                        patience: config.patience,
-                        time: 0,
-                        until: None,
-                        injects: 0,
-                        notices: 0,
-                        turns: 0,
-                        events: VecDeque::new(),
-                    });
-                }
-                Body::Challenge(nonce) => {
-                    let token = config.token.as_ref().ok_or(GuestError::TokenWanted)?;
-                    link.put(0, 0, &Body::Proof(token.proof(&nonce)));
-                }
-                other => return Err(unexpected(&other, doing)),
-            }
-        }
+            central: config.role == Role::Central,
+            patience: config.patience,
+            time: 0,
+            until: None,
+            injects: 0,
+            notices: 0,
+            turns: 0,
+            events: VecDeque::new(),
+        })
     }
 
     /// What the endpoint said of the run.
@@ -208,6 +197,21 @@ impl Guest {
     #[must_use]
     pub const fn now(&self) -> Time {
         self.time
+    }
+
+    /// \[ps\] The end of its grant; waits for the turn, if it has not come yet.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn until(&mut self) -> Result<Time, GuestError> {
+        self.begin()?;
+        Ok(self.until.unwrap_or(self.time))
+    }
+
+    /// \[ps\] When the first event is to be seen that has been told of and not taken.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        self.events.front().map(Event::time)
     }
 
     /// Turns that it has had.
@@ -231,8 +235,7 @@ impl Guest {
     /// As for [`send`](Self::send).
     pub fn inject(&mut self, endpoint: u16, inject: Inject) -> Result<(), GuestError> {
         let length = inject.payload.len() as u64;
-        // The fields before the payload take 21 bytes.
-        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(21));
+        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(INJECT_FIELDS));
         if length > limit {
             return Err(GuestError::Payload { length, limit });
         }
@@ -240,6 +243,38 @@ impl Guest {
         self.injects += 1;
         self.link.put(endpoint, self.time, &Body::Inject(inject));
         if self.link.is_full() { flush(&mut self.link, self.patience, "sending") } else { Ok(()) }
+    }
+
+    /// Deliveries and Dones of the endpoint's last count: to this guest, or to the whole group of a central. Waits for the
+    /// turn, if it has not come yet.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn notices(&mut self) -> Result<u64, GuestError> {
+        self.begin()?;
+        Ok(self.notices)
+    }
+
+    /// Ends its turn, sends nothing until somebody of its group is told of something, and waits for the next turn.
+    ///
+    /// # Errors
+    /// The run has ended.
+    pub fn wait(&mut self) -> Result<(), GuestError> {
+        self.begin()?;
+        match (self.class, self.until) {
+            (Class::Stepped, Some(until)) if until != FOREVER => {
+                self.time = self.time.max(until);
+                self.end_turn(self.time)
+            }
+            (Class::Stepped, _) => self.end_turn(self.time),
+            (Class::Causal, _) => self.end_turn(FOREVER),
+        }
+    }
+
+    /// Counts messages that the data connections of this central's group have injected since the last count: they enter the
+    /// network before its turn ends.
+    pub fn count_injects(&mut self, more: u64) {
+        self.injects = self.injects.saturating_add(more);
     }
 
     /// Lets time pass.
@@ -273,7 +308,10 @@ impl Guest {
             match self.class {
                 Class::Causal => self.end_turn(FOREVER)?,
                 Class::Stepped => {
-                    self.time = self.time.max(until);
+                    // A grant for ever is a warm-up, which ends here.
+                    if until != FOREVER {
+                        self.time = self.time.max(until);
+                    }
                     self.end_turn(self.time)?;
                 }
             }
@@ -306,14 +344,14 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
-    /// Gives this moment a name in the results.
+    /// Gives this moment a name in the results. It ends a stepped guest's warm-up that lasts until a mark.
     ///
     /// # Errors
     /// The run has ended.
     pub fn mark(&mut self, label: &str) -> Result<(), GuestError> {
         self.begin()?;
         self.link.put(0, self.time, &Body::Mark { label: label.to_owned() });
-        Ok(())
+        if self.class == Class::Stepped && self.until == Some(FOREVER) { self.end_turn(self.time) } else { Ok(()) }
     }
 
     /// Says goodbye.
@@ -350,27 +388,21 @@ impl Guest {
             match body {
                 Body::Deliver(deliver) => {
                     self.notices += 1;
-                    let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
-                    let arrival = Arrival {
-                        time,
-                        endpoint,
-                        source,
-                        source_sequence,
-                        cookie,
-                        sent: injected,
-                        late,
-                        size,
-                        payload,
-                    };
-                    self.events.push_back(Event::Message(arrival));
+                    self.events.push_back(Event::Message(Arrival::new(endpoint, time, deliver)));
                 }
                 Body::Done { cookie } => {
                     self.notices += 1;
                     self.events.push_back(Event::Sent { time, cookie });
                 }
                 Body::GoAhead { until, notices } => {
-                    if notices != self.notices {
+                    // A central's count is of its whole group.
+                    if notices != self.notices && !self.central {
                         return Err(GuestError::Counts { said: notices, heard: self.notices });
+                    }
+                    self.notices = notices;
+                    if self.central {
+                        // What came for its group moves its clock.
+                        self.time = self.time.max(time);
                     }
                     self.turns += 1;
                     self.until = Some(until);
@@ -378,6 +410,52 @@ impl Guest {
                 }
                 other => return Err(unexpected(&other, doing)),
             }
+        }
+    }
+}
+
+/// Connects, tries again while nobody listens, and shakes hands.
+fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
+    let start = Instant::now();
+    let stream = loop {
+        match Stream::connect(address) {
+            Ok(stream) => break stream,
+            Err(error) if start.elapsed() >= config.patience => {
+                return Err(GuestError::Connect { address: address.clone(), error });
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    let failed = |error| GuestError::Connect { address: address.clone(), error };
+    let mut link = Link::new(stream, Codec::default(), BytesMut::new()).map_err(failed)?;
+    let hello = Hello {
+        major: MAJOR,
+        minor: MINOR,
+        capabilities: 0,
+        class: config.class,
+        role: config.role,
+        group: config.group,
+        step: config.step,
+        slack: 0,
+        max_payload: MAX_PAYLOAD,
+        manifest: config.manifest,
+        name: config.name.clone(),
+        nodes: config.nodes.clone(),
+    };
+    link.put(0, 0, &Body::Hello(Box::new(hello)));
+    let doing = "shaking hands";
+    loop {
+        flush(&mut link, config.patience, doing)?;
+        match next(&mut link, config.patience, doing)?.body {
+            Body::Welcome(welcome) => {
+                link.set_max_payload(welcome.max_payload);
+                return Ok((link, *welcome));
+            }
+            Body::Challenge(nonce) => {
+                let token = config.token.as_ref().ok_or(GuestError::TokenWanted)?;
+                link.put(0, 0, &Body::Proof(token.proof(&nonce)));
+            }
+            other => return Err(unexpected(&other, doing)),
         }
     }
 }

@@ -11,6 +11,7 @@ use trgen::TaskId;
 use trgen::trace::matching::{Envelope, Mailbox, Posted};
 use trgen::trace::program::{Event as Step, Program, Request, Send};
 
+use super::script::Played;
 use super::{Event, Guest, GuestError};
 use crate::clock::Clock;
 use crate::protocol::Inject;
@@ -45,16 +46,24 @@ impl Script {
         Self { program, numbers }
     }
 
+    /// Tasks of the program.
+    #[must_use]
+    pub fn tasks(&self) -> usize {
+        self.program.tasks.len()
+    }
+
     /// Plays task `task` on the node of the same number, to its end.
     ///
     /// # Errors
-    /// The run has ended before the task, or the task waits for any of several requests.
-    pub fn play(&self, task: u32, mut guest: Guest) -> Result<(), GuestError> {
+    /// The run has ended before the task.
+    pub fn play(&self, task: u32, mut guest: Guest) -> Result<Played, GuestError> {
         let (numerator, denominator) = guest.welcome().cycle;
         let clock = Clock::new(numerator, denominator)
             .ok_or_else(|| GuestError::Program("the endpoint's cycle is shorter than a picosecond".to_owned()))?;
-        Player::new(self, task, clock).play(&mut guest)?;
-        guest.finish("the task is done")
+        let (sent, received) = Player::new(self, task, clock).play(&mut guest)?;
+        let played = Played { time: guest.now(), sent, received, turns: guest.turns() };
+        guest.finish("the task is done")?;
+        Ok(played)
     }
 }
 
@@ -79,11 +88,15 @@ struct Player<'a> {
     clock: Clock,
     mailbox: Mailbox,
     outstanding: HashSet<Request>,
+    /// Completed, and no wait has accounted for it.
+    completed: HashSet<Request>,
     early: HashMap<u32, Early>,
     /// True once what a blocking step waits for has come.
     served: bool,
     /// Computing that did not fill a cycle, in picoseconds times the cycle's denominator.
     carry: u128,
+    injected: u64,
+    arrived: u64,
 }
 
 impl<'a> Player<'a> {
@@ -94,13 +107,17 @@ impl<'a> Player<'a> {
             clock,
             mailbox: Mailbox::default(),
             outstanding: HashSet::new(),
+            completed: HashSet::new(),
             early: HashMap::new(),
             served: false,
             carry: 0,
+            injected: 0,
+            arrived: 0,
         }
     }
 
-    fn play(mut self, guest: &mut Guest) -> Result<(), GuestError> {
+    /// Messages that it sent and that came for it.
+    fn play(mut self, guest: &mut Guest) -> Result<(u64, u64), GuestError> {
         let script = self.script;
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
         for (at, step) in steps.iter().enumerate() {
@@ -108,13 +125,10 @@ impl<'a> Player<'a> {
                 Step::Compute(time) => self.compute(time.0, guest)?,
                 Step::Send(send) | Step::Isend(send, _) => {
                     let request = send_of(step).and_then(|(_, request)| request);
-                    if !self.send(at as u64, send, guest)? {
-                        continue;
-                    }
+                    let over = !self.send(at as u64, send, guest)?;
                     match request {
-                        Some(request) => {
-                            self.outstanding.insert(request);
-                        }
+                        Some(request) => self.begin(request, over),
+                        None if over => {}
                         None => self.wait(guest, |player| player.served)?,
                     }
                 }
@@ -124,21 +138,15 @@ impl<'a> Player<'a> {
                     }
                 }
                 Step::Irecv(receive, request) => {
-                    if self.mailbox.post(Posted { receive: *receive, request: Some(*request) }).is_none() {
-                        self.outstanding.insert(*request);
-                    }
+                    let over = self.mailbox.post(Posted { receive: *receive, request: Some(*request) }).is_some();
+                    self.begin(*request, over);
                 }
-                Step::Wait(request) => self.wait(guest, |player| !player.outstanding.contains(request))?,
-                Step::WaitAll(all) => {
-                    self.wait(guest, |player| all.iter().all(|request| !player.outstanding.contains(request)))?;
-                }
-                Step::WaitAny(_) => {
-                    let what = format!("step {at} of task {} waits for any of several requests", self.task);
-                    return Err(GuestError::Program(format!("{what}: guests wait for one or for all")));
-                }
+                Step::Wait(request) => self.wait_all(std::slice::from_ref(request), guest)?,
+                Step::WaitAll(all) => self.wait_all(all, guest)?,
+                Step::WaitAny(any) => self.wait_any(any, guest)?,
             }
         }
-        Ok(())
+        Ok((self.injected, self.arrived))
     }
 
     /// Whole cycles; the rest is carried to the next computing.
@@ -159,26 +167,76 @@ impl<'a> Player<'a> {
         let Send { to, bytes, .. } = *send;
         let inject = Inject { destination: to.0, notify: true, size: bytes, cookie: at, payload: Bytes::new() };
         guest.inject(0, inject)?;
+        self.injected += 1;
         Ok(true)
+    }
+
+    /// A request begins; `over` if it has completed already.
+    fn begin(&mut self, request: Request, over: bool) {
+        if over {
+            self.outstanding.remove(&request);
+            self.completed.insert(request);
+        } else {
+            self.completed.remove(&request);
+            self.outstanding.insert(request);
+        }
+    }
+
+    /// A request has completed.
+    fn complete(&mut self, request: Request) {
+        if self.outstanding.remove(&request) {
+            self.completed.insert(request);
+        }
     }
 
     fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         while !done(self) {
-            match guest.receive()? {
-                Event::Sent { cookie, .. } => self.sent(cookie),
-                Event::Message(arrival) => self.arrive(arrival.source, arrival.cookie)?,
-            }
+            let event = guest.receive()?;
+            self.take(event)?;
         }
         self.served = false;
+        Ok(())
+    }
+
+    fn wait_all(&mut self, all: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
+        self.wait(guest, |player| all.iter().all(|request| !player.outstanding.contains(request)))?;
+        for request in all {
+            self.completed.remove(request);
+        }
+        Ok(())
+    }
+
+    /// The first of these requests that has completed is accounted for; if none has, the first one that does.
+    fn wait_any(&mut self, any: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
+        // What has happened by now decides, whether it has been looked at or not.
+        while let Some(event) = guest.poll()? {
+            self.take(event)?;
+        }
+        if any.iter().any(|request| self.completed.remove(request)) {
+            return Ok(());
+        }
+        if any.iter().any(|request| self.outstanding.contains(request)) {
+            self.wait(guest, |player| any.iter().any(|request| player.completed.contains(request)))?;
+            let _ = any.iter().any(|request| self.completed.remove(request));
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), GuestError> {
+        match event {
+            Event::Sent { cookie, .. } => self.sent(cookie),
+            Event::Message(arrival) => {
+                self.arrived += 1;
+                self.arrive(arrival.source, arrival.cookie)?;
+            }
+        }
         Ok(())
     }
 
     fn sent(&mut self, at: u64) {
         let steps = &self.script.program.tasks[self.task as usize];
         match steps.get(at as usize).and_then(send_of) {
-            Some((_, Some(request))) => {
-                self.outstanding.remove(&request);
-            }
+            Some((_, Some(request))) => self.complete(request),
             _ => self.served = true,
         }
     }
@@ -191,13 +249,14 @@ impl<'a> Player<'a> {
         let number = *self.script.numbers[from as usize].get(&at).ok_or_else(unknown)?;
         let early = self.early.entry(from).or_default();
         early.waiting.insert(number, Envelope { from: TaskId(from), tag: send.tag, announced: None });
+        let mut over = Vec::new();
         while let Some(envelope) = early.waiting.remove(&early.seen) {
             early.seen += 1;
-            let Some(posted) = self.mailbox.arrive(envelope) else { continue };
+            over.extend(self.mailbox.arrive(envelope));
+        }
+        for posted in over {
             match posted.request {
-                Some(request) => {
-                    self.outstanding.remove(&request);
-                }
+                Some(request) => self.complete(request),
                 None => self.served = true,
             }
         }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use bytes::Bytes;
+use hdrhistogram::Histogram;
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
@@ -11,7 +12,9 @@ use crate::clock::{Clock, Time};
 use crate::protocol::Inject;
 
 use super::Overheads;
+use super::capture::{Capture, Direction};
 use super::inbox::{Arrived, Notice, Place};
+use super::trail::Trail;
 
 /// An injection before it enters the network.
 #[derive(Debug)]
@@ -54,12 +57,16 @@ struct Underway {
     notify: bool,
     size: u64,
     payload: Bytes,
+    /// True if it was injected while the run was measured.
+    measured: bool,
 }
 
 /// The guest of a node.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     guest: usize,
+    /// Which of the guest's connections: 0 its own, others data connections.
+    link: usize,
     endpoint: u16,
     /// \[cycles\] Between a message's leaving and the guest's seeing it.
     done_after: u64,
@@ -69,7 +76,6 @@ struct Seat {
     outstanding: u32,
 }
 
-#[derive(Debug)]
 pub(super) struct Hub {
     clock: Clock,
     overheads: Overheads,
@@ -88,7 +94,18 @@ pub(super) struct Hub {
     pub(super) deliveries: u64,
     /// A sum of hashes over every injection and delivery: order cannot show.
     pub(super) digest: u64,
+    /// The same at regular moments.
+    pub(super) trail: Option<Trail>,
+    /// What messages carry, written down.
+    pub(super) capture: Option<Capture>,
+    /// True while what is injected is measured.
+    pub(super) measuring: bool,
+    /// \[ps\] From injection to arrival as guests see them, of messages that were measured.
+    pub(super) latency: Histogram<u64>,
 }
+
+/// Figures of latencies: three digits.
+const DIGITS: u8 = 3;
 
 impl Hub {
     pub(super) fn new(nodes: usize, clock: Clock, overheads: Overheads, payload_limit: u64) -> Self {
@@ -106,17 +123,24 @@ impl Hub {
             injects: 0,
             deliveries: 0,
             digest: 0,
+            trail: None,
+            capture: None,
+            measuring: true,
+            latency: Histogram::new(DIGITS).expect("three digits are within 0 to 5"),
         }
     }
 
     /// Gives nodes to a guest; guests come in order.
     ///
     /// A stepped guest may be granted as far as the network's response; a Done for it comes no earlier than that.
-    pub(super) fn seat(&mut self, guest: usize, nodes: &[NodeId], stepped: bool) {
+    pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = &'a [NodeId]>, stepped: bool) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
-        for (endpoint, node) in nodes.iter().enumerate() {
-            self.seats[node.index()] =
-                Some(Seat { guest, endpoint: endpoint as u16, done_after, injected: 0, outstanding: 0 });
+        for (link, nodes) in links.enumerate() {
+            for (endpoint, node) in nodes.iter().enumerate() {
+                let endpoint = endpoint as u16;
+                self.seats[node.index()] =
+                    Some(Seat { guest, link, endpoint, done_after, injected: 0, outstanding: 0 });
+            }
         }
         self.inboxes.push(Some(BTreeMap::new()));
     }
@@ -192,12 +216,19 @@ impl Hub {
 
     /// Lets enter what is due.
     pub(super) fn enter(&mut self, now: Cycle, out: &mut Outbox) {
+        self.pass(now);
         while self.first_entry() <= now {
             let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
             let Inject { destination, notify, size, cookie, payload } = inject;
             self.injects += 1;
             self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
-            let underway = Underway { at, sequence, cookie, notify, size, payload };
+            if !payload.is_empty()
+                && let Some(capture) = &mut self.capture
+            {
+                capture.packet(node.0, at, Direction::Outbound, size, &payload);
+            }
+            let measured = self.measuring;
+            let underway = Underway { at, sequence, cookie, notify, size, payload, measured };
             let id = match self.vacant.pop() {
                 Some(id) => {
                     self.underway[id] = Some(underway);
@@ -222,17 +253,18 @@ impl Hub {
         }
         let time = self.clock.end(now + seat.done_after).saturating_add(self.overheads.receive);
         let place = Place { time, delivery: false, source: message.source.0, sequence: underway.sequence };
-        let notice = Notice { endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
+        let notice = Notice { link: seat.link, endpoint: seat.endpoint, cookie: underway.cookie, arrived: None };
         if let Some(inbox) = &mut self.inboxes[seat.guest] {
             inbox.insert(place, notice);
         }
     }
 
     /// A message has arrived.
-    pub(super) fn delivered(&mut self, delivery: &Delivery) {
+    pub(super) fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        self.pass(now);
         let Delivery { message, delivered, .. } = delivery;
         let id = message.id as usize;
-        let Some(Underway { at, sequence, cookie, size, payload, .. }) =
+        let Some(Underway { at, sequence, cookie, size, payload, measured, .. }) =
             self.underway.get_mut(id).and_then(Option::take)
         else {
             return;
@@ -242,17 +274,32 @@ impl Hub {
         let (source, destination) = (message.source.0, message.destination.0);
         self.deliveries += 1;
         self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
+        if measured {
+            // It grows with what it is given.
+            let _ = self.latency.record(time - at);
+        }
+        if !payload.is_empty()
+            && let Some(capture) = &mut self.capture
+        {
+            capture.packet(destination, time, Direction::Inbound, size, &payload);
+        }
         let place = Place { time, delivery: true, source, sequence };
         let seat = self.seats[message.destination.index()];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
                 let arrived = Some(Arrived { injected: at, size, payload });
-                inbox.insert(place, Notice { endpoint: seat.endpoint, cookie, arrived });
+                inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
             }
             None => {
                 self.payload -= payload.len() as u64;
                 self.undelivered += 1;
             }
+        }
+    }
+
+    fn pass(&mut self, now: Cycle) {
+        if let Some(trail) = &mut self.trail {
+            trail.pass(now, self.digest);
         }
     }
 

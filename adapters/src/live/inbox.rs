@@ -19,6 +19,8 @@ pub(super) struct Place {
 /// Something that a guest is told.
 #[derive(Clone, Debug)]
 pub(super) struct Notice {
+    /// Which of the guest's connections is told.
+    pub(super) link: usize,
     pub(super) endpoint: u16,
     pub(super) cookie: u64,
     /// What arrived; `None` for a Done.

@@ -8,7 +8,8 @@
 //! A GoAhead reaches no further than what is decided: an injection that is not known yet, at the earliest promise t or
 //! later, changes nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So in exact mode
 //! a message is always handed over before the guest's clock reaches its arrival, and results do not depend on the step.
-//! In quantised mode a grant is a step whatever the horizon; what arrives within it is handed over at its end, late.
+//! In quantised mode a grant is a step whatever the horizon; what arrives within it is handed over at its end, late. In
+//! real-time mode a grant moreover waits for the clock on the wall.
 //!
 //! Everything is ordered by (time, source node, number of the message): the order in which guests connect, answer or are
 //! scheduled cannot show.
@@ -17,13 +18,20 @@
 //! - The overheads of sending and receiving are constants; a real stack's depend on load and size.
 //! - A guest's messages to itself are its own affair: they are refused.
 
+mod capture;
 mod hub;
 mod inbox;
+mod member;
+pub(crate) mod pace;
 mod player;
+mod region;
 mod report;
+mod trail;
 mod turn;
+mod watch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
@@ -33,9 +41,16 @@ use crate::endpoint::{Connection, Terms};
 use crate::protocol::{Body, Code, Mode};
 
 use hub::Hub;
+use pace::Pace;
 use player::{Player, State};
+use region::Gate;
+use trail::Trail;
 
-pub use report::{GuestReport, LiveReport, Mark};
+pub use capture::{Capture, Link};
+pub use region::Region;
+pub use report::{GuestReport, Latency, LiveReport, Mark};
+pub use trail::Waymark;
+pub use watch::{Watch, WireLog};
 
 /// What lies between a guest and the network's interface of its node, and what is known of the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,6 +79,21 @@ pub enum LostGuest {
     Abort,
     /// Go on without it; messages to it travel and are not handed over.
     DropNode,
+    /// Stand still: virtual time ends where it is, the other guests keep their state and can be looked at, until somebody
+    /// interrupts the run.
+    Freeze,
+}
+
+/// How stepped guests begin: without steps, while they boot or set up.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum WarmUp {
+    /// With steps from the start.
+    #[default]
+    None,
+    /// \[ps\] With one grant up to this time.
+    Until(Time),
+    /// With one grant for ever, which each guest ends itself by setting a mark or waiting for a message.
+    Mark,
 }
 
 /// How to deal with guests.
@@ -81,6 +111,12 @@ pub struct Rules {
     pub payload_limit: u64,
     /// Ends the run when it becomes true.
     pub stop: &'static AtomicBool,
+    /// How stepped guests begin.
+    pub warm_up: WarmUp,
+    /// What of the run is measured; everything without one.
+    pub region: Option<Region>,
+    /// \[ps\] Between running digests; 0 for none.
+    pub digest_every: Time,
 }
 
 /// Guests as a source of traffic.
@@ -90,9 +126,19 @@ pub struct Live {
     hub: Hub,
     /// When `generate` is to be called.
     due: Next,
+    /// When it was called last.
+    now: Cycle,
     tell: Box<dyn FnMut(String) + Send>,
     closed: bool,
+    gate: Option<Gate>,
+    pace: Option<Pace>,
+    wire_log: Option<WireLog>,
+    /// What could not be written down.
+    unwritten: Option<String>,
 }
+
+/// Between two looks at whether a run that stands still is to end.
+const FROZEN: Duration = Duration::from_millis(200);
 
 impl Live {
     /// A source made of these guests; `tell` hears what people should know while it goes on.
@@ -101,17 +147,36 @@ impl Live {
         let mut hub = Hub::new(rules.terms.nodes, rules.terms.clock, rules.overheads, rules.payload_limit);
         let players: Vec<Player> = connections.into_iter().map(Player::new).collect();
         for (index, player) in players.iter().enumerate() {
-            hub.seat(index, &player.nodes, player.is_stepped());
+            hub.seat(index, player.links(), player.is_stepped());
         }
-        let mut live = Self { rules, players, hub, due: Next::Done, tell, closed: false };
+        hub.trail = (rules.digest_every > 0).then(|| Trail::new(rules.digest_every, rules.terms.clock));
+        let gate = rules.region.clone().map(|region| Gate::new(region, players.len()));
+        hub.measuring = gate.is_none();
+        let pace = (rules.terms.mode == Mode::Realtime).then(|| Pace::new(rules.terms.pace));
+        let (due, now) = (Next::Done, Cycle(0));
+        let mut live =
+            Self { rules, players, hub, due, now, tell, closed: false, gate, pace, wire_log: None, unwritten: None };
         live.plan();
         live
+    }
+
+    /// Writes down what happens from now on.
+    #[must_use]
+    pub fn watched(mut self, watch: Watch) -> Self {
+        self.hub.capture = watch.capture;
+        self.wire_log = watch.wire_log;
+        if let Some(log) = &mut self.wire_log {
+            for player in &self.players {
+                self.unwritten = self.unwritten.take().or(player.introduce(log).err());
+            }
+        }
+        self
     }
 
     /// What has happened so far.
     #[must_use]
     pub fn report(&self) -> LiveReport {
-        report::report(&self.players, &self.hub)
+        report::report(&self.players, &self.hub, self.pace.as_ref())
     }
 
     /// Ends the connections, and tells the guests why the run is over.
@@ -126,6 +191,31 @@ impl Live {
         }
     }
 
+    /// Writes what is still in buffers of the wire log and of captured packets.
+    ///
+    /// # Errors
+    /// What could not be written, now or before, and what to do about it.
+    pub fn flush(&mut self) -> Result<(), String> {
+        let mut watch = Watch { wire_log: self.wire_log.take(), capture: self.hub.capture.take() };
+        let flushed = watch.flush();
+        (self.wire_log, self.hub.capture) = (watch.wire_log, watch.capture);
+        self.unwritten.clone().map_or(flushed, Err)
+    }
+
+    /// Fails when something could not be written down.
+    fn check_written(&self) -> Result<(), SourceError> {
+        let what = self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(Capture::failure));
+        what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
+    }
+
+    fn log(&mut self, direction: char, index: usize, link: usize, endpoint: u16, time: Time, body: &Body) {
+        if let Some(log) = &mut self.wire_log
+            && self.unwritten.is_none()
+        {
+            self.unwritten = log.frame(direction, self.players[index].name_of(link), endpoint, time, body).err();
+        }
+    }
+
     /// When the next cycle is that some guest holds up, or in which something enters the network.
     fn plan(&mut self) {
         let clock = self.rules.terms.clock;
@@ -136,12 +226,27 @@ impl Live {
             playing |= player.is_playing();
             earliest = earliest.min(player.promise(self.hub.first_notice(index)));
         }
-        let entering = clock.cycle(earliest.saturating_add(send)).min(self.hub.first_entry());
+        let phase = self.gate.as_ref().and_then(|gate| gate.next(|guest| self.players[guest].is_playing()));
+        let entering = clock
+            .cycle(earliest.saturating_add(send))
+            .min(self.hub.first_entry())
+            .min(phase.filter(|_| playing).unwrap_or(Cycle::NEVER));
         self.due = match entering {
             Cycle::NEVER if playing => Next::Waiting,
-            Cycle::NEVER => Next::Done,
+            // The run lasts as long as the last guest worked, even if that concerned nobody else.
+            Cycle::NEVER => match self.last_end() {
+                end if end > self.now => Next::At(end),
+                _ => Next::Done,
+            },
             cycle => Next::At(cycle),
         };
+    }
+
+    /// The cycle in which the last guest said goodbye.
+    fn last_end(&self) -> Cycle {
+        let left = self.players.iter().filter(|player| player.state == State::Left);
+        let last = left.map(|player| player.time).max().unwrap_or(0);
+        if last == FOREVER { Cycle(0) } else { self.rules.terms.clock.cycle(last) }
     }
 
     /// Lets guests play until none can inject into cycle `now` any more.
@@ -180,9 +285,19 @@ impl Live {
         self.players[index].refuse(loss.code, text);
         self.players[index].state = State::Lost { why: loss.what.clone() };
         self.hub.forget(index);
-        if self.rules.lost == LostGuest::DropNode && !interrupted {
-            (self.tell)(format!("lost {what}; the run goes on without it"));
-            return Ok(());
+        match self.rules.lost {
+            _ if interrupted => {}
+            LostGuest::Abort => {}
+            LostGuest::DropNode => {
+                (self.tell)(format!("lost {what}; the run goes on without it"));
+                return Ok(());
+            }
+            LostGuest::Freeze => {
+                (self.tell)(format!("lost {what}; the run stands still until it is interrupted"));
+                while !self.rules.stop.load(Ordering::Relaxed) {
+                    thread::sleep(FROZEN);
+                }
+            }
         }
         self.close(&format!("the run has ended because of {what}"));
         Err(SourceError { what })
@@ -195,7 +310,13 @@ impl TrGen for Live {
     }
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
-        let settled = self.settle(now);
+        self.now = now;
+        let settled = self.settle(now).and_then(|()| self.check_written());
+        if let Some(gate) = &mut self.gate {
+            let players = &self.players;
+            gate.enter(now, |guest| players[guest].is_playing());
+            self.hub.measuring = gate.phase() == 1;
+        }
         self.hub.enter(now, out);
         self.plan();
         settled
@@ -206,13 +327,17 @@ impl TrGen for Live {
         self.plan_for(message.source);
     }
 
-    fn delivered(&mut self, _: Cycle, delivery: &Delivery) {
-        self.hub.delivered(delivery);
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        self.hub.delivered(now, delivery);
         self.plan_for(delivery.message.destination);
     }
 
     fn next(&self) -> Next {
         self.due
+    }
+
+    fn phase(&self) -> u64 {
+        self.gate.as_ref().map_or(0, Gate::phase)
     }
 
     fn silent_nodes(&self) -> usize {
@@ -248,9 +373,16 @@ impl Live {
         let Rules { terms, overheads, .. } = &self.rules;
         let player = &self.players[index];
         let step = from.saturating_add(player.step);
+        if player.is_stepped() && player.turns == 0 {
+            match self.rules.warm_up {
+                WarmUp::None => {}
+                WarmUp::Until(time) => return time.max(1),
+                WarmUp::Mark => return FOREVER,
+            }
+        }
         match (player.is_stepped(), terms.mode) {
             (false, _) => FOREVER,
-            (true, Mode::Quantised) => step,
+            (true, Mode::Quantised | Mode::Realtime) => step,
             (true, Mode::Exact) => {
                 let known = terms.clock.end(now + (overheads.response.max(1) - 1)).saturating_add(overheads.receive);
                 step.min(known)

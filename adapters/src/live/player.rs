@@ -9,7 +9,13 @@ use crate::endpoint::Connection;
 use crate::protocol::{Body, Class, Code};
 use crate::stream::Link;
 
+use super::member::Member;
 use super::report::Mark;
+use super::turn::Loss;
+use super::watch::WireLog;
+
+/// Marks that are kept of one guest.
+const MARKS: usize = 1024;
 
 /// What a guest is doing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +51,10 @@ pub(super) struct Lateness {
 #[derive(Debug)]
 pub(super) struct Player {
     link: Link,
+    /// Data connections of its group.
+    pub(super) members: Vec<Member>,
     pub(super) name: String,
+    /// Of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
     pub(super) manifest: [u8; 32],
@@ -54,18 +63,23 @@ pub(super) struct Player {
     pub(super) state: State,
     /// \[ps\] Where its clock is known to be.
     pub(super) time: Time,
+    /// \[ps\] Where its turn began.
+    pub(super) from: Time,
     pub(super) injects: u64,
     pub(super) notices: u64,
     pub(super) turns: u64,
     pub(super) late: Lateness,
     pub(super) marks: Vec<Mark>,
+    /// \[ps\] Before this the guest was warming up, and lateness is of no interest.
+    pub(super) warm: Time,
 }
 
 impl Player {
     pub(super) fn new(connection: Connection) -> Self {
-        let Connection { link, hello, step } = connection;
+        let Connection { link, hello, step, members } = connection;
         Self {
             link,
+            members: members.into_iter().map(Member::new).collect(),
             name: hello.name,
             nodes: hello.nodes.into_iter().map(NodeId).collect(),
             class: hello.class,
@@ -74,12 +88,40 @@ impl Player {
             slack: hello.slack,
             state: State::Stopped { next: 0 },
             time: 0,
+            from: 0,
             injects: 0,
             notices: 0,
             turns: 0,
             late: Lateness::default(),
             marks: Vec::new(),
+            warm: 0,
         }
+    }
+
+    /// Its Hello, as a line of the wire log.
+    pub(super) fn introduce(&self, log: &mut WireLog) -> Result<(), String> {
+        log.hello(&self.name, self.class, self.step, &self.nodes)?;
+        self.members.iter().try_for_each(|member| log.hello(&member.name, self.class, self.step, &member.nodes))
+    }
+
+    /// The nodes of each of its connections, its own first.
+    pub(super) fn links(&self) -> impl Iterator<Item = &[NodeId]> {
+        std::iter::once(self.nodes.as_slice()).chain(self.members.iter().map(|member| member.nodes.as_slice()))
+    }
+
+    /// The name of one of its connections.
+    pub(super) fn name_of(&self, link: usize) -> &str {
+        link.checked_sub(1).and_then(|member| self.members.get(member)).map_or(&self.name, |member| &member.name)
+    }
+
+    /// Keeps a mark, unless there are too many.
+    pub(super) fn keep(&mut self, mark: Mark) -> Result<(), Loss> {
+        if self.marks.len() >= MARKS {
+            let what = format!("it has set more than {MARKS} marks; use fewer");
+            return Err(Loss::new(Code::Limit, what));
+        }
+        self.marks.push(mark);
+        Ok(())
     }
 
     pub(super) fn is_playing(&self) -> bool {
@@ -103,10 +145,27 @@ impl Player {
         &mut self.link
     }
 
+    /// One of its connections: 0 its own, others data connections.
+    pub(super) fn connection(&mut self, link: usize) -> &mut Link {
+        match link.checked_sub(1) {
+            Some(member) => &mut self.members[member].link,
+            None => &mut self.link,
+        }
+    }
+
+    /// Says something on all its connections; whether it is heard or not.
+    pub(super) fn say_everywhere(&mut self, body: &Body) {
+        let time = self.time;
+        let members = self.members.iter_mut().map(|member| &mut member.link);
+        for link in members.chain(std::iter::once(&mut self.link)) {
+            link.put(0, time, body);
+            let _ = link.flush(Duration::ZERO, &mut |_| true);
+        }
+    }
+
     /// Ends the connection with an error; whether it hears it or not.
     pub(super) fn refuse(&mut self, code: Code, text: &str) {
-        self.link.put(0, self.time, &Body::Error { code, text: text.to_owned() });
-        let _ = self.link.flush(Duration::ZERO, &mut |_| true);
+        self.say_everywhere(&Body::Error { code, text: text.to_owned() });
     }
 
     /// What it is doing, for who looks at the run.
@@ -132,9 +191,10 @@ impl Player {
 
     /// Who and where it is, and what it is doing.
     pub(super) fn who(&self) -> String {
-        let nodes = match self.nodes.as_slice() {
+        let all: Vec<NodeId> = self.links().flatten().copied().collect();
+        let nodes = match all.as_slice() {
             [node] => format!("node {node}"),
-            [first, .., last] => format!("{} nodes, {first} to {last}", self.nodes.len()),
+            [first, .., last] => format!("{} nodes, {first} to {last}", all.len()),
             [] => "no node".to_owned(),
         };
         let state = match &self.state {

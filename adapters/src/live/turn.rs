@@ -5,16 +5,13 @@ use std::time::Duration;
 
 use trgen::Cycle;
 
-use crate::clock::FOREVER;
+use crate::clock::{FOREVER, Time};
 use crate::protocol::{Body, Code, Frame, Mode};
 use crate::stream::Broken;
 
 use super::player::State;
 use super::report::Mark;
-use super::{Live, farewell};
-
-/// Marks that are kept of one guest.
-const MARKS: usize = 1024;
+use super::{Live, WarmUp, farewell};
 
 /// Why a guest is lost.
 #[derive(Debug)]
@@ -24,7 +21,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    fn new(code: Code, what: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
         Self { code, what: what.into() }
     }
 }
@@ -49,33 +46,46 @@ impl Live {
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
-        let player = &mut self.players[index];
-        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(player.slack)) {
+        if let Some(pace) = &mut self.pace {
+            pace.hold(from, stop);
+        }
+        let slack = self.players[index].slack;
+        while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
+            let player = &mut self.players[index];
             // A causal guest has been running without its clock: whatever came meanwhile is not late.
             let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
-            if late > 0 && exact {
+            let late_in_earnest = late > 0 && place.time >= player.warm;
+            if late_in_earnest && exact {
                 let what = format!("an arrival at {} ps was decided too late, which is a fault of fsin", place.time);
                 return Err(Loss::new(Code::Run, what));
             }
-            if late > 0 && place.delivery {
+            if late_in_earnest && place.delivery {
                 player.late.count += 1;
                 player.late.sum += u128::from(late);
                 player.late.max = player.late.max.max(late);
             }
             player.notices += 1;
-            let endpoint = notice.endpoint;
+            let (link, endpoint) = (notice.link, notice.endpoint);
             let body = notice.body(&place, late);
-            player.link().put(endpoint, place.time + late, &body);
-            if player.link().is_full() {
-                player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+            player.connection(link).put(endpoint, place.time + late, &body);
+            self.log('>', index, link, endpoint, place.time + late, &body);
+            let connection = self.players[index].connection(link);
+            if connection.is_full() {
+                connection.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
             }
         }
+        let player = &mut self.players[index];
         player.time = from;
+        player.from = from;
         player.turns += 1;
         player.state = State::Running { until };
-        let notices = player.notices;
-        player.link().put(0, from, &Body::GoAhead { until, notices });
-        player.link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        let body = Body::GoAhead { until, notices: player.notices };
+        player.link().put(0, from, &body);
+        self.log('>', index, 0, 0, from, &body);
+        for member in &mut self.players[index].members {
+            member.link.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        }
+        self.players[index].link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
         Ok(())
     }
 
@@ -105,6 +115,11 @@ impl Live {
         }
     }
 
+    /// The first cycle in which something of this time can enter the network.
+    pub(super) fn entry(&self, time: Time) -> Cycle {
+        self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
+    }
+
     fn say_who(&mut self, awaited: &[usize], waited: Duration) {
         const SHOWN: usize = 8;
         let names: Vec<String> = awaited.iter().take(SHOWN).map(|&index| self.players[index].who()).collect();
@@ -117,6 +132,14 @@ impl Live {
 
     /// One frame of a guest that has the turn; true at the end of the turn.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
+        self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
+        let entry = self.entry(frame.time);
+        if let (Body::Timestamp { injects, .. } | Body::Bye { injects, .. }, State::Running { until }) =
+            (&frame.body, &self.players[index].state)
+        {
+            let (injects, latest) = (*injects, until.saturating_add(self.players[index].slack));
+            self.hear_members(index, injects, latest)?;
+        }
         let player = &mut self.players[index];
         let State::Running { until } = player.state else { return Ok(true) };
         let latest = until.saturating_add(player.slack);
@@ -150,24 +173,25 @@ impl Live {
                 }
                 player.time = time;
                 player.state = State::Stopped { next };
+                if player.turns == 1 && player.is_stepped() && self.rules.warm_up != WarmUp::None {
+                    player.warm = time;
+                }
                 Ok(true)
             }
             Body::Mark { label } => {
                 player.time = time;
-                if player.marks.len() >= MARKS {
-                    let what = format!("it has set more than {MARKS} marks; use fewer");
-                    return Err(Loss::new(Code::Limit, what));
+                if let Some(gate) = &mut self.gate {
+                    gate.mark(index, &label, entry);
                 }
-                player.marks.push(Mark { time, label });
+                player.keep(Mark { time, label })?;
                 Ok(false)
             }
             Body::Bye { .. } => {
                 player.time = time;
                 player.state = State::Left;
                 let (injects, notices) = (player.injects, player.notices);
-                player.link().put(0, time, &farewell(injects, notices));
                 // It may not wait for the answer.
-                let _ = player.link().flush(Duration::ZERO, &mut |_| true);
+                player.say_everywhere(&farewell(injects, notices));
                 self.hub.forget(index);
                 Ok(true)
             }

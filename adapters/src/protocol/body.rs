@@ -3,8 +3,8 @@
 use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{
-    Body, Class, Code, Deliver, Hello, Inject, MAGIC, MAX_ENDPOINTS, Malformed, Mode, OPTIONAL, REPLY, Reader, Welcome,
-    Writer,
+    Body, Class, Code, Deliver, Hello, Inject, MAGIC, MAX_ENDPOINTS, Malformed, Mode, OPTIONAL, REPLY, Reader, Role,
+    Welcome, Writer,
 };
 
 const HELLO: u8 = 1;
@@ -71,6 +71,12 @@ impl Body {
                     Class::Stepped => 0,
                     Class::Causal => 1,
                 });
+                out.put_u8(match hello.role {
+                    Role::Node => 0,
+                    Role::Central => 1,
+                    Role::Data => 2,
+                });
+                out.put_u32_le(hello.group);
                 out.put_u64_le(hello.step);
                 out.put_u64_le(hello.slack);
                 out.put_u32_le(hello.max_payload);
@@ -85,6 +91,7 @@ impl Body {
                 out.put_u8(match welcome.mode {
                     Mode::Exact => 0,
                     Mode::Quantised => 1,
+                    Mode::Realtime => 2,
                 });
                 out.put_u64_le(welcome.capabilities);
                 out.put_u64_le(welcome.session);
@@ -97,6 +104,7 @@ impl Body {
                 out.put_u32_le(welcome.window);
                 out.put_u32_le(welcome.stall_ms);
                 out.put_u64_le(welcome.seed);
+                out.put_u32_le(welcome.pace);
             }
             Self::Challenge(bytes) | Self::Proof(bytes) => out.put_slice(bytes),
             Self::Inject(inject) => {
@@ -191,6 +199,13 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
         1 => Class::Causal,
         _ => return Err(from.value("class")),
     };
+    let role = match from.u8()? {
+        0 => Role::Node,
+        1 => Role::Central,
+        2 => Role::Data,
+        _ => return Err(from.value("role")),
+    };
+    let group = from.u32()?;
     let (step, slack, max_payload) = (from.u64()?, from.u64()?, from.u32()?);
     let (manifest, name) = (from.array()?, from.text("name")?);
     let count = usize::from(from.u16()?);
@@ -202,7 +217,7 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     for _ in 0..count {
         nodes.push(from.u32()?);
     }
-    Ok(Hello { major, minor, capabilities, class, step, slack, max_payload, manifest, name, nodes })
+    Ok(Hello { major, minor, capabilities, class, role, group, step, slack, max_payload, manifest, name, nodes })
 }
 
 fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
@@ -211,6 +226,7 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
         mode: match from.u8()? {
             0 => Mode::Exact,
             1 => Mode::Quantised,
+            2 => Mode::Realtime,
             _ => return Err(from.value("mode")),
         },
         capabilities: from.u64()?,
@@ -223,6 +239,7 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
         window: from.u32()?,
         stall_ms: from.u32()?,
         seed: from.u64()?,
+        pace: from.u32()?,
     })
 }
 

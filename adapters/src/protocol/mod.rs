@@ -49,6 +49,20 @@ pub enum Mode {
     Exact,
     /// Steps of any length; what comes within a step is handed over at its end.
     Quantised,
+    /// Quantised, and virtual time runs no faster than the clock on the wall, slowed down by [`Welcome::pace`].
+    Realtime,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Role {
+    /// A guest of its own: it sends, receives and takes turns.
+    #[default]
+    Node,
+    /// Takes turns for a group of connections; it may have nodes itself.
+    Central,
+    /// Sends and receives; the central of its group takes the turns. Its class, step and slack are the central's.
+    Data,
 }
 
 /// What a guest says first.
@@ -62,6 +76,10 @@ pub struct Hello {
     pub capabilities: u64,
     /// How its time passes.
     pub class: Class,
+    /// What the connection is for.
+    pub role: Role,
+    /// Number of its group, for a central and its data connections; else 0.
+    pub group: u32,
     /// \[ps\] Longest grant that it wants; 0: as long as the endpoint likes.
     pub step: Time,
     /// \[ps\] How far it may run past a grant.
@@ -72,7 +90,7 @@ pub struct Hello {
     pub manifest: [u8; 32],
     /// Its name, for messages to people.
     pub name: String,
-    /// The nodes that it wants to be, one for each of its endpoints.
+    /// The nodes that it wants to be, one for each of its endpoints; only a central may have none.
     pub nodes: Vec<u32>,
 }
 
@@ -103,6 +121,9 @@ pub struct Welcome {
     pub stall_ms: u32,
     /// Seed of the run.
     pub seed: u64,
+    /// \[thousandths\] Time on the wall over virtual time, in real-time mode: 1000 is as fast as the wall, 10 000 ten times
+    /// slower. 0 in the other modes.
+    pub pace: u32,
 }
 
 /// A message that enters the network, at the time of its header.
@@ -189,14 +210,14 @@ pub enum Body {
     Timestamp {
         /// \[ps\] It injects nothing earlier, unless a message comes first.
         next: Time,
-        /// Injects of this connection so far.
+        /// Injects of this connection, or of the whole group, so far.
         injects: u64,
     },
     /// Endpoint: the guest's turn begins.
     GoAhead {
         /// \[ps\] It runs up to here; [`FOREVER`](crate::clock::FOREVER): until it waits.
         until: Time,
-        /// Delivers and Dones to this connection so far.
+        /// Delivers and Dones to this connection, or to the whole group, so far.
         notices: u64,
     },
     /// Guest: something worth a name happens.

@@ -1,6 +1,6 @@
 //! Numbers and texts in bytes.
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::MAX_TEXT;
 
@@ -71,10 +71,11 @@ impl Reader {
     }
 
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let Some((&head, _)) = self.rest.split_first_chunk::<N>() else {
+        let Some(&head) = self.rest.first_chunk::<N>() else {
             return Err(Malformed::Short { what: self.what });
         };
-        self.rest = self.rest.slice(N..);
+        // Not a slice: that would count references for each field.
+        self.rest.advance(N);
         Ok(head)
     }
 

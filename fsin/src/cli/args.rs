@@ -45,6 +45,7 @@ pub(crate) fn command() -> Command {
         .subcommand(super::guest::command())
         .subcommand(super::top::command())
         .subcommand(super::top::record_command())
+        .subcommand(super::relay::command())
         .subcommand(
             experiment(Command::new("traffic"))
                 .about(

@@ -1,18 +1,22 @@
-//! `fsin guest`: guests that follow a script.
+//! `fsin guest`: guests that follow a script, or do the tasks of a kernel.
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use adapters::address::{Address, NotAnAddress};
 use adapters::clock::parse_span;
 use adapters::guest::script::{Played, Script};
-use adapters::guest::{Config, Guest, GuestError};
+use adapters::guest::{Config, Guest, GuestError, program};
 use adapters::protocol::Class;
 use adapters::token::Token;
 use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use trgen::trace::kernels;
 
 use super::{Complaint, Exit, output};
 
@@ -21,7 +25,7 @@ const TOKEN: &str = "FSIN_TOKEN";
 
 pub(super) fn command() -> Command {
     Command::new("guest")
-        .about("Connects guests that follow a script to `fsin serve`; prints what each did")
+        .about("Connects guests that follow a script, or a kernel, to `fsin serve`; prints what each did")
         .after_help(
             "A script has a line for each thing that a guest does:
   send WHOM BYTES      WHOM is a node, `next` or `prev`
@@ -34,9 +38,16 @@ pub(super) fn command() -> Command {
         .arg(
             Arg::new("script")
                 .value_name("SCRIPT")
-                .required(true)
+                .required_unless_present("kernel")
                 .value_parser(value_parser!(PathBuf))
                 .help("What to do"),
+        )
+        .arg(
+            Arg::new("kernel")
+                .long("kernel")
+                .value_name("NAME:KEY=VALUE,...")
+                .conflicts_with("script")
+                .help("Instead of a script, the tasks of a kernel (fsin list kernels), one on each node"),
         )
         .arg(
             Arg::new("connect")
@@ -46,14 +57,9 @@ pub(super) fn command() -> Command {
                 .hide_default_value(true)
                 .help("Where `fsin serve` listens: HOST:PORT or unix:PATH [127.0.0.1:7100]"),
         )
-        .arg(
-            Arg::new("node")
-                .long("node")
-                .value_name("N|N..M")
-                .default_value("0")
-                .hide_default_value(true)
-                .help("Node of the guest, or a range: one guest for each, the last one included [0]"),
-        )
+        .arg(Arg::new("node").long("node").value_name("N|N..M").default_value("0").hide_default_value(true).help(
+            "Node of the guest, or a range: one guest for each, the last one included [0; all tasks of a kernel]",
+        ))
         .arg(
             Arg::new("class")
                 .long("class")
@@ -118,15 +124,58 @@ pub(super) fn span(matches: &ArgMatches, flag: &str) -> Result<Option<u64>, Comp
     })
 }
 
+/// What guests do.
+#[derive(Clone)]
+enum Part {
+    Script(Script),
+    Kernel(Arc<program::Script>),
+}
+
+impl Part {
+    fn play(&self, node: u32, guest: Guest) -> Result<Played, GuestError> {
+        match self {
+            Self::Script(script) => script.play(node, guest),
+            Self::Kernel(script) => script.play(node, guest),
+        }
+    }
+}
+
+/// What the guests of a command do, what they are called, and at which nodes.
+fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Complaint> {
+    let nodes = nodes_of(matches, "node")?;
+    let given = matches.value_source("node") == Some(ValueSource::CommandLine);
+    let Some(kernel) = matches.get_one::<String>("kernel") else {
+        let path = matches.get_one::<PathBuf>("script").map_or(Path::new(""), PathBuf::as_path);
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let what = format!("cannot read the script {}: {error}", path.display());
+            Complaint::new(Exit::Usage, what, "give the path of a text file")
+        })?;
+        let script = Script::parse(&text).map_err(|error| {
+            Complaint::new(Exit::Usage, format!("{}, {error}", path.display()), "correct this line (fsin guest --help)")
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        return Ok((Part::Script(script), name, nodes));
+    };
+    // What can be said with a caret is said so by `fsin run`.
+    let program = kernels::parse(kernel, nodes.clone().count(), None).map_err(|refusal| {
+        Complaint::new(
+            Exit::Usage,
+            format!("--kernel {kernel}: {refusal}"),
+            "see `fsin list kernels` and `fsin explain NAME`",
+        )
+    })?;
+    let script = program::Script::new(program);
+    let last = script.tasks().saturating_sub(1) as u32;
+    if given && nodes != (0..=last) {
+        let what = format!("--kernel {kernel} has {} tasks, task i on node i", script.tasks());
+        return Err(Complaint::new(Exit::Usage, what, format!("write --node 0..{last}, or leave it out")));
+    }
+    let name = kernel.split(':').next().unwrap_or_default().to_owned();
+    Ok((Part::Kernel(Arc::new(script)), name, 0..=last))
+}
+
 pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let path = matches.get_one::<PathBuf>("script").map_or(Path::new(""), PathBuf::as_path);
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        let what = format!("cannot read the script {}: {error}", path.display());
-        Complaint::new(Exit::Usage, what, "give the path of a text file")
-    })?;
-    let script = Script::parse(&text).map_err(|error| {
-        Complaint::new(Exit::Usage, format!("{}, {error}", path.display()), "correct this line (fsin guest --help)")
-    })?;
+    let (part, name, nodes) = part(matches)?;
     let address = address(matches, "connect")?;
     let token = token(matches)?;
     let step = span(matches, "step")?;
@@ -137,16 +186,16 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
     let mut threads = Vec::new();
-    for node in nodes(matches)? {
+    for node in nodes {
         let config = Config {
             class: if stepped { Class::Stepped } else { Class::Causal },
             step: step.unwrap_or(0),
             token: token.clone(),
             patience,
-            ..Config::new(format!("{} {node}", path.file_stem().unwrap_or_default().to_string_lossy()), node)
+            ..Config::new(format!("{name} {node}"), node)
         };
-        let (script, address) = (script.clone(), address.clone());
-        threads.push((node, thread::spawn(move || script.play(node, Guest::connect(&address, &config)?))));
+        let (part, address) = (part.clone(), address.clone());
+        threads.push((node, thread::spawn(move || part.play(node, Guest::connect(&address, &config)?))));
     }
     let mut table = String::from("node,time_ps,sent,received,turns\n");
     let mut failed: Option<(u32, GuestError)> = None;
@@ -170,16 +219,17 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
-fn nodes(matches: &ArgMatches) -> Result<std::ops::RangeInclusive<u32>, Complaint> {
+/// The nodes of a flag: one, or a range.
+pub(super) fn nodes_of(matches: &ArgMatches, flag: &str) -> Result<RangeInclusive<u32>, Complaint> {
     /// Guests are threads.
     const MOST: u32 = 4096;
-    let word = matches.get_one::<String>("node").map_or("0", String::as_str);
+    let word = matches.get_one::<String>(flag).map_or("0", String::as_str);
     let (first, last) = word.split_once("..").unwrap_or((word, word));
     match (first.parse::<u32>(), last.parse::<u32>()) {
         (Ok(first), Ok(last)) if first <= last && last - first < MOST => Ok(first..=last),
         _ => {
-            let what = format!("--node takes a node, or a range of at most {MOST}, not `{word}`");
-            Err(Complaint::new(Exit::Usage, what, "write --node 3, or --node 0..63"))
+            let what = format!("--{flag} takes a node, or a range of at most {MOST}, not `{word}`");
+            Err(Complaint::new(Exit::Usage, what, format!("write --{flag} 3, or --{flag} 0..63")))
         }
     }
 }

@@ -13,6 +13,7 @@ mod memory;
 mod monitor;
 mod output;
 mod progress;
+mod relay;
 mod run;
 mod serve;
 mod top;
@@ -48,6 +49,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("guest", matches)) => guest::guest(matches),
         Some(("top", matches)) => top::top(matches),
         Some(("record-view", matches)) => top::record(matches),
+        Some(("relay", matches)) => relay::relay(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -41,6 +41,14 @@ pub fn live_figures(
     put("messages_late", json!(late));
     put("late_mean_ps", json!((late > 0).then(|| late_sum / late as f64)));
     put("late_max_ps", json!(report.guests.iter().map(|guest| guest.late_max).max()));
+    put("behind_max_ps", json!(report.behind_max));
+    put("measured_cycles", json!(outcome.measured_cycles()));
+    let latency_ps = report.latency.as_ref();
+    put("messages_measured", json!(latency_ps.map_or(0, |latency| latency.count)));
+    put("message_latency_mean_ps", json!(latency_ps.map(|latency| latency.mean)));
+    put("message_latency_p50_ps", json!(latency_ps.map(|latency| latency.p50)));
+    put("message_latency_p99_ps", json!(latency_ps.map(|latency| latency.p99)));
+    put("message_latency_max_ps", json!(latency_ps.map(|latency| latency.max)));
     put("latency_mean_cycles", json!(latency.moments().mean()));
     put("latency_max_cycles", json!(latency.moments().max()));
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {
@@ -56,11 +64,17 @@ pub fn live_figures(
     put("cpu_seconds", json!(costs.cpu_seconds));
     put("wall_seconds", json!(costs.wall_seconds));
     put("peak_memory_bytes", json!(costs.peak_memory_bytes));
-    put("digest", json!(format!("{:016x}", outcome.digest)));
-    put("guest_digest", json!(format!("{:016x}", report.digest)));
+    put("digest", json!(hex(outcome.digest)));
+    put("guest_digest", json!(hex(report.digest)));
+    let waymark = |mark: &adapters::live::Waymark| json!({ "time_ps": mark.time, "digest": hex(mark.digest) });
+    put("running_digests", report.waymarks.iter().map(waymark).collect());
     put("guests", report.guests.iter().map(guest).collect());
     put("experiment", Value::Object(settings));
     all
+}
+
+fn hex(digest: u64) -> String {
+    format!("{digest:016x}")
 }
 
 fn guest(guest: &GuestReport) -> Value {

@@ -6,8 +6,7 @@ use adapters::clock::{Clock, parse_span};
 use adapters::endpoint::{Endpoint, EndpointError, Terms};
 use adapters::live::{Live, LostGuest, Overheads, Rules};
 use adapters::protocol::{MAX_PAYLOAD, Mode};
-use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::couple::Coupled;
 use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
@@ -19,84 +18,27 @@ use fsin::watch::Watch;
 use fsin::{dashboard, topology};
 use serde_json::{Map, json};
 use std::sync::atomic::{AtomicBool, Ordering};
-use trgen::Cycle;
+use trgen::{Cycle, TrGen};
 use tui::view::{About, Snapshot};
 
-use super::guest::{address, span, token, token_file};
+use super::guest::{address, span, token};
 use super::looking::Looking;
-use super::{Complaint, Exit, args, interrupt, looking, manifest, memory, output};
+use super::{Complaint, Exit, interrupt, manifest, memory, output};
+
+mod flags;
+
+pub(super) use flags::command;
 
 /// \[messages\] Of one node that have not left it.
 const WINDOW: u32 = 1 << 16;
 /// \[bytes\] Carried by everything on its way.
 const PAYLOAD_LIMIT: u64 = 256 << 20;
+/// \[ps\] Step of a run in real time that asks for none: 100 us.
+const REALTIME_STEP: u64 = 100_000_000;
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// How long the network waits before it says for whom.
 const WARN: Duration = Duration::from_secs(10);
-
-pub(super) fn command() -> Command {
-    let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).default_value(default).hide_default_value(true).help(help)
-    };
-    let command = Command::new("serve")
-        .about("A network for live guests: programs whose messages travel through it (docs/protocol.md)")
-        .next_help_heading("Guests")
-        .arg(word(
-            "listen",
-            "ADDRESS",
-            "127.0.0.1:7100",
-            "Where guests connect: HOST:PORT, port 0 for a free one, or unix:PATH [127.0.0.1:7100]",
-        ))
-        .arg(
-            Arg::new("guests")
-                .long("guests")
-                .value_name("NODES")
-                .value_parser(value_parser!(usize))
-                .help("Nodes that must have a guest before time begins [all]"),
-        )
-        .arg(
-            word(
-                "mode",
-                "MODE",
-                "exact",
-                "exact: no message is late, steps are at most the horizon; quantised: any step [exact]",
-            )
-            .value_parser(PossibleValuesParser::new(["exact", "quantised"])),
-        )
-        .arg(
-            Arg::new("step")
-                .long("step")
-                .value_name("TIME")
-                .help("Step of stepped guests that ask for none [the horizon]"),
-        )
-        .arg(word("send-overhead", "TIME", "0ns", "From a guest to the interface of its node [0ns]"))
-        .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its guest [0ns]"))
-        .arg(
-            word("lost-guest", "POLICY", "abort", "When a guest dies, stalls or errs: abort, or drop-node [abort]")
-                .value_parser(PossibleValuesParser::new(["abort", "drop-node"])),
-        )
-        .arg(
-            word("stall", "SECONDS", "60", "How long a guest may be silent when its turn is waited for (s) [60]")
-                .value_parser(value_parser!(u64).range(1..=86_400)),
-        )
-        .arg(token_file())
-        .next_help_heading("Network")
-        .arg(word(
-            "network",
-            "SPEC",
-            "router",
-            "router: the topology below; or a constant delay, switch:delay=100us,nodes=2 [router]",
-        ))
-        .arg(word("bandwidth", "RATE", "10Gb/s", "rate of a link; a cycle is one phit at this rate [10Gb/s]"))
-        .next_help_heading("Output")
-        .arg(
-            word("format", "FORMAT", "json", "How results are written to stdout [json]")
-                .value_parser(PossibleValuesParser::new(["csv", "json", "jsonl"])),
-        );
-    let command = looking::flags(command);
-    live_keys().fold(command, |command, key| command.arg(args::flag(key)))
-}
 
 /// What simulates, and how long its cycle is.
 struct Model {
@@ -119,8 +61,10 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         response: model.response,
     };
     let horizon = overheads.horizon(model.clock);
-    let mode = if word("mode") == "exact" { Mode::Exact } else { Mode::Quantised };
-    let step = span(matches, "step")?.unwrap_or(horizon);
+    let (mode, pace) = flags::mode(matches)?;
+    let (warm_up, region) = (flags::warm_up(matches)?, flags::region(matches)?);
+    let digest_every = span(matches, "digest-every")?.unwrap_or(0);
+    let step = span(matches, "step")?.unwrap_or(if mode == Mode::Realtime { REALTIME_STEP } else { horizon });
     if step == 0 || (mode == Mode::Exact && step > horizon) {
         let what = format!("--step {}: in exact mode a step is 1 ps to {horizon} ps, the horizon", word("step"));
         return Err(Complaint::new(
@@ -147,7 +91,9 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         handshake: HANDSHAKE,
         token: None,
         seed: model.seed,
+        pace,
     };
+    let watch = flags::watch(matches)?;
     let stop = interrupt::listen()?;
     let failed = |error: EndpointError| {
         let exit = match error {
@@ -181,25 +127,53 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let connections =
         endpoint.gather(&terms, wanted, &mut |_| !stop.load(Ordering::Relaxed), &mut tell).map_err(failed)?;
 
-    let lost = if word("lost-guest") == "abort" { LostGuest::Abort } else { LostGuest::DropNode };
-    let clock = model.clock;
-    let rules = Rules { terms, overheads, lost, warn: WARN, payload_limit: PAYLOAD_LIMIT, stop };
-    let (processor, wall) = (ProcessTime::now(), Instant::now());
-    let mut live = Live::new(connections, rules, Box::new(tell));
-    let outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
-    let costs = Costs {
-        cpu_seconds: processor.elapsed().as_secs_f64(),
-        wall_seconds: wall.elapsed().as_secs_f64(),
-        peak_memory_bytes: manifest::peak_memory_bytes(),
+    let lost = match word("lost-guest") {
+        "drop-node" => LostGuest::DropNode,
+        "freeze" => LostGuest::Freeze,
+        _ => LostGuest::Abort,
     };
+    let clock = model.clock;
+    let payload_limit = PAYLOAD_LIMIT;
+    let rules = Rules {
+        terms,
+        overheads,
+        lost,
+        warn: WARN,
+        payload_limit,
+        stop,
+        warm_up,
+        region: region.clone(),
+        digest_every,
+    };
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
+    let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
+    if let Some(region) = &region
+        && live.phase() == 0
+    {
+        let what = format!("nothing was measured: no guest, or not all of them, set the mark `{}`", region.from);
+        outcome.warnings.push(what);
+    }
     match &outcome.failure {
         Some(failure) => live.close(&format!("the run has failed: {failure}")),
         None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
         None => live.close("the run has ended"),
     }
+    let costs = Costs {
+        cpu_seconds: processor.elapsed().as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes(),
+    };
     let words: Vec<String> = outcome.failure.iter().map(|failure| format!("error: {failure}")).collect();
     let recorded = looking.map_or(Ok(()), |looking| looking.end(&words));
-    for name in ["mode", "send-overhead", "receive-overhead", "lost-guest"] {
+    let written = live.flush();
+    if let Some(factor) = (pace > 0).then_some(f64::from(pace) / 1000.0) {
+        model.settings.insert("factor".to_owned(), json!(factor));
+    }
+    if let Some(region) = &region {
+        model.settings.insert("measure".to_owned(), json!(format!("{}..{}", region.from, region.to)));
+    }
+    for name in ["mode", "send-overhead", "receive-overhead", "warm-up", "lost-guest"] {
         model.settings.insert(name.to_owned(), json!(word(name)));
     }
     model.settings.insert("step_ps".to_owned(), json!(step));
@@ -212,13 +186,19 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => Format::Json,
     };
     output::print(format, &figures)?;
+    for warning in &outcome.warnings {
+        output::tell(&format!("warning: {warning}"));
+    }
     recorded?;
     if stop.load(Ordering::Relaxed) {
         return Ok(Exit::Interrupted);
     }
     match &outcome.failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
-        None => Ok(Exit::Done),
+        None => {
+            let remedy = "the figures above are complete; the file is not";
+            written.map(|()| Exit::Done).map_err(|what| Complaint::new(Exit::Failed, what, remedy))
+        }
     }
 }
 

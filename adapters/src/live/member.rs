@@ -1,0 +1,109 @@
+//! Data connections: they send and are told of arrivals, while the central of their group takes the turns for them.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trgen::NodeId;
+
+use super::Live;
+use super::report::Mark;
+use super::turn::Loss;
+use crate::clock::Time;
+use crate::endpoint::Connection;
+use crate::protocol::{Body, Code, Frame};
+use crate::stream::{Broken, Link};
+
+/// Between two looks at connections that have brought nothing.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// A data connection.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) link: Link,
+    pub(super) name: String,
+    pub(super) nodes: Vec<NodeId>,
+    /// \[ps\] Of its last frame.
+    time: Time,
+}
+
+impl Member {
+    pub(super) fn new(connection: Connection) -> Self {
+        let Connection { link, hello, .. } = connection;
+        Self { link, name: hello.name, nodes: hello.nodes.into_iter().map(NodeId).collect(), time: 0 }
+    }
+}
+
+impl Live {
+    /// Hears data connections of guest `index` until the group has injected `injects` messages: its central has counted
+    /// them, and they may still be on their way.
+    pub(super) fn hear_members(&mut self, index: usize, injects: u64, latest: Time) -> Result<(), Loss> {
+        let begin = Instant::now();
+        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
+        while self.players[index].injects < injects && !self.players[index].members.is_empty() {
+            let mut heard = false;
+            for member in 0..self.players[index].members.len() {
+                while self.players[index].injects < injects {
+                    let Some(frame) = self.members_frame(index, member)? else { break };
+                    heard = true;
+                    self.hear_member(index, member, frame, latest)?;
+                }
+            }
+            if heard {
+                continue;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(Broken::Interrupted.into());
+            }
+            if begin.elapsed() >= stall {
+                let found = self.players[index].injects;
+                let what = format!("it counts {injects} messages, and its data connections have brought {found}");
+                return Err(Loss::new(Code::Stalled, format!("{what}; correct the count, or the guests")));
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn members_frame(&mut self, index: usize, member: usize) -> Result<Option<Frame>, Loss> {
+        let Member { link, name, .. } = &mut self.players[index].members[member];
+        link.next_if_there().map_err(|broken| {
+            let Loss { code, what } = broken.into();
+            Loss::new(code, format!("its data connection `{name}`: {what}"))
+        })
+    }
+
+    fn hear_member(&mut self, index: usize, member: usize, frame: Frame, latest: Time) -> Result<(), Loss> {
+        self.log('<', index, member + 1, frame.endpoint, frame.time, &frame.body);
+        let entry = self.entry(frame.time);
+        let window = self.rules.terms.window;
+        let player = &mut self.players[index];
+        let from = player.from;
+        let Member { nodes, time: last, name, .. } = &mut player.members[member];
+        let Frame { endpoint, time, body, .. } = frame;
+        let refused = |code: Code, what: String| Err(Loss::new(code, format!("its data connection `{name}` {what}")));
+        if time < from.max(*last) || time > latest {
+            let what = format!("sends a {} at {time} ps, outside {} to {latest} ps", body.name(), from.max(*last));
+            return refused(Code::Order, format!("{what}; correct its clock"));
+        }
+        *last = time;
+        match body {
+            Body::Inject(inject) => {
+                let Some(&node) = nodes.get(usize::from(endpoint)) else {
+                    return refused(Code::Message, format!("has no endpoint {endpoint}; correct the guest"));
+                };
+                player.injects += 1;
+                let taken = self.hub.inject(node, time, inject, window);
+                taken.map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))
+            }
+            Body::Mark { label } => {
+                if let Some(gate) = &mut self.gate {
+                    gate.mark(index, &label, entry);
+                }
+                player.keep(Mark { time, label })
+            }
+            Body::Error { text, .. } => refused(Code::Run, format!("has given up: {text}")),
+            other => refused(Code::Order, format!("sends a {}, which only its central does", other.name())),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is written down of a run while it goes on: frames as lines of text, carried bytes as packets.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use trgen::NodeId;
+
+use crate::clock::{FOREVER, Time};
+use crate::protocol::{Body, Class, Deliver, Inject};
+
+use super::capture::Capture;
+
+/// Who writes down what, if anybody.
+#[derive(Default)]
+pub struct Watch {
+    /// One line for each frame.
+    pub wire_log: Option<WireLog>,
+    /// A packet for each message that carries something.
+    pub capture: Option<Capture>,
+}
+
+impl Watch {
+    /// Writes what is still in buffers.
+    ///
+    /// # Errors
+    /// Which of them failed, and how.
+    pub(super) fn flush(&mut self) -> Result<(), String> {
+        if let Some(log) = &mut self.wire_log {
+            log.out.flush().map_err(|error| wire_error(&error))?;
+        }
+        self.capture.as_mut().map_or(Ok(()), Capture::flush)
+    }
+}
+
+fn wire_error(error: &io::Error) -> String {
+    format!("cannot write the wire log: {error}; make room for it, or leave it out")
+}
+
+/// The frames of a run, one line each: direction (`>` to the guest, `<` from it), guest, endpoint, time in picoseconds, type
+/// and fields, separated by tabs. Challenge and Proof are not written, nor are carried bytes: only how many there are.
+pub struct WireLog {
+    out: Box<dyn Write + Send>,
+    line: String,
+}
+
+impl WireLog {
+    /// A log into `out`, which should be buffered.
+    #[must_use]
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out, line: String::new() }
+    }
+
+    pub(super) fn hello(&mut self, name: &str, class: Class, step: Time, nodes: &[NodeId]) -> Result<(), String> {
+        let class = match class {
+            Class::Stepped => "stepped",
+            Class::Causal => "causal",
+        };
+        self.line.clear();
+        let _ = write!(self.line, "<\t{}\t0\t0\tHello\tclass={class} step={step} nodes=", name);
+        for (index, node) in nodes.iter().enumerate() {
+            let _ = write!(self.line, "{}{node}", if index == 0 { "" } else { "," });
+        }
+        self.end()
+    }
+
+    pub(super) fn frame(
+        &mut self,
+        direction: char,
+        guest: &str,
+        endpoint: u16,
+        time: Time,
+        body: &Body,
+    ) -> Result<(), String> {
+        self.line.clear();
+        let line = &mut self.line;
+        let _ = write!(line, "{direction}\t{guest}\t{endpoint}\t{time}\t{}\t", body.name());
+        let _ = match body {
+            Body::Inject(Inject { destination, notify, size, cookie, payload }) => {
+                let notify = u8::from(*notify);
+                write!(line, "to={destination} size={size} cookie={cookie} carried={} notify={notify}", payload.len())
+            }
+            Body::Deliver(Deliver { source, source_sequence, cookie, injected, late, size, payload }) => write!(
+                line,
+                "from={source} number={source_sequence} size={size} cookie={cookie} carried={} injected={injected} \
+                 late={late}",
+                payload.len()
+            ),
+            Body::Done { cookie } => write!(line, "cookie={cookie}"),
+            Body::Timestamp { next: FOREVER, injects } => write!(line, "next=never injects={injects}"),
+            Body::Timestamp { next, injects } => write!(line, "next={next} injects={injects}"),
+            Body::GoAhead { until: FOREVER, notices } => write!(line, "until=ever notices={notices}"),
+            Body::GoAhead { until, notices } => write!(line, "until={until} notices={notices}"),
+            Body::Mark { label } => write!(line, "label={label}"),
+            Body::Bye { reason, injects, notices } => {
+                write!(line, "injects={injects} notices={notices} reason={reason}")
+            }
+            Body::Error { code, text } => write!(line, "code={} text={text}", *code as u16),
+            Body::Hello(_) | Body::Welcome(_) | Body::Challenge(_) | Body::Proof(_) => Ok(()),
+        };
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.line.push('\n');
+        self.out.write_all(self.line.as_bytes()).map_err(|error| wire_error(&error))
+    }
+}

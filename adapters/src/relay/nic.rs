@@ -1,0 +1,210 @@
+//! The sockets of virtual machines: one for each node, with a thread that reads it and one that writes.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+
+use super::RelayError;
+use super::ethernet::{Oversize, take_frame};
+use crate::address::Address;
+use crate::private::bind_private;
+
+/// Frames to one machine that wait for it to read; what comes on top is lost, as in a switch.
+const QUEUE: usize = 1024;
+/// Between two looks at whether a machine has come.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a machine's socket says.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// A frame, and when it came.
+    Frame(usize, Instant, Bytes),
+    /// It is over: how.
+    Gone(usize, String),
+}
+
+/// A socket that waits for a machine; that of a path is removed at the end.
+#[derive(Debug)]
+pub(super) enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Socket {
+    pub(super) fn bind(address: &Address) -> Result<Self, RelayError> {
+        // Nothing is asked of who connects.
+        if !address.is_local() {
+            return Err(RelayError::Open { address: address.clone() });
+        }
+        let failed = |error| RelayError::Socket { address: address.clone(), error };
+        let socket = match address {
+            Address::Tcp(to) => Self::Tcp(TcpListener::bind(to).map_err(failed)?),
+            Address::Unix(path) => {
+                let listener = bind_private(path).map_err(failed)?;
+                Self::Unix(listener, path.clone())
+            }
+        };
+        match &socket {
+            Self::Tcp(listener) => listener.set_nonblocking(true).map_err(failed)?,
+            Self::Unix(listener, _) => listener.set_nonblocking(true).map_err(failed)?,
+        }
+        Ok(socket)
+    }
+
+    pub(super) fn address(&self) -> io::Result<Address> {
+        Ok(match self {
+            Self::Tcp(listener) => Address::Tcp(listener.local_addr()?),
+            Self::Unix(_, path) => Address::Unix(path.clone()),
+        })
+    }
+
+    /// Waits for a machine; `None` if `go_on` says no.
+    pub(super) fn accept(&self, go_on: &mut dyn FnMut() -> bool) -> io::Result<Option<Cable>> {
+        loop {
+            let accepted = match self {
+                Self::Tcp(listener) => listener.accept().map(|(stream, _)| Cable::Tcp(stream)),
+                Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Cable::Unix(stream)),
+            };
+            match accepted {
+                Ok(cable) => return cable.prepare().map(|()| Some(cable)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if !go_on() {
+                        return Ok(None);
+                    }
+                    thread::sleep(LOOK);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// A connection to a machine.
+#[derive(Debug)]
+pub(super) enum Cable {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Cable {
+    fn prepare(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_nodelay(true)
+            }
+            Self::Unix(stream) => stream.set_nonblocking(false),
+        }
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
+            Self::Unix(stream) => Self::Unix(stream.try_clone()?),
+        })
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.read(into),
+            Self::Unix(stream) => stream.read(into),
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => stream.write_all(bytes),
+            Self::Unix(stream) => stream.write_all(bytes),
+        }
+    }
+
+    fn shutdown(&self) {
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+/// A machine's network interface, from the relay's side; dropping it cuts the cable.
+#[derive(Debug)]
+pub(super) struct Nic {
+    cable: Cable,
+    frames: SyncSender<Bytes>,
+}
+
+impl Nic {
+    /// Begins to read and write in threads of their own; what is read goes to `said`, with the interface's number.
+    pub(super) fn start(number: usize, cable: Cable, said: SyncSender<Said>) -> io::Result<Self> {
+        let (frames, waiting) = sync_channel::<Bytes>(QUEUE);
+        let mut writing = cable.try_clone()?;
+        thread::spawn(move || {
+            for frame in waiting {
+                let mut bytes = BytesMut::with_capacity(4 + frame.len());
+                bytes.extend_from_slice(&(frame.len() as u32).to_be_bytes());
+                bytes.extend_from_slice(&frame);
+                // The reader sees that the cable is cut.
+                if writing.write_all(&bytes).is_err() {
+                    return;
+                }
+            }
+        });
+        let reading = cable.try_clone()?;
+        thread::spawn(move || {
+            let how = read(number, reading, &said);
+            let _ = said.send(Said::Gone(number, how));
+        });
+        Ok(Self { cable, frames })
+    }
+
+    /// Hands a frame to the machine; false if it is lost because the machine does not read.
+    pub(super) fn give(&self, frame: Bytes) -> bool {
+        !matches!(self.frames.try_send(frame), Err(TrySendError::Full(_) | TrySendError::Disconnected(_)))
+    }
+}
+
+impl Drop for Nic {
+    fn drop(&mut self) {
+        self.cable.shutdown();
+    }
+}
+
+/// Reads frames until the end, and says what it was. A relay that is busy does not read, which slows the machine down.
+fn read(number: usize, mut cable: Cable, said: &SyncSender<Said>) -> String {
+    let (mut stream, mut chunk) = (BytesMut::new(), vec![0; 64 << 10]);
+    loop {
+        loop {
+            match take_frame(&mut stream) {
+                Ok(Some(frame)) => {
+                    if said.send(Said::Frame(number, Instant::now(), frame)).is_err() {
+                        return String::new();
+                    }
+                }
+                Ok(None) => break,
+                Err(Oversize(length)) => {
+                    return format!("it announces a frame of {length} bytes, which QEMU's stream framing does not do");
+                }
+            }
+        }
+        match cable.read(&mut chunk) {
+            Ok(0) => return "it has closed the connection".to_owned(),
+            Ok(count) => stream.extend_from_slice(&chunk[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return error.to_string(),
+        }
+    }
+}

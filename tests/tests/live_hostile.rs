@@ -1,0 +1,468 @@
+//! Guests that keep to the protocol up to a point, many connections, and processes that are killed.
+
+#![allow(clippy::print_stdout, reason = "a test that is left out says so")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use adapters::address::Address;
+use adapters::clock::Clock;
+use adapters::codec::Codec;
+use adapters::guest::{Config, Guest};
+use adapters::live::{LostGuest, Overheads};
+use adapters::protocol::{Body, Class, Hello, Inject, MAJOR, MAX_PAYLOAD, Role};
+use bytes::{Bytes, BytesMut};
+use fsin::couple::Failure;
+use fsin::switch::Switch;
+use proptest::prelude::*;
+use tests::command::fsin;
+use tests::live::{Part, Table};
+use tokio_util::codec::Decoder;
+
+/// \[ns\] Of the network in these tests.
+const DELAY: u64 = 1000;
+
+fn table(nodes: usize) -> Table {
+    let mut table = Table::with(nodes, Overheads { send: 0, receive: 0, response: DELAY });
+    table.terms.clock = Clock::new(1000, 1).expect("a nanosecond is not empty");
+    table.terms.horizon = table.overheads.horizon(table.terms.clock);
+    table.terms.step = table.terms.horizon;
+    table
+}
+
+fn hello(name: &str, node: u32) -> Hello {
+    Hello {
+        major: MAJOR,
+        minor: 0,
+        capabilities: 0,
+        class: Class::Causal,
+        role: Role::Node,
+        group: 0,
+        step: 0,
+        slack: 0,
+        max_payload: MAX_PAYLOAD,
+        manifest: [0; 32],
+        name: name.to_owned(),
+        nodes: vec![node],
+    }
+}
+
+/// A guest that is made by hand: says Hello, and waits for the first answer.
+fn introduce(address: &Address, hello: Hello) -> (TcpStream, Codec, Body) {
+    let Address::Tcp(tcp) = address else { panic!("TCP") };
+    let mut stream = TcpStream::connect(tcp).expect("somebody listens");
+    let (mut codec, mut bytes) = (Codec::default(), BytesMut::new());
+    codec.put(0, 0, &Body::Hello(Box::new(hello)), &mut bytes);
+    stream.write_all(&bytes).expect("somebody reads");
+    let mut arrived = BytesMut::new();
+    loop {
+        if let Some(frame) = codec.decode(&mut arrived).expect("the endpoint speaks TGP/1") {
+            return (stream, codec, frame.body);
+        }
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("the endpoint answers");
+        arrived.extend_from_slice(&byte);
+    }
+}
+
+/// Two guests that exchange twenty messages.
+fn partner(node: u32) -> (Config, Part) {
+    let part: Part = Box::new(move |mut guest: Guest| {
+        for _ in 0..20 {
+            guest.send(1 - node, 64, &[])?;
+            guest.receive_message()?;
+        }
+        guest.finish("done")
+    });
+    (Config::new(format!("partner {node}"), node), part)
+}
+
+/// Runs the partners beside something at node 2 that is no guest of the library.
+fn beside(
+    table: &Table,
+    other: impl FnOnce(Address) + Send + 'static,
+) -> (fsin::run::Outcome, adapters::live::LiveReport, Duration) {
+    let mut threads = Vec::new();
+    let mut stranger = None;
+    let connections = table.gather(3, |address| {
+        threads = tests::live::start(address, vec![partner(0), partner(1)]);
+        let address = address.clone();
+        stranger = Some(thread::spawn(move || other(address)));
+    });
+    let begin = Instant::now();
+    let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut network = Switch::new(3, DELAY);
+    let outcome = fsin::run::to_end(
+        &mut fsin::couple::Coupled::new(&mut live, &mut network, &stop),
+        trgen::Cycle::NEVER,
+        &mut |_| {},
+    );
+    let took = begin.elapsed();
+    live.close("the run has ended");
+    let report = live.report();
+    drop(live);
+    for thread in threads {
+        let ended = thread.join().expect("guests do not panic");
+        assert!(table.lost != LostGuest::DropNode || ended.is_ok(), "{ended:?}");
+    }
+    stranger.expect("it was started").join().expect("it does not panic");
+    (outcome, report, took)
+}
+
+/// What the run said of the guest at node 2, and that the partners were not harmed.
+fn lost(report: &adapters::live::LiveReport) -> &str {
+    assert_eq!(report.guests[0].injects + report.guests[1].injects, 40);
+    assert_eq!((report.guests[0].lost.as_ref(), report.guests[1].lost.as_ref()), (None, None));
+    report.guests[2].lost.as_deref().unwrap_or_else(|| panic!("it was not lost"))
+}
+
+#[test]
+fn a_half_open_connection_ends_within_the_limit_and_harms_nobody() {
+    let mut table = Table { lost: LostGuest::DropNode, ..table(3) };
+    table.terms.stall = Duration::from_millis(800);
+    let (outcome, report, took) = beside(&table, |address| {
+        // A wire that is cut: what is sent into it goes nowhere, and nobody is told.
+        let (stream, ..) = introduce(&address, hello("cut off", 2));
+        thread::sleep(Duration::from_secs(3));
+        drop(stream);
+    });
+    assert_eq!(outcome.failure, None);
+    assert!(lost(&report).contains("silent for 0.8 s"), "{report:?}");
+    assert!(took < Duration::from_millis(2500), "{took:?}");
+}
+
+#[test]
+fn a_guest_that_does_not_read_ends_within_the_limit() {
+    let mut table = table(2);
+    table.terms.stall = Duration::from_millis(800);
+    let mut stranger = None;
+    let flood: Part = Box::new(|mut guest: Guest| {
+        // 40 MB that arrive at once: more than any socket takes.
+        for _ in 0..40 {
+            guest.send(1, 1_000_000, &vec![7; 1_000_000])?;
+        }
+        guest.finish("done")
+    });
+    let mut threads = Vec::new();
+    let connections = table.gather(2, |address| {
+        threads = tests::live::start(address, vec![(Config::new("flood", 0), flood)]);
+        let address = address.clone();
+        stranger = Some(thread::spawn(move || {
+            let (mut stream, mut codec, _) = introduce(&address, hello("deaf", 1));
+            // It waits for a message, and then does not listen.
+            let mut bytes = BytesMut::new();
+            codec.put(0, 0, &Body::Timestamp { next: u64::MAX, injects: 0 }, &mut bytes);
+            stream.write_all(&bytes).expect("somebody reads");
+            thread::sleep(Duration::from_secs(3));
+        }));
+    });
+    let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut network = Switch::new(2, DELAY);
+    let begin = Instant::now();
+    let outcome = fsin::run::to_end(
+        &mut fsin::couple::Coupled::new(&mut live, &mut network, &stop),
+        trgen::Cycle::NEVER,
+        &mut |_| {},
+    );
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(error.what.contains("guest `deaf` (node 1)") && error.what.contains("has not read"), "{error}");
+    assert!(begin.elapsed() < Duration::from_millis(2800), "{:?}", begin.elapsed());
+    for thread in threads {
+        let _ = thread.join().expect("guests do not panic");
+    }
+    stranger.expect("it was started").join().expect("it does not panic");
+}
+
+#[test]
+fn another_version_and_unknown_demands_are_refused_with_their_numbers() {
+    let table = table(2);
+    let mut visitor = None;
+    drop(table.gather(1, |address| {
+        let address = address.clone();
+        visitor = Some(thread::spawn(move || {
+            let next = introduce(&address, Hello { major: MAJOR + 1, ..hello("next", 0) }).2;
+            let Body::Error { text, .. } = next else { panic!("{next:?}") };
+            assert!(text.contains("TGP/2") && text.contains("TGP/1"), "{text}");
+            let demanding = introduce(&address, Hello { capabilities: 1 << 40, ..hello("demanding", 0) }).2;
+            let Body::Error { text, .. } = demanding else { panic!("{demanding:?}") };
+            assert!(text.contains("0x100"), "{text}");
+            let optional = introduce(&address, Hello { capabilities: 5, minor: 9, ..hello("newer", 0) });
+            assert!(
+                matches!(&optional.2, Body::Welcome(welcome) if welcome.minor == 0),
+                "it may be newer: {optional:?}"
+            );
+        }));
+    }));
+    visitor.expect("it was started").join().expect("it does not panic");
+}
+
+/// What a guest that has been let in may send instead of sense.
+fn nonsense() -> impl Strategy<Value = Vec<(Body, u64, Option<(prop::sample::Index, u8)>)>> {
+    let time = prop_oneof![Just(0u64), 0u64..5_000_000, any::<u64>()];
+    let body = prop_oneof![
+        4 => (0u32..5, any::<bool>(), prop_oneof![0u64..300, any::<u64>()], any::<u64>(), prop::collection::vec(any::<u8>(), 0..40))
+            .prop_map(|(destination, notify, size, cookie, payload)| {
+                let size = size.max(payload.len() as u64);
+                Body::Inject(Inject { destination, notify, size, cookie, payload: Bytes::from(payload) })
+            }),
+        3 => (prop_oneof![Just(u64::MAX), any::<u64>(), 0u64..5_000_000], 0u64..4)
+            .prop_map(|(next, injects)| Body::Timestamp { next, injects }),
+        1 => ".{0,20}".prop_map(|label| Body::Mark { label }),
+        1 => (0u64..3, 0u64..3).prop_map(|(injects, notices)| Body::Bye { reason: String::new(), injects, notices }),
+        1 => Just(Body::GoAhead { until: 5, notices: 0 }),
+        1 => Just(Body::Challenge([0; 32])),
+    ];
+    let damage = prop::option::weighted(0.2, (any::<prop::sample::Index>(), any::<u8>()));
+    prop::collection::vec((body, time, damage), 0..12)
+}
+
+/// A guest that sends `frames` and leaves; the run goes on without it, and the others lose and gain nothing.
+fn survives(frames: Vec<(Body, u64, Option<(prop::sample::Index, u8)>)>) {
+    let mut table = Table { lost: LostGuest::DropNode, ..table(3) };
+    table.terms.stall = Duration::from_secs(5);
+    let (outcome, report, _) = beside(&table, move |address| {
+        let (mut stream, mut codec, _) = introduce(&address, hello("noise", 2));
+        let mut bytes = BytesMut::new();
+        for (body, time, damage) in frames {
+            let start = bytes.len();
+            codec.put(0, time, &body, &mut bytes);
+            if let Some((index, byte)) = damage {
+                let at = start + index.index(bytes.len() - start);
+                bytes[at] = byte;
+            }
+        }
+        let _ = stream.write_all(&bytes);
+        let _ = stream.shutdown(Shutdown::Write);
+        // What the endpoint says is read, so that it is not cut short.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    assert_eq!(outcome.failure, None);
+    assert_eq!(report.deliveries, report.injects, "all that was sent arrived, and nothing else");
+    assert_eq!(report.guests[0].injects + report.guests[1].injects, 40);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_guest_harms_a_run_or_the_others(frames in nonsense()) {
+        survives(frames);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    #[ignore = "twenty thousand runs take minutes"]
+    fn no_guest_of_twenty_thousand_harms_a_run_or_the_others(frames in nonsense()) {
+        survives(frames);
+    }
+}
+
+/// `fsin serve` as a process, with its address and the rest of what it says.
+fn serve(folder: &Path, words: &str) -> (Child, String, BufReader<std::process::ChildStderr>) {
+    let mut command = fsin(folder);
+    command.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fsin has just been built");
+    let mut reader = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut first = String::new();
+    reader.read_line(&mut first).expect("it says where it listens");
+    let address = first.split_whitespace().nth(2).unwrap_or_else(|| panic!("{first}")).to_owned();
+    (child, address, reader)
+}
+
+fn guest(folder: &Path, script: &str, address: &str, nodes: &str) -> Child {
+    let mut command = fsin(folder);
+    command.args(["guest", script, "--connect", address, "--node"]).args(nodes.split_whitespace());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("fsin has just been built")
+}
+
+fn ended(child: Child, what: &str) -> (Output, String) {
+    let output = child.wait_with_output().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, said)
+}
+
+#[test]
+fn a_guest_that_is_killed_is_named_and_the_others_are_told_or_go_on() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder is ours");
+    write("pair", "repeat 20000\n node 0: send 1 64\n node 1: send 0 64\n receive\nend");
+    // Longer than the test lasts: the others wait for its clock.
+    write("victim", "repeat 100000000\n advance 1us\nend");
+    for policy in ["abort", "drop-node"] {
+        let words = format!("--network switch:delay=1us,nodes=3 --lost-guest {policy}");
+        let (server, address, mut reader) = serve(folder.path(), &words);
+        let others = guest(folder.path(), "pair", &address, "0..1");
+        let mut victim = guest(folder.path(), "victim", &address, "2 --class stepped");
+        thread::sleep(Duration::from_millis(700));
+        // SIGKILL.
+        victim.kill().expect("it is a child");
+        let begin = Instant::now();
+        let mut said = String::new();
+        while !said.contains("guest `victim 2` (node 2), running") {
+            let mut line = String::new();
+            assert!(reader.read_line(&mut line).expect("text") > 0, "{policy}: it ended and said {said}");
+            said.push_str(&line);
+        }
+        assert!(begin.elapsed() < Duration::from_secs(5), "{policy}: {:?}", begin.elapsed());
+        let _ = ended(victim, "the killed guest");
+        let (pair, told) = ended(others, "the others");
+        let output = server.wait_with_output().expect("it ends");
+        let results: serde_json::Value = serde_json::from_slice(&output.stdout).expect("results");
+        assert_eq!((&results["complete"], &results["guests_lost"]), (&false.into(), &1.into()), "{policy}");
+        if policy == "abort" {
+            assert_eq!((pair.status.code(), output.status.code()), (Some(1), Some(1)), "{told}");
+            assert!(told.contains("victim 2"), "the others are told why: {told}");
+        } else {
+            assert_eq!((pair.status.code(), output.status.code()), (Some(0), Some(0)), "{told}");
+            assert_eq!(results["messages_delivered"], 40_000, "nothing is lost or invented");
+        }
+    }
+}
+
+#[test]
+fn guests_notice_that_the_endpoint_was_killed() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    std::fs::write(folder.path().join("long"), "repeat 100000000\n send next 64\n receive\nend").expect("ours");
+    let (mut server, address, _reader) = serve(folder.path(), "--network switch:delay=1us,nodes=2");
+    let guests = guest(folder.path(), "long", &address, "0..1");
+    thread::sleep(Duration::from_millis(500));
+    server.kill().expect("it is a child");
+    let _ = server.wait();
+    let begin = Instant::now();
+    let (output, said) = ended(guests, "the guests");
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("the guest of node 0: the endpoint was lost while"), "{said}");
+}
+
+#[test]
+fn the_token_is_nowhere_to_be_read() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder is ours");
+    let secrets = ["the-secret-of-the-run-42", "another-long-secret-4711"];
+    write("token", secrets[0]);
+    write("wrong", secrets[1]);
+    write("script", "node 0: send 1 8\nnode 1: receive");
+    let words = "--network switch:delay=1us,nodes=2 --token-file token --wire-log log";
+    let (mut server, address, mut reader) = serve(folder.path(), words);
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", server.id())).unwrap_or_default();
+    let mut all = String::from_utf8_lossy(&arguments).into_owned();
+    for (token, code) in [("wrong", 1), ("token", 0)] {
+        let mut command = fsin(folder.path());
+        command.args(["guest", "script", "--connect", &address, "--node", "0..1", "--token-file", token]);
+        let output = command.output().expect("fsin has just been built");
+        all.push_str(&String::from_utf8_lossy(&output.stderr));
+        all.push_str(&String::from_utf8_lossy(&output.stdout));
+        assert_eq!(output.status.code(), Some(code), "{token}: {all}");
+    }
+    reader.read_to_string(&mut all).expect("text");
+    server.stdout.take().expect("it is piped").read_to_string(&mut all).expect("text");
+    assert!(server.wait().expect("it ends").success(), "{all}");
+    let log = std::fs::read_to_string(folder.path().join("log")).expect("it has been written");
+    assert!(log.contains("Inject"), "{log}");
+    assert!(all.contains("refused guest"), "the wrong one was told of: {all}");
+    for secret in secrets {
+        assert!(!all.contains(secret) && !log.contains(secret), "{all}{log}");
+    }
+    let flag = tests::command::run(folder.path(), "serve --token abcdefghijklmnopqrst");
+    assert_eq!(flag.status.code(), Some(2), "a token is never an argument");
+}
+
+/// \[bytes\] The most memory that a process has had.
+fn peak_memory(id: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
+
+#[test]
+fn ten_thousand_connections_take_a_bounded_amount_of_memory() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    std::fs::write(folder.path().join("script"), "node 0: send 1 8\nnode 1: receive").expect("the folder is ours");
+    let (server, address, reader) = serve(folder.path(), "--network switch:delay=1us,nodes=2");
+    // Whatever it says is read, so that it never waits for a reader.
+    let reading = thread::spawn(move || reader.lines().map_while(Result::ok).collect::<Vec<_>>().join("\n"));
+    let Address::Tcp(tcp) = address.parse().expect("an address") else { panic!("TCP") };
+    let mut kept = Vec::new();
+    for number in 0..10_000 {
+        let Ok(mut stream) = TcpStream::connect(tcp) else { continue };
+        // A third is garbage, a third leaves at once, a third announces a long Hello and stays; as many as may be open.
+        match number % 3 {
+            0 => drop(stream.write_all(b"GET / HTTP/1.1\r\nHost: example\r\n\r\n")),
+            1 => {}
+            _ => {
+                let _ = stream.write_all(&[&[0, 0x7f, 0, 0, 1][..], &[0; 19], &[b'x'; 4000]].concat());
+                kept.push(stream);
+                if kept.len() > 400 {
+                    kept.clear();
+                }
+            }
+        }
+    }
+    let peak = peak_memory(server.id());
+    kept.clear();
+    // And it still does what it is there for.
+    let (output, said) = ended(guest(folder.path(), "script", &address, "0..1"), "the guests");
+    assert!(output.status.success(), "{said}");
+    let output = server.wait_with_output().expect("it ends");
+    assert!(output.status.success());
+    let told = reading.join().expect("it reads");
+    assert!(told.contains("connections have been refused"), "{told}");
+    assert!(told.lines().count() < 64, "it does not tell of each: {told}");
+    match peak {
+        Some(peak) => assert!(peak < 64 << 20, "{peak} bytes"),
+        None => println!("SKIPPED: no /proc to read the memory of a process from"),
+    }
+}
+
+#[test]
+fn a_thousand_guests_pass_a_token_round() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let ring = "repeat 2\n node 0: send next 64\n receive\n others 0: send next 64\nend";
+    std::fs::write(folder.path().join("ring"), ring).expect("the folder is ours");
+    let (server, address, _reader) = serve(folder.path(), "--network switch:delay=1us,nodes=1000");
+    let (output, said) = ended(guest(folder.path(), "ring", &address, "0..999"), "the guests");
+    assert!(output.status.success(), "{said}");
+    let table = String::from_utf8(output.stdout).expect("a table is text");
+    assert!(table.contains("\n0,2000000000,2,2,"), "two rounds of 1000 x 1 us: {}", &table[..200]);
+    let output = server.wait_with_output().expect("it ends");
+    let results: serde_json::Value = serde_json::from_slice(&output.stdout).expect("results are JSON");
+    assert_eq!((&results["complete"], &results["messages_delivered"]), (&true.into(), &2000.into()));
+}
+
+#[test]
+fn whoever_never_says_hello_is_shown_out_within_the_limit() {
+    let mut table = table(2);
+    table.terms.handshake = Duration::from_millis(500);
+    let mut visitor = None;
+    drop(table.gather(1, |address| {
+        let address = address.clone();
+        visitor = Some(thread::spawn(move || {
+            let Address::Tcp(tcp) = &address else { panic!("TCP") };
+            let begin = Instant::now();
+            let mut silent = TcpStream::connect(tcp).expect("somebody listens");
+            let mut answer = Vec::new();
+            silent.read_to_end(&mut answer).expect("it is told, and closed");
+            assert!(answer.len() > 24 && answer[4] == 12, "an Error frame");
+            assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+            introduce(&address, hello("right", 0))
+        }));
+    }));
+    drop(visitor.expect("it was started").join().expect("it does not panic"));
+    // A port on which nobody listens any more.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = Address::Tcp(listener.local_addr().expect("it has one"));
+    drop(listener);
+    let config = Config { patience: Duration::from_millis(100), ..Config::new("lonely", 0) };
+    let error = Guest::connect(&address, &config).map(drop).expect_err("nobody listens").to_string();
+    assert!(error.contains("cannot connect to 127.0.0.1"), "{error}");
+}
