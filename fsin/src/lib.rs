@@ -10,5 +10,6 @@ pub mod router;
 pub mod routing;
 pub mod run;
 pub mod stats;
+pub mod sweep;
 pub mod switch;
 pub mod topology;

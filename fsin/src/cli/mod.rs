@@ -3,16 +3,26 @@
 use std::process::ExitCode;
 
 mod args;
+mod compare;
 mod describe;
 mod diagnostic;
+mod generate;
 mod guest;
+mod init;
 mod interrupt;
 mod manifest;
+mod many;
 mod memory;
 mod output;
+mod page;
+mod perform;
+mod plot;
 mod progress;
+mod rerun;
 mod run;
+mod saturation;
 mod serve;
+mod sweep;
 mod topology;
 mod traffic;
 
@@ -29,6 +39,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The network or the traffic is in deadlock, or a strict limit was met.
     Watchdog = 3,
+    /// A sweep finished, and some of its points failed.
+    PointsFailed = 4,
     /// The user interrupted; partial results were written.
     Interrupted = 130,
 }
@@ -43,6 +55,16 @@ pub(crate) fn main() -> ExitCode {
         Some(("list", matches)) => describe::list(matches),
         Some(("serve", matches)) => serve::serve(matches),
         Some(("guest", matches)) => guest::guest(matches),
+        Some(("init", _)) => init::init(),
+        Some(("sweep", matches)) => sweep::sweep(matches),
+        Some(("point", matches)) => sweep::point(matches),
+        Some(("collect", matches)) => sweep::gather(matches),
+        Some(("saturation", matches)) => saturation::saturation(matches),
+        Some(("plot", matches)) => plot::plot(matches),
+        Some(("report", matches)) => page::report(matches),
+        Some(("compare", matches)) => compare::compare(matches),
+        Some(("rerun", matches)) => rerun::rerun(matches),
+        Some(("generate", matches)) => generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
-use fsin::experiment::{Experiment, execute, execute_ideal};
+use fsin::experiment::{Experiment, Origin, execute, execute_ideal, variable};
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::progress::Meter;
@@ -23,6 +23,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return ideal(matches, &experiment);
     }
     memory::check(&experiment)?;
+    let verbose = matches.get_flag("verbose");
+    if verbose {
+        tell_settings(&experiment);
+    }
     if !quiet {
         for warning in args::misspelt_variables() {
             output::tell(&format!("warning: {warning}"));
@@ -48,6 +52,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
+    if verbose && let Some(cycles) = figures["warmup_cycles"].as_u64() {
+        let state =
+            if finished.outcome.converged == Some(false) { "no steady state was found" } else { "then measured" };
+        output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
+    }
     // A stdout that fails must not cost the results in the folder.
     let printed = output::print(format(matches), &figures);
     if let Some(folder) = folder {
@@ -61,6 +70,20 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         // Only the limit of cycles ends a run otherwise.
         None if experiment.strict => Ok(Exit::Watchdog),
         None => Ok(Exit::Done),
+    }
+}
+
+/// Says of every setting that is not a default who set it.
+fn tell_settings(experiment: &Experiment) {
+    let settings = experiment.settings();
+    for (key, value) in experiment.effective() {
+        let by = match settings.origin(key.name) {
+            Origin::Default => continue,
+            Origin::File { path, .. } => path.display().to_string(),
+            Origin::Environment => variable(key.name),
+            Origin::Flag => format!("--{}", key.name),
+        };
+        output::tell(&format!("{} = {value}, set by {by}", key.name));
     }
 }
 
