@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
-use fsin::experiment::{Experiment, Origin, execute, execute_ideal, variable};
+use fsin::experiment::{Experiment, KEYS, Origin, execute, execute_ideal, variable};
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::progress::Meter;
@@ -28,7 +28,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell_settings(&experiment);
     }
     if !quiet {
-        for warning in args::misspelt_variables() {
+        for warning in args::misspelt_variables().into_iter().chain(without_effect(&experiment)) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -71,6 +71,21 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None if experiment.strict => Ok(Exit::Watchdog),
         None => Ok(Exit::Done),
     }
+}
+
+/// Warnings of what a file or the environment sets and this experiment does not use. (Such a flag is refused.)
+fn without_effect(experiment: &Experiment) -> Vec<String> {
+    let (settings, effective) = (experiment.settings(), experiment.effective());
+    let unused = KEYS.iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
+    unused
+        .filter_map(|key| match settings.origin(key.name) {
+            Origin::File { path, .. } => {
+                Some(format!("{} sets `{}`, which has no effect here", path.display(), key.name))
+            }
+            Origin::Environment => Some(format!("{} has no effect here", variable(key.name))),
+            Origin::Default | Origin::Flag => None,
+        })
+        .collect()
 }
 
 /// Says of every setting that is not a default who set it.

@@ -240,7 +240,8 @@ fn locally(
             let point = &plan.points[index];
             match one(store, point, stop, alone) {
                 Ok(Ran::Interrupted) => return,
-                Ok(Ran::Failed(why)) if !quiet => points.say(&format!("failed: {}: {why}", plan.describe(point))),
+                // The summary names failures at the end.
+                Ok(Ran::Failed(why)) if verbose => points.say(&format!("failed: {}: {why}", plan.describe(point))),
                 Ok(Ran::Failed(_)) => {}
                 Ok(Ran::Done { saturated, seconds }) => {
                     if let Ok(mut shared) = shared.lock() {

@@ -1,11 +1,12 @@
 //! The points of a sweep, each a complete experiment.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use crate::experiment::{Experiment, Inputs, Settings, SettingsError, read_text};
+use crate::experiment::{Experiment, Inputs, Origin, Settings, SettingsError, read_text};
 
 /// Version of the layout of a folder of results.
 const LAYOUT: u64 = 1;
@@ -54,16 +55,21 @@ impl Plan {
     /// Checks every combination of a grid.
     ///
     /// # Errors
-    /// The first combination that is no valid experiment, unless they are left out; then, if none is left.
+    /// The first combination that is no valid experiment, unless they are left out; then, if none is left. Two combinations
+    /// that are the same experiment.
     pub fn new(grid: &Grid, stop_after: u64, leave_out: bool) -> Result<Self, SettingsError> {
         let mut inputs = Inputs::default();
         let (mut points, mut invalid): (Vec<Point>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut known: HashMap<String, usize> = HashMap::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
             match Experiment::resolve(grid.settings(index)?) {
                 Ok(experiment) => {
                     let mut id = inputs.identity(&experiment);
                     id.truncate(DIGITS);
+                    if let Some(other) = known.insert(id.clone(), index) {
+                        return Err(no_effect(grid, other, index));
+                    }
                     points.push(Point { id, values, experiment: experiment.to_toml() });
                 }
                 Err(error) if !leave_out || (index + 1 == grid.len() && points.is_empty()) => {
@@ -140,6 +146,19 @@ impl Point {
         let mut settings = Settings::default();
         read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
         Experiment::resolve(settings)
+    }
+}
+
+/// Two combinations that are the same experiment: one of the settings in which they differ means nothing.
+fn no_effect(grid: &Grid, one: usize, other: usize) -> SettingsError {
+    let pairs = grid.axes.iter().zip(grid.values(one).into_iter().zip(grid.values(other)));
+    let differing =
+        pairs.filter(|(_, (a, b))| a.value != b.value).map(|(axis, (a, _))| (axis.key.name, a.origin.clone()));
+    let (names, origins): (Vec<&str>, Vec<_>) = differing.unzip();
+    SettingsError {
+        what: format!("the list of `{}` has no effect: its values give the same experiment", names.join("` and `")),
+        remedy: "leave it out, or give one value".to_owned(),
+        origin: origins.into_iter().next().unwrap_or(Origin::Default),
     }
 }
 

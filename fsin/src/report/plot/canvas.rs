@@ -19,9 +19,9 @@ pub(super) const HEIGHT: i32 = 720;
 const LETTERS: i32 = 34;
 /// \[units\] Mean width of a letter.
 const LETTER: f64 = 0.45 * LETTERS as f64;
-const LEFT: i32 = 150;
+const LEFT: i32 = 160;
 const RIGHT: i32 = 30;
-const BOTTOM: i32 = 120;
+const BOTTOM: i32 = 104;
 const LINE: i32 = 46;
 
 /// Colours that colour-blind readers tell apart (Okabe and Ito, 2008), then grey.

@@ -18,12 +18,12 @@ use crate::sweep::{Collected, Curves, Value};
 
 /// What can be drawn: figure, title of its axis with the unit, name of its file.
 const PICTURES: &[(&str, &str, &str)] = &[
+    ("completion_cycles", "Completion time (cycles)", "completion"),
+    ("finish_max_ns", "Completion time (ns)", "completion"),
     ("latency_mean_cycles", "Mean latency (cycles)", "latency"),
     ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
     ("accepted_load_phits_per_node_cycle", "Accepted load (phits/node/cycle)", "accepted"),
     ("shot_cycles_mean", "Cycles per shot", "shots"),
-    ("completion_cycles", "Completion time (cycles)", "completion"),
-    ("finish_max_ns", "Completion time (ns)", "completion"),
 ];
 
 /// Curves of one picture: more cannot be told apart.

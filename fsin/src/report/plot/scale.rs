@@ -92,7 +92,7 @@ pub(crate) fn short(value: f64) -> String {
 
 /// Thin spaces between thousands.
 fn grouped(digits: &str) -> String {
-    if digits.len() < 6 {
+    if digits.len() < 5 {
         return digits.to_owned();
     }
     let mut text = String::new();
