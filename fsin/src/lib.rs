@@ -11,6 +11,7 @@ pub mod router;
 pub mod routing;
 pub mod run;
 pub mod stats;
+pub mod sweep;
 pub mod switch;
 pub mod topology;
 pub mod view;

@@ -7,6 +7,7 @@
 //! After a change of results, `UPDATE_EXAMPLES=1 cargo test -p tests --release --test readme` writes the new output
 //! into the pages. What the text around it says must be checked by a reader.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -167,8 +168,52 @@ fn the_second_command_of_the_readme_tests_the_whole_workspace() {
 fn every_example_gives_what_its_page_shows() {
     for folder in examples() {
         assert!(check_page(&folder.join("README.md")) > 0, "{}: the page shows no run", folder.display());
-        let experiment = folder.join("experiment.toml");
-        assert!(experiment.is_file(), "{} is absent", experiment.display());
+        let one = ["experiment.toml", "sweep.toml"].iter().filter(|name| folder.join(name).is_file()).count();
+        assert_eq!(one, 1, "{}: an example is an experiment or a sweep", folder.display());
+    }
+}
+
+/// The rows of a CSV file, by the names of its columns.
+fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    reader.deserialize().map(|row| row.expect("every row has all columns")).collect()
+}
+
+/// The sweeps among the examples, with what is expected of them.
+fn sweeps() -> Vec<(PathBuf, Vec<BTreeMap<String, String>>)> {
+    let sweeps = examples().into_iter().map(|folder| (folder.join("sweep.toml"), folder));
+    sweeps
+        .filter(|(sweep, _)| sweep.is_file())
+        .map(|(sweep, folder)| (sweep, table(&folder.join("expected.csv"))))
+        .collect()
+}
+
+/// Points are named by all their settings, defaults included, and the contents of their traces.
+#[test]
+fn the_sweeps_of_the_examples_plan_the_points_whose_results_are_kept() {
+    for (sweep, expected) in sweeps() {
+        let plan = run(workspace(), &format!("sweep {} --dry-run", sweep.display()));
+        assert!(plan.status.success(), "{}", String::from_utf8_lossy(&plan.stderr));
+        let plan = String::from_utf8_lossy(&plan.stdout).into_owned();
+        let planned: Vec<&str> = plan.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let kept: Vec<&str> = expected.iter().map(|row| row["point"].as_str()).collect();
+        assert_eq!(planned, kept, "{}", sweep.display());
+    }
+}
+
+#[test]
+#[ignore = "minutes: every sweep of the examples is run"]
+fn the_sweeps_of_the_examples_give_the_results_that_are_kept() {
+    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+    for (number, (sweep, expected)) in sweeps().into_iter().enumerate() {
+        let results = scratch.path().join(number.to_string());
+        let output = run(workspace(), &format!("sweep {} -q -o {}", sweep.display(), results.display()));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for (found, kept) in table(&results.join("results.csv")).iter().zip(&expected) {
+            for (column, value) in kept {
+                assert_eq!(found.get(column), Some(value), "{}: {column} of {}", sweep.display(), kept["point"]);
+            }
+        }
     }
 }
 
@@ -176,8 +221,8 @@ fn every_example_gives_what_its_page_shows() {
 #[test]
 fn every_example_is_the_same_when_resolved() {
     let scratch = tempfile::tempdir().expect("a temporary folder can be created");
-    for folder in examples() {
-        let experiment = folder.join("experiment.toml");
+    for experiment in examples().into_iter().map(|folder| folder.join("experiment.toml")).filter(|file| file.is_file())
+    {
         let config = run(workspace(), &format!("config {}", experiment.display()));
         assert!(config.status.success(), "{}", String::from_utf8_lossy(&config.stderr));
         let resolved = scratch.path().join("experiment.toml");

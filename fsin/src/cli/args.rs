@@ -41,6 +41,7 @@ pub(crate) fn command() -> Command {
                 .help_heading("Diagnostics"),
         )
         .subcommand(run())
+        .subcommands(super::many::commands())
         .subcommand(super::serve::command())
         .subcommand(super::guest::command())
         .subcommand(super::top::command())
@@ -150,18 +151,40 @@ fn run() -> Command {
                 .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
                 .help_heading("Output"),
         )
-        .arg(
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .help("No progress bar, notes or warnings on stderr (warnings stay in the results)")
-                .help_heading("Output"),
-        )
+        .arg(quiet())
+        .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
+}
+
+pub(super) fn quiet() -> Arg {
+    Arg::new("quiet")
+        .short('q')
+        .long("quiet")
+        .action(ArgAction::SetTrue)
+        .help("No progress bar, notes or warnings on stderr (warnings stay in the results)")
+        .help_heading("Output")
+}
+
+pub(super) fn verbose(help: &'static str) -> Arg {
+    Arg::new("verbose")
+        .short('v')
+        .long("verbose")
+        .action(ArgAction::SetTrue)
+        .conflicts_with("quiet")
+        .help(help)
+        .help_heading("Output")
+}
+
+/// Adds the experiment file and one flag for each key, which may be given several times with several values.
+pub(super) fn experiments(command: Command) -> Command {
+    let command = experiment(command);
+    KEYS.iter().fold(command, |command, key| match key.kind {
+        Kind::Switch => command,
+        _ => command.mut_arg(key.name, |arg| arg.action(ArgAction::Append)),
+    })
 }
 
 /// Adds the experiment file and one flag for each key.
-fn experiment(command: Command) -> Command {
+pub(super) fn experiment(command: Command) -> Command {
     let command = command.arg(
         Arg::new("experiment")
             .value_name("EXPERIMENT.toml")

@@ -54,20 +54,33 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// Other names of a pattern or kernel.
+fn aliases(name: &str) -> &'static [&'static str] {
+    match spatial::aliases(name) {
+        [] => kernels::aliases(name),
+        found => found,
+    }
+}
+
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
     let catalogue = catalogue();
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
     // A pattern may come with arguments: `zipf(2)`, `map(block:4, uniform)`.
-    let known = |name: &str| all().any(|(_, component)| component.name == name);
+    let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);
+    let known = |name: &str| all().any(|(_, component)| called(component, name));
     let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
     let name = match &expr {
-        Some(expr) if spatial::components().any(|component| component.name == expr.name) => &expr.name,
+        Some(expr) if spatial::components().any(|component| called(component, &expr.name)) => &expr.name,
         _ => wanted,
     };
     let mut text = String::new();
-    for (family, component) in all().filter(|(_, component)| component.name == name) {
+    for (family, component) in all().filter(|(_, component)| called(component, name)) {
         let _ = writeln!(text, "{}  ({family})\n  {}", component.name, component.about);
+        let others = aliases(component.name);
+        if !others.is_empty() {
+            let _ = writeln!(text, "  also called: {}", others.join(", "));
+        }
         for parameter in component.parameters {
             let default = if parameter.default.is_empty() { "required" } else { parameter.default };
             let _ = writeln!(text, "  {}: {} ({}) [{default}]", parameter.name, parameter.about, parameter.range);
@@ -128,4 +141,33 @@ fn destinations(pattern: &str, text: &mut String) {
         }
         text.push('\n');
     }
+}
+
+/// Every component of every family as one page of Markdown.
+pub(crate) fn markdown() -> String {
+    let mut text =
+        "<!-- Made by `fsin generate reference`; do not edit. -->\n\n# Components\n\nWhat `fsin explain` says \
+                    of every name.\n"
+            .to_owned();
+    let cell = |word: &str| word.replace('|', "\\|").replace('<', "&lt;");
+    for (family, components) in catalogue() {
+        let _ = writeln!(text, "\n## {family}");
+        for component in components {
+            let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(component.about));
+            let others = aliases(component.name);
+            if !others.is_empty() && matches!(family, "traffic" | "kernels") {
+                let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
+            }
+            if !component.parameters.is_empty() {
+                let _ = writeln!(text, "\n| parameter | meaning | range | default |\n| --- | --- | --- | --- |");
+            }
+            for parameter in component.parameters {
+                let default = if parameter.default.is_empty() { "required" } else { parameter.default };
+                let [about, range, default] = [parameter.about, parameter.range, default].map(cell);
+                let _ = writeln!(text, "| `{}` | {about} | {range} | {default} |", parameter.name);
+            }
+            let _ = writeln!(text, "\nSource: {}", cell(component.source));
+        }
+    }
+    text
 }

@@ -25,3 +25,8 @@ pub(crate) fn listen() -> Result<&'static AtomicBool, Complaint> {
     })?;
     Ok(&STOP)
 }
+
+/// The flag that becomes true at the first Ctrl-C, for those who do not begin to listen themselves.
+pub(crate) fn flag() -> &'static AtomicBool {
+    &STOP
+}

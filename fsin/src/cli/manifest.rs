@@ -1,15 +1,12 @@
 //! The manifest of a result: what is needed to run it again, and to believe it.
 
 use std::fs;
-use std::io;
-use std::path::Path;
 use std::time::SystemTime;
 
-use fsin::experiment::{Experiment, Traffic};
+use fsin::experiment::{Experiment, Input, Inputs, hex};
 use fsin::report::SCHEMA;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use trgen::synthetic::{Config, traffic};
 
 /// What is known before a run.
 pub(crate) struct Opening {
@@ -20,13 +17,8 @@ pub(crate) struct Opening {
 impl Opening {
     /// Notes the time and hashes the input files.
     pub(crate) fn new(experiment: &Experiment) -> Self {
-        let inputs = match &experiment.traffic {
-            Traffic::Trace { path, beside, .. } => {
-                hash_inputs(path).into_iter().chain(beside.iter().flat_map(pattern_inputs)).collect()
-            }
-            Traffic::Kernel { beside, .. } => beside.iter().flat_map(pattern_inputs).collect(),
-            Traffic::Synthetic(config) => pattern_inputs(config),
-        };
+        let row = |input: Input| json!({ "path": input.path, "bytes": input.bytes, "sha256": input.sha256 });
+        let inputs = Inputs::default().of(experiment).into_iter().map(row).collect();
         Self { start: SystemTime::now(), inputs }
     }
 
@@ -50,38 +42,6 @@ impl Opening {
             "inputs": self.inputs,
         })
     }
-}
-
-/// The same of the files that a pattern names.
-fn pattern_inputs(config: &Config) -> Vec<Value> {
-    traffic::files(&config.pattern).iter().flat_map(|name| hash_inputs(&config.folder.join(name))).collect()
-}
-
-/// Paths and SHA-256 of the files of a trace: the file itself, or every file of a folder. Files that cannot be read are
-/// left to the reader of the trace, which says why.
-fn hash_inputs(path: &Path) -> Vec<Value> {
-    // `archive#member` names a trace within an archive.
-    let text = path.to_string_lossy();
-    let file = if path.exists() { path } else { Path::new(text.rsplit_once('#').map_or(&*text, |(file, _)| file)) };
-    let mut files = vec![file.to_owned()];
-    if file.is_dir() {
-        files = fs::read_dir(file).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-        files.sort();
-    }
-    files
-        .iter()
-        .filter_map(|file| {
-            // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
-            file.metadata().ok().filter(fs::Metadata::is_file)?;
-            let mut hasher = Sha256::new();
-            let bytes = io::copy(&mut fs::File::open(file).ok()?, &mut hasher).ok()?;
-            Some(json!({ "path": file, "bytes": bytes, "sha256": hex(hasher.finalize().as_slice()) }))
-        })
-        .collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// \[bytes\] Most memory that this process has held, where the system tells (Linux).

@@ -3,20 +3,30 @@
 use std::process::ExitCode;
 
 mod args;
+mod compare;
 mod describe;
 mod diagnostic;
+mod generate;
 mod guest;
+mod init;
 mod interrupt;
 mod looking;
 mod manifest;
+mod many;
 mod memory;
 mod monitor;
 mod output;
+mod page;
+mod perform;
+mod plot;
 mod progress;
 mod relay;
+mod rerun;
 mod run;
+mod saturation;
 mod serve;
 mod top;
+mod sweep;
 mod topology;
 mod traffic;
 
@@ -33,6 +43,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// The network or the traffic is in deadlock, or a strict limit was met.
     Watchdog = 3,
+    /// A sweep finished, and some of its points failed.
+    PointsFailed = 4,
     /// The user interrupted; partial results were written.
     Interrupted = 130,
 }
@@ -50,6 +62,16 @@ pub(crate) fn main() -> ExitCode {
         Some(("top", matches)) => top::top(matches),
         Some(("record-view", matches)) => top::record(matches),
         Some(("relay", matches)) => relay::relay(matches),
+        Some(("init", _)) => init::init(),
+        Some(("sweep", matches)) => sweep::sweep(matches),
+        Some(("point", matches)) => sweep::point(matches),
+        Some(("collect", matches)) => sweep::gather(matches),
+        Some(("saturation", matches)) => saturation::saturation(matches),
+        Some(("plot", matches)) => plot::plot(matches),
+        Some(("report", matches)) => page::report(matches),
+        Some(("compare", matches)) => compare::compare(matches),
+        Some(("rerun", matches)) => rerun::rerun(matches),
+        Some(("generate", matches)) => generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),

@@ -78,3 +78,53 @@ impl Drop for Meter {
         }
     }
 }
+
+/// Shows how many points of a sweep have run.
+pub(crate) struct Points {
+    bar: Option<ProgressBar>,
+}
+
+impl Points {
+    pub(crate) fn new(quiet: bool, points: usize) -> Self {
+        let bar = (!quiet && points > 0 && io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(points as u64);
+            if let Ok(style) =
+                ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} points  {elapsed}  {eta} left")
+            {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        Self { bar }
+    }
+
+    /// A point has run.
+    pub(crate) fn one_more(&self) {
+        self.bar.iter().for_each(|bar| bar.inc(1));
+    }
+
+    /// A point need not run.
+    pub(crate) fn skip(&self) {
+        self.bar.iter().for_each(|bar| bar.dec_length(1));
+    }
+
+    /// So many points have run.
+    pub(crate) fn set(&self, points: usize) {
+        self.bar.iter().for_each(|bar| bar.set_position(points as u64));
+    }
+
+    /// A line for the user, above the bar.
+    pub(crate) fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| super::output::tell(line)),
+            None => super::output::tell(line),
+        }
+    }
+}
+
+impl Drop for Points {
+    fn drop(&mut self) {
+        self.bar.iter().for_each(ProgressBar::finish_and_clear);
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::dashboard;
-use fsin::experiment::{Experiment, Finished, Trouble, execute, execute_ideal, execute_watched};
+use fsin::experiment::{Experiment, Finished, KEYS, Origin, Trouble, execute, execute_ideal, execute_watched, variable};
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::looking::Looking;
@@ -33,8 +33,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return ideal(matches, &experiment);
     }
     memory::check(&experiment)?;
+    let verbose = matches.get_flag("verbose");
+    if verbose {
+        tell_settings(&experiment);
+    }
     if !quiet {
-        for warning in args::misspelt_variables() {
+        for warning in args::misspelt_variables().into_iter().chain(without_effect(&experiment)) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -67,6 +71,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
+    if verbose && let Some(cycles) = figures["warmup_cycles"].as_u64() {
+        let state =
+            if finished.outcome.converged == Some(false) { "no steady state was found" } else { "then measured" };
+        output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
+    }
     // A stdout that fails must not cost the results in the folder.
     let printed = output::print(format(matches), &figures);
     if let Some(folder) = folder {
@@ -94,6 +103,35 @@ fn last_words(finished: &Result<Finished, Trouble>) -> Vec<String> {
             notes.chain(warnings).chain(failure).collect()
         }
         Err(trouble) => vec![format!("error: {trouble}")],
+    }
+}
+
+/// Warnings of what a file or the environment sets and this experiment does not use. (Such a flag is refused.)
+fn without_effect(experiment: &Experiment) -> Vec<String> {
+    let (settings, effective) = (experiment.settings(), experiment.effective());
+    let unused = KEYS.iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
+    unused
+        .filter_map(|key| match settings.origin(key.name) {
+            Origin::File { path, .. } => {
+                Some(format!("{} sets `{}`, which has no effect here", path.display(), key.name))
+            }
+            Origin::Environment => Some(format!("{} has no effect here", variable(key.name))),
+            Origin::Default | Origin::Flag => None,
+        })
+        .collect()
+}
+
+/// Says of every setting that is not a default who set it.
+fn tell_settings(experiment: &Experiment) {
+    let settings = experiment.settings();
+    for (key, value) in experiment.effective() {
+        let by = match settings.origin(key.name) {
+            Origin::Default => continue,
+            Origin::File { path, .. } => path.display().to_string(),
+            Origin::Environment => variable(key.name),
+            Origin::Flag => format!("--{}", key.name),
+        };
+        output::tell(&format!("{} = {value}, set by {by}", key.name));
     }
 }
 

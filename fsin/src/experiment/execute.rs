@@ -17,6 +17,7 @@ use crate::engine::reference::Reference;
 use crate::network::Network;
 use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
+use crate::sweep::lag1;
 use crate::topology;
 use crate::watch::Watch;
 
@@ -187,6 +188,7 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
             if open { "; with an open source delays grow as long as the run lasts" } else { "" }
         ));
     }
+    finished.notes.extend(correlation(outcome));
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete
         && outcome.failure.is_none()
@@ -195,4 +197,23 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         warnings.push(format!("the limit of {} cycles ended the run", outcome.cycles));
     }
     finished.outcome.warnings = warnings;
+}
+
+/// A note if batches are not as independent as their confidence interval takes them to be: a correlation of neighbours
+/// above two standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
+fn correlation(outcome: &Outcome) -> Option<String> {
+    const FEWEST: usize = 8;
+    let loads: Vec<f64> =
+        outcome.samples.iter().map(|sample| sample.window.counts.received as f64 / sample.cycles as f64).collect();
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.window.latency.moments().mean()).collect();
+    let limit = 2.0 / (loads.len() as f64).sqrt();
+    let found = [("accepted load", loads), ("latency", delays)];
+    let (what, value) = found.iter().find_map(|(what, values)| {
+        let value = lag1(values).filter(|&value| values.len() >= FEWEST && value > limit)?;
+        Some((*what, value))
+    })?;
+    Some(format!(
+        "the batches of {what} are correlated ({value:.2} from one to the next): its confidence interval is too narrow; use \
+         a larger --sample-size, or --seeds in a sweep"
+    ))
 }

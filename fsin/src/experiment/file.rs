@@ -7,23 +7,59 @@ use std::sync::Arc;
 use toml::Spanned;
 
 use super::keys::{Kind, key};
-use super::settings::{Origin, Settings, SettingsError};
+use super::settings::{Origin, Setting, Settings, SettingsError};
+
+/// Lists of values by key: what a file of a sweep sets. A key with one value has a list of one.
+pub type Lists = BTreeMap<&'static str, Vec<Setting>>;
 
 /// Reads an experiment file into `settings`. A file is flat: one `key = value` for each flag, without the dashes.
 ///
 /// # Errors
-/// A file that cannot be read, that is not TOML, or that has a key that is unknown or of the wrong kind; the error
-/// carries the place in the text.
+/// A file that cannot be read, that is not TOML, or that has a key that is unknown or of the wrong kind, or a list; the
+/// error carries the place in the text.
 pub fn read_file(path: &Path, settings: &mut Settings) -> Result<(), SettingsError> {
-    let text = std::fs::read_to_string(path).map_err(|error| SettingsError {
+    read_text(path, &file_text(path)?, settings)
+}
+
+/// Reads an experiment file whose values may be lists.
+///
+/// # Errors
+/// As [`read_file`]; lists are allowed, empty ones are not.
+pub fn read_lists(path: &Path) -> Result<Lists, SettingsError> {
+    lists_of(path, &file_text(path)?)
+}
+
+fn file_text(path: &Path) -> Result<String, SettingsError> {
+    std::fs::read_to_string(path).map_err(|error| SettingsError {
         what: format!("cannot read the experiment {}: {error}", path.display()),
         remedy: "give the path of a TOML file, or flags alone".to_owned(),
         origin: Origin::Flag,
-    })?;
-    read_text(path, &text, settings)
+    })
 }
 
-fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
+/// Reads the text of an experiment file, which stands or would stand at `path`, into `settings`.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
+    for (name, values) in lists_of(path, text)? {
+        match &*values {
+            [value] if !value.listed => settings.set(name, &value.value, value.origin.clone())?,
+            [value, ..] => {
+                let key = key(name).map_or("...", |key| key.default.unwrap_or("..."));
+                return Err(SettingsError {
+                    what: format!("`{name}` takes one value in a run, not a list"),
+                    remedy: format!("a list is an axis of a sweep: use fsin sweep, or write {name} = {key}"),
+                    origin: value.origin.clone(),
+                });
+            }
+            [] => {}
+        }
+    }
+    Ok(())
+}
+
+fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
@@ -41,6 +77,7 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
             },
             origin: at(error.span().unwrap_or(0..0)),
         })?;
+    let mut lists = Lists::new();
     for (name, value) in table {
         if value.get_ref().is_table() {
             return Err(SettingsError {
@@ -50,7 +87,7 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
             });
         }
         let Some(key) = key(name.get_ref()) else {
-            settings.set(name.get_ref(), "", at(name.span()))?;
+            Settings::default().set(name.get_ref(), "", at(name.span()))?;
             continue;
         };
         let wrong = |expected: &str| SettingsError {
@@ -58,21 +95,36 @@ fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), Set
             remedy: format!("write {} = {}", key.name, super::settings::toml_value(key, key.default.unwrap_or("..."))),
             origin: at(value.span()),
         };
-        let word = match (key.kind, value.get_ref()) {
-            (Kind::Integer | Kind::Number, toml::Value::Integer(number)) => number.to_string(),
-            (Kind::Number, toml::Value::Float(number)) => number.to_string(),
-            (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),
-            (Kind::Word, toml::Value::String(word)) => word.clone(),
-            (Kind::Path, toml::Value::String(word)) => beside(path, word),
-            (_, toml::Value::Array(_)) => return Err(wrong("one value in a run, not a list")),
-            (Kind::Integer, _) => return Err(wrong("a whole number")),
-            (Kind::Number, _) => return Err(wrong("a number")),
-            (Kind::Switch, _) => return Err(wrong("true or false")),
-            (Kind::Word | Kind::Path, _) => return Err(wrong("a word in quotes")),
+        let (items, listed) = match value.get_ref() {
+            toml::Value::Array(items) if items.is_empty() => return Err(wrong("a value, or a list of some")),
+            toml::Value::Array(items) => (&**items, true),
+            one => (std::slice::from_ref(one), false),
         };
-        settings.set(key.name, word, at(value.span()))?;
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            let word = word_of(path, key.kind, item).map_err(wrong)?;
+            values.push(Setting { value: word, origin: at(value.span()), listed });
+        }
+        lists.insert(key.name, values);
     }
-    Ok(())
+    Ok(lists)
+}
+
+/// A value of a file as it would be written after a flag; else what is expected.
+fn word_of(path: &Path, kind: Kind, value: &toml::Value) -> Result<String, &'static str> {
+    Ok(match (kind, value) {
+        (Kind::Integer | Kind::Number, toml::Value::Integer(number)) => number.to_string(),
+        (Kind::Number, toml::Value::Float(number)) => number.to_string(),
+        // A range; a run refuses the word where it wants the number.
+        (Kind::Integer | Kind::Number, toml::Value::String(word)) if word.contains("..") => word.clone(),
+        (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),
+        (Kind::Word, toml::Value::String(word)) => word.clone(),
+        (Kind::Path, toml::Value::String(word)) => beside(path, word),
+        (Kind::Integer, _) => return Err("a whole number"),
+        (Kind::Number, _) => return Err("a number"),
+        (Kind::Switch, _) => return Err("true or false"),
+        (Kind::Word | Kind::Path, _) => return Err("a word in quotes"),
+    })
 }
 
 /// A path that stands in an experiment file is relative to that file.
@@ -108,7 +160,7 @@ mod tests {
         for (text, place, what, remedy) in [
             ("vcs = 2\nlaod = 0.5\n", "laod", "unknown key `laod`", "did you mean `load`?"),
             ("load = \"high\"", "\"high\"", "`load` takes a number", "write load = 0.3"),
-            ("load = [0.1, 0.2]", "[0.1, 0.2]", "`load` takes one value", "write load = 0.3"),
+            ("load = [0.1, 0.2]", "[0.1, 0.2]", "`load` takes one value", "use fsin sweep, or write load = 0.3"),
             ("vcs = 2.5", "2.5", "whole number", "write vcs = 3"),
             ("[network]\nvcs = 2", "network", "no sections, such as `network`", "without it"),
             ("colour = 2", "colour", "unknown key `colour`", "known:"),

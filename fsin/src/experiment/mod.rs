@@ -8,6 +8,7 @@ mod execute;
 mod file;
 mod hosts;
 mod ideal;
+mod inputs;
 mod keys;
 mod live;
 mod quantity;
@@ -16,8 +17,9 @@ mod settings;
 
 pub use driver::Driver;
 pub use execute::{Finished, TraceFacts, Trouble, execute, execute_watched};
-pub use file::read_file;
+pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
+pub use inputs::{Input, Inputs, hex};
 pub use keys::{Heading, KEYS, Key, Kind, key};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use resolve::{EngineKind, Experiment, RunPlan, Traffic};

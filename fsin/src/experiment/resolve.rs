@@ -97,6 +97,8 @@ pub struct Experiment {
     /// \[threads\] That simulate; results do not depend on it.
     pub threads: usize,
     times: Times,
+    /// False where the topology has ways of its own.
+    has_ways: bool,
     settings: Settings,
 }
 
@@ -236,6 +238,7 @@ impl Experiment {
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             engine,
             times,
+            has_ways: topology.ways() == ways,
             settings,
         })
     }
@@ -247,6 +250,7 @@ impl Experiment {
         let trace = matches!(self.traffic, Traffic::Trace { .. });
         let batch = matches!(self.plan, RunPlan::Batch(_));
         self.settings.effective(|key| match key.name {
+            "ways" => self.has_ways,
             "trace" => trace,
             "kernel" => tasks && !trace,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),

@@ -38,6 +38,8 @@ pub struct Setting {
     pub value: String,
     /// Who set it.
     pub origin: Origin,
+    /// True if it stands in a list.
+    pub listed: bool,
 }
 
 /// A setting that cannot be used.
@@ -66,7 +68,7 @@ impl Settings {
     pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) -> Result<(), SettingsError> {
         match key(name) {
             Some(key) => {
-                self.set.insert(key.name, Setting { value: value.into(), origin });
+                self.set.insert(key.name, Setting { value: value.into(), origin, listed: false });
                 Ok(())
             }
             None => {

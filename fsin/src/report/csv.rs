@@ -1,6 +1,7 @@
 //! CSV: a header and one line of the scalar figures; what cannot be computed is empty. Of a failure stands its kind. The
 //! settings of the experiment follow as columns of their own, so that lines of several runs can be told apart.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::{Map, Value};
@@ -9,8 +10,38 @@ use serde_json::{Map, Value};
 const TABLES: &[&str] = &["samples", "collective_calls", "per_task"];
 
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
+    write_rows(std::slice::from_ref(figures), out)
+}
+
+/// Writes a header and one line for the figures of each run. A column that one run lacks is empty there.
+///
+/// # Errors
+/// When `out` fails.
+pub fn write_rows(runs: &[Map<String, Value>], out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<Vec<(String, String)>> = runs.iter().map(cells).collect();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut header = Vec::new();
-    let mut row = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        places.entry(name).or_insert_with(|| {
+            header.push(name.as_str());
+            header.len() - 1
+        });
+    }
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(&header)?;
+    for row in &rows {
+        let mut record = vec![""; header.len()];
+        for (name, cell) in row {
+            record[places[name.as_str()]] = cell;
+        }
+        writer.write_record(&record)?;
+    }
+    writer.flush()
+}
+
+/// The scalar figures of a run, by the names of their columns.
+fn cells(figures: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut cells = Vec::new();
     let mut add = |name: String, value: &Value| {
         let cell = match value {
             Value::Null => String::new(),
@@ -18,8 +49,7 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             Value::Array(_) | Value::Object(_) => return,
         };
-        header.push(name);
-        row.push(cell);
+        cells.push((name, cell));
     };
     for (name, value) in figures {
         match (name.as_str(), value) {
@@ -33,10 +63,7 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
             _ => add(name.clone(), value),
         }
     }
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(&header)?;
-    writer.write_record(&row)?;
-    writer.flush()
+    cells
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! Every figure of a run, by name and unit.
 
 use serde_json::{Map, Value, json};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use trgen::synthetic::traffic::Shot;
 
 use crate::couple::Failure;
-use crate::experiment::{Experiment, Finished, Kind, TraceFacts};
+use crate::experiment::{Experiment, Finished, Kind, RunPlan, TraceFacts};
 use crate::run::Sample;
 use crate::stats::{Moments, Window};
+use crate::sweep::{estimate, lag1};
 
 /// Version of the names and meanings of figures.
 pub const SCHEMA: u64 = 1;
+
+/// Figures that depend on the machine and not on the experiment alone.
+pub const COSTS: &[&str] =
+    &["cpu_seconds", "wall_seconds", "cycles_per_second", "events_per_second", "peak_memory_bytes"];
 
 /// What a run cost. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,6 +40,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
         .iter()
         .map(|sample| sample.window.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64))
         .collect();
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.window.latency.moments().mean()).collect();
     let latency = &window.latency;
     let totals = &outcome.totals;
     let mut all = Map::new();
@@ -51,12 +56,18 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("notes", json!(finished.notes));
     put("cycles", json!(outcome.cycles));
     put("measured_cycles", json!(outcome.measured_cycles()));
+    let batch = matches!(experiment.plan, RunPlan::Batch(_));
+    let first = outcome.samples.first().filter(|_| batch);
+    put("warmup_cycles", json!(first.map(|sample| sample.start.since(trgen::Cycle::FIRST))));
     put("nodes", json!(outcome.nodes));
     put("offered_load_phits_per_node_cycle", json!(load(window.counts.generated)));
     put("injected_load_phits_per_node_cycle", json!(load(window.counts.injected)));
     put("accepted_load_phits_per_node_cycle", json!(load(window.counts.received)));
     put("accepted_load_ci95", json!(half_width_95(&loads)));
+    put("accepted_load_lag1", json!(lag1(&loads)));
     moments("latency", latency.moments(), &mut put);
+    put("latency_ci95", json!(half_width_95(&delays)));
+    put("latency_lag1", json!(lag1(&delays)));
     for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
         put(&format!("latency_{name}_cycles"), json!(latency.quantile(share)));
     }
@@ -95,16 +106,9 @@ fn moments(name: &str, moments: &Moments, put: &mut impl FnMut(&str, Value)) {
     put(&format!("{name}_max_cycles"), json!(moments.max()));
 }
 
-/// Half the width of the 95 % confidence interval of the mean of batches, by Student's t. `None` for fewer than two.
+/// Half the width of the 95 % confidence interval of the mean of batches. `None` for fewer than two.
 fn half_width_95(batches: &[f64]) -> Option<f64> {
-    let n = batches.len() as f64;
-    if batches.len() < 2 {
-        return None;
-    }
-    let mean = batches.iter().sum::<f64>() / n;
-    let variance = batches.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.975);
-    Some(t * (variance / n).sqrt())
+    estimate(batches).and_then(|estimate| estimate.ci95)
 }
 
 fn samples(samples: &[Sample], nodes: usize, phits: f64) -> Value {
@@ -195,18 +199,4 @@ pub(super) fn settings(experiment: &Experiment) -> Value {
         (key.name.to_owned(), value)
     };
     Value::Object(experiment.effective().into_iter().map(entry).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn confidence_of_batch_means() {
-        // t(0.975, 9) = 2.262157; values 1..10 have standard deviation 3.02765.
-        let batches: Vec<f64> = (1..=10).map(f64::from).collect();
-        let expected = 2.262_157 * 3.027_650 / 10f64.sqrt();
-        assert!((half_width_95(&batches).unwrap() - expected).abs() < 1e-5);
-        assert_eq!(half_width_95(&[1.0]), None);
-    }
 }

@@ -1,6 +1,7 @@
 //! Reports: what a run found, as figures with names and units.
 //!
-//! [`figures`] computes every figure once; each format only writes them down.
+//! [`figures`] computes every figure once; each format only writes them down. [`pictures`] and [`page`] show results of
+//! sweeps. Only this module knows plotters.
 
 use std::io::{self, Write};
 
@@ -11,11 +12,16 @@ mod figures;
 mod ideal;
 mod json;
 mod live;
+mod page;
+mod plot;
 mod table;
 
-pub use figures::{Costs, SCHEMA, figures};
+pub use csv::write_rows;
+pub use figures::{COSTS, Costs, SCHEMA, figures};
 pub use ideal::ideal_figures;
 pub use live::live_figures;
+pub use page::{Baseline, page};
+pub use plot::{Picture, Scale, pictures};
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

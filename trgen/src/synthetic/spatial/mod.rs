@@ -115,6 +115,12 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
+/// Other names of the pattern of this name; none if there is no such pattern.
+#[must_use]
+pub fn aliases(name: &str) -> &'static [&'static str] {
+    TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
+}
+
 /// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run's. Relative paths in it start from the
 /// working directory.
 ///

@@ -85,6 +85,12 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
+/// Other names of the kernel of this name; none if there is no such kernel.
+#[must_use]
+pub fn aliases(name: &str) -> &'static [&'static str] {
+    TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
+}
+
 /// Most tasks of a kernel.
 pub const MOST_TASKS: u32 = 1 << 20;
 /// Most messages of a kernel, of all iterations: programs are held in memory, at some 100 bytes per message.

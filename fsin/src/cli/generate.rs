@@ -1,0 +1,106 @@
+//! `fsin generate`: completions, the man page, reference pages of the book.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Command};
+use fsin::experiment::{KEYS, Kind};
+
+use super::{Complaint, Exit, args, describe, output};
+
+/// Prints or writes what was asked for.
+pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    match matches.subcommand() {
+        Some(("completions", matches)) => {
+            let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") else { return Ok(Exit::Usage) };
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut args::command(), "fsin", &mut text);
+            output::print_text(&String::from_utf8_lossy(&text))?;
+        }
+        Some(("man", _)) => output::print_text(&man()?)?,
+        Some(("reference", matches)) => {
+            let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+            let written = std::fs::create_dir_all(&folder).and_then(|()| {
+                pages().into_iter().try_for_each(|(name, text)| std::fs::write(folder.join(name), text))
+            });
+            written.map_err(|error| {
+                let what = format!("cannot write in {}: {error}", folder.display());
+                Complaint::new(Exit::Failed, what, "name a folder where you may write")
+            })?;
+        }
+        _ => return Ok(Exit::Usage),
+    }
+    Ok(Exit::Done)
+}
+
+/// The man page: the command, then each of its commands.
+fn man() -> Result<String, Complaint> {
+    let failed = |error: std::io::Error| {
+        Complaint::new(Exit::Failed, format!("cannot write the man page: {error}"), "report it")
+    };
+    let mut text = Vec::new();
+    let mut command = args::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut text).map_err(failed)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let man = clap_mangen::Man::new(sub.clone());
+        text.extend_from_slice(format!(".SH COMMAND {}\n", sub.get_name().to_uppercase()).as_bytes());
+        man.render_description_section(&mut text).map_err(failed)?;
+        man.render_options_section(&mut text).map_err(failed)?;
+    }
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Pages by the names of their files.
+fn pages() -> Vec<(String, String)> {
+    vec![
+        ("commands.md".to_owned(), commands()),
+        ("keys.md".to_owned(), keys()),
+        ("components.md".to_owned(), describe::markdown()),
+    ]
+}
+
+/// What stands above every page: those who read the source must not mend it there.
+const MADE: &str = "<!-- Made by `fsin generate reference`; do not edit. -->\n\n";
+
+fn commands() -> String {
+    let mut text = format!("{MADE}# Commands\n\nThe output of `--help` of every command.\n");
+    let mut command = args::command().term_width(100).color(clap::ColorChoice::Never);
+    command.build();
+    let names: Vec<String> =
+        command.get_subcommands().map(|sub| sub.get_name().to_owned()).filter(|name| name != "help").collect();
+    for name in names {
+        let help = command.find_subcommand_mut(&name).map(Command::render_long_help);
+        let help = help.map(|help| help.to_string()).unwrap_or_default();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!("\n## fsin {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+    }
+    text
+}
+
+fn keys() -> String {
+    let mut text = format!(
+        "{MADE}# Keys\n\nEvery key is a flag (`--key`), a line of an experiment file (`key = value`) and a variable \
+         (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
+    );
+    let mut heading = None;
+    for key in KEYS {
+        if heading != Some(key.heading) {
+            heading = Some(key.heading);
+            text.push_str(&format!(
+                "\n## {}\n\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n",
+                key.heading.title()
+            ));
+        }
+        let cell = |word: &str| word.replace('|', "\\|");
+        let metavar = if key.kind == Kind::Switch { "true, false" } else { key.metavar };
+        let default = key.default.map_or("-".to_owned(), |default| format!("`{default}`"));
+        text.push_str(&format!(
+            "| `{}` | {} | {default} | {} | {} |\n",
+            key.name,
+            cell(metavar),
+            key.unit,
+            cell(key.about)
+        ));
+    }
+    text
+}

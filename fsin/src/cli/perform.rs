@@ -1,0 +1,56 @@
+//! Running one experiment to figures, for commands that run many.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use cpu_time::{ProcessTime, ThreadTime};
+use fsin::experiment::{Experiment, execute, execute_ideal};
+use fsin::report::{Costs, figures, ideal_figures};
+use serde_json::{Map, Value};
+
+use super::{Complaint, Exit, manifest, memory};
+
+/// Runs an experiment; `None` if somebody asked to stop. `alone`: nothing else runs in this process, so that its memory
+/// and processor time are those of the experiment.
+///
+/// # Errors
+/// An experiment that cannot begin. One that ends in a failure has figures, which say so.
+pub(crate) fn perform(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    alone: bool,
+) -> Result<Option<Map<String, Value>>, Complaint> {
+    memory::check(experiment)?;
+    // A defect in a model must not cost the other points of a sweep.
+    catch_unwind(AssertUnwindSafe(|| run(experiment, stop, alone))).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let what = format!("the simulator panicked: {}", said.unwrap_or("without a message"));
+        Err(Complaint::new(Exit::Failed, what, "this is a defect of fsin: please report it with the experiment"))
+    })
+}
+
+fn run(experiment: &Experiment, stop: &AtomicBool, alone: bool) -> Result<Option<Map<String, Value>>, Complaint> {
+    let opening = manifest::Opening::new(experiment);
+    let (process, thread, wall) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
+    let costs = || Costs {
+        // Several threads of several points cannot be told apart.
+        cpu_seconds: if alone { process.elapsed() } else { thread.elapsed() }.as_secs_f64(),
+        wall_seconds: wall.elapsed().as_secs_f64(),
+        peak_memory_bytes: manifest::peak_memory_bytes().filter(|_| alone),
+    };
+    let of_trouble = |trouble| Complaint::of_trouble(trouble, experiment.settings());
+    let figures = if experiment.ideal_latency.is_some() {
+        let run = execute_ideal(experiment, stop, &mut |_| {}).map_err(of_trouble)?;
+        let costs = costs();
+        let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
+        ideal_figures(experiment, &run, costs, manifest)
+    } else {
+        let finished = execute(experiment, stop, &mut |_| {}).map_err(of_trouble)?;
+        let costs = costs();
+        let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
+        figures(experiment, &finished, costs, manifest)
+    };
+    let partial = stop.load(Ordering::Relaxed) && figures["complete"] == Value::Bool(false);
+    Ok((!partial).then_some(figures))
+}

@@ -1,0 +1,51 @@
+//! `fsin plot`.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use fsin::report::{Scale, pictures};
+use fsin::sweep::{Curves, open};
+
+use super::{Complaint, Exit, output};
+
+/// Draws the curves of a sweep.
+pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+    let (plan, collected) = open(&folder)?;
+    let pictures = pictures(&Curves::of(&plan, &collected), &collected, scale(matches));
+    if pictures.is_empty() {
+        let what = format!("{}: no point has a figure that can be drawn", folder.display());
+        return Err(Complaint::new(Exit::Usage, what, "run the sweep: fsin sweep --resume -o DIR"));
+    }
+    let target = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("plots"));
+    let written: io::Result<()> = fs::create_dir_all(&target).and_then(|()| {
+        for picture in &pictures {
+            fs::write(target.join(format!("{}.svg", picture.name)), &picture.svg)?;
+            fs::write(target.join(format!("{}.csv", picture.name)), &picture.data)?;
+            if !matches.get_flag("quiet") {
+                output::tell(&format!(
+                    "{}: {}",
+                    target.join(format!("{}.svg", picture.name)).display(),
+                    picture.caption
+                ));
+            }
+        }
+        Ok(())
+    });
+    written.map_err(|error| {
+        let what = format!("cannot write in {}: {error}", target.display());
+        Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The scale that `--scale` names.
+pub(crate) fn scale(matches: &ArgMatches) -> Scale {
+    match matches.get_one::<String>("scale").map_or("auto", String::as_str) {
+        "linear" => Scale::Linear,
+        "log" => Scale::Log,
+        _ => Scale::Auto,
+    }
+}

@@ -1,0 +1,128 @@
+//! `fsin rerun`: whether stored results are what the program gives.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::ArgMatches;
+use fsin::experiment::Inputs;
+use fsin::sweep::{Collected, Plan, open, reproducible};
+use serde_json::{Map, Value};
+
+use super::perform::perform;
+use super::progress::Points;
+use super::{Complaint, Exit, interrupt, output};
+
+/// Differences that are shown of each point.
+const SHOWN: usize = 5;
+
+/// Runs stored results again.
+pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+    let (plan, collected) = open(&folder)?;
+    if collected.rows.is_empty() {
+        let what = format!("{}: no point has run", folder.display());
+        return Err(Complaint::new(Exit::Usage, what, "run it first: fsin sweep --resume -o DIR"));
+    }
+    let single = plan.points.len() == 1 && folder.join("result.json").exists();
+    let jobs = matches.get_one::<usize>("jobs").copied();
+    let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let stop = interrupt::listen()?;
+    let meter = Points::new(matches.get_flag("quiet"), collected.rows.len());
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, Vec<String>)>> = Mutex::new(Vec::new());
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(row) = collected.rows.get(number) else { return };
+            let place = if single { folder.clone() } else { folder.join("points").join(&plan.points[row.index].id) };
+            let differences = check(&plan, &collected, number, &place, jobs == 1);
+            if let (Some(differences), Ok(mut found)) = (differences, found.lock()) {
+                found.push((row.index, differences));
+            }
+            meter.one_more();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, collected.rows.len()) {
+            scope.spawn(work);
+        }
+    });
+    drop(meter);
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Exit::Interrupted);
+    }
+    let mut found = found.into_inner().unwrap_or_default();
+    found.sort();
+    let differing: Vec<_> = found.iter().filter(|(_, differences)| !differences.is_empty()).collect();
+    let mut text = String::new();
+    for (index, differences) in &differing {
+        text.push_str(&format!("different: {}\n", plan.describe(&plan.points[*index])));
+        for difference in differences.iter().take(SHOWN) {
+            text.push_str(&format!("  {difference}\n"));
+        }
+        if differences.len() > SHOWN {
+            text.push_str(&format!("  and {} more\n", differences.len() - SHOWN));
+        }
+    }
+    text.push_str(&format!(
+        "{} of {} results are the same to the last digit\n",
+        found.len() - differing.len(),
+        found.len()
+    ));
+    output::print_text(&text)?;
+    Ok(if differing.is_empty() { Exit::Done } else { Exit::Failed })
+}
+
+/// What differs between a stored result and a new run of it; `None` if somebody asked to stop.
+fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone: bool) -> Option<Vec<String>> {
+    let row = &collected.rows[number];
+    let point = &plan.points[row.index];
+    let mut differences = Vec::new();
+    match std::fs::read_to_string(folder.join("experiment.toml")) {
+        Ok(text) if text == point.experiment => {}
+        Ok(_) => differences.push("experiment.toml is not the experiment that was planned".to_owned()),
+        Err(error) => differences.push(format!("experiment.toml: {error}")),
+    }
+    let manifest = std::fs::read(folder.join("manifest.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    if manifest.as_ref() != Some(&row.manifest) {
+        differences.push("manifest.json is not the manifest in result.json".to_owned());
+    }
+    let experiment = match point.resolve() {
+        Ok(experiment) => experiment,
+        Err(error) => return Some(vec![format!("the experiment is not valid any more: {error}")]),
+    };
+    let inputs: Vec<String> = Inputs::default().of(&experiment).into_iter().map(|input| input.sha256).collect();
+    let before = row.manifest["inputs"].as_array().into_iter().flatten().filter_map(|input| input["sha256"].as_str());
+    if before.ne(inputs.iter().map(String::as_str)) {
+        differences.push("input files are not those that were read".to_owned());
+    }
+    match perform(&experiment, interrupt::flag(), alone) {
+        Ok(None) => return None,
+        Ok(Some(figures)) => compare("", &row.figures, &reproducible(&figures), &mut differences),
+        Err(complaint) => differences.push(format!("it does not run any more: {complaint}")),
+    }
+    Some(differences)
+}
+
+/// Names every figure that differs.
+fn compare(path: &str, stored: &Map<String, Value>, new: &Map<String, Value>, differences: &mut Vec<String>) {
+    for (name, value) in stored {
+        differ(&format!("{path}{name}"), value, new.get(name).unwrap_or(&Value::Null), differences);
+    }
+    let added = new.iter().filter(|(name, value)| !stored.contains_key(*name) && !value.is_null());
+    differences.extend(added.map(|(name, _)| format!("{path}{name} is not stored")));
+}
+
+fn differ(path: &str, stored: &Value, new: &Value, differences: &mut Vec<String>) {
+    match (stored, new) {
+        (Value::Object(stored), Value::Object(new)) => compare(&format!("{path}."), stored, new, differences),
+        (Value::Array(stored), Value::Array(new)) if stored.len() == new.len() => {
+            for (index, (stored, new)) in stored.iter().zip(new).enumerate() {
+                differ(&format!("{path}[{index}]"), stored, new, differences);
+            }
+        }
+        (stored, new) if stored == new => {}
+        (stored, new) => differences.push(format!("{path}: stored {stored}, now {new}")),
+    }
+}

@@ -1,0 +1,427 @@
+//! `fsin sweep`, `fsin point` and `fsin collect`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::ArgMatches;
+use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
+use fsin::sweep::{
+    Collected, Grid, Plan, Point, Slurm, Store, StoreError, collect, left_out, split_at_commas, write_results,
+};
+use serde_json::{Value, json};
+
+use super::perform::perform;
+use super::progress::Points;
+use super::{Complaint, Exit, args, interrupt, output};
+
+/// Who runs points, by the names that `--backend` knows.
+pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
+
+impl From<StoreError> for Complaint {
+    fn from(error: StoreError) -> Self {
+        let exit = if error.usage { Exit::Usage } else { Exit::Failed };
+        Self::new(exit, error.what, error.remedy)
+    }
+}
+
+/// The lists of values that a command line means: file, then environment, then flags.
+pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
+    let mut lists = match matches.get_one::<PathBuf>("experiment") {
+        Some(path) => read_lists(path)?,
+        None => Lists::new(),
+    };
+    for key in KEYS {
+        let split = |word: &String, origin: Origin| {
+            split_at_commas(key, word)
+                .into_iter()
+                .map(move |value| Setting { value, origin: origin.clone(), listed: true })
+                .collect::<Vec<_>>()
+        };
+        let flags: Vec<Setting> = match key.kind {
+            Kind::Switch if matches.get_flag(key.name) => split(&true.to_string(), Origin::Flag),
+            Kind::Switch => Vec::new(),
+            _ => matches
+                .get_many::<String>(key.name)
+                .into_iter()
+                .flatten()
+                .flat_map(|word| split(word, Origin::Flag))
+                .collect(),
+        };
+        if !flags.is_empty() {
+            lists.insert(key.name, flags);
+        } else if let Some(value) = std::env::var_os(variable(key.name)) {
+            lists.insert(key.name, split(&value.to_string_lossy().into_owned(), Origin::Environment));
+        }
+    }
+    if let Some(&replicas) = matches.get_one::<u64>("seeds") {
+        let given = lists.remove("seed").unwrap_or_default();
+        let first = match &*given {
+            [] => 1,
+            [only] if only.value.parse::<u64>().is_ok_and(|seed| seed < i64::MAX as u64 - replicas) => {
+                only.value.parse().unwrap_or(1)
+            }
+            [first, ..] => {
+                return Err(SettingsError {
+                    what: format!("--seeds {replicas} takes one first seed, not `{}`", first.value),
+                    remedy: "leave out --seeds, or give one seed".to_owned(),
+                    origin: first.origin.clone(),
+                });
+            }
+        };
+        let seed = |seed: u64| Setting { value: seed.to_string(), origin: Origin::Flag, listed: true };
+        lists.insert("seed", (first..first + replicas).map(seed).collect());
+    }
+    Ok(lists)
+}
+
+/// The plan of a command line, or the one in the folder with `--resume` and nothing else.
+fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
+    let lists = lists(matches)?;
+    let resume = matches.get_flag("resume");
+    if resume && lists.is_empty() {
+        return Ok(store.plan()?);
+    }
+    let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
+    let plan = Plan::new(&Grid::new(lists)?, stop_after, matches.get_flag("skip-invalid"))?;
+    if store.exists() && !matches.get_flag("dry-run") {
+        if !resume {
+            let what = format!("-o {}: a sweep is already there", store.root().display());
+            return Err(Complaint::new(Exit::Usage, what, "use --resume to finish it, or name a new folder"));
+        }
+        if !store.plan()?.same_points(&plan) {
+            let what =
+                format!("-o {}: the sweep there has other points than this command line", store.root().display());
+            let remedy = "use `fsin sweep --resume -o DIR` alone to finish it, or name a new folder";
+            return Err(Complaint::new(Exit::Usage, what, remedy));
+        }
+    } else if !matches.get_flag("dry-run") {
+        output::check_folder(store.root())?;
+    }
+    Ok(plan)
+}
+
+/// Runs a sweep.
+pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let root = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
+    let store = Store::at(&root);
+    let plan = planned(matches, &store)?;
+    let quiet = matches.get_flag("quiet");
+    if !quiet {
+        for warning in args::misspelt_variables() {
+            output::tell(&format!("warning: {warning}"));
+        }
+        if plan.version != env!("CARGO_PKG_VERSION") {
+            let line =
+                "warning: this sweep was begun by version {} of fsin; its points may differ from those of this one";
+            output::tell(&line.replace("{}", &plan.version));
+        }
+        for invalid in &plan.invalid {
+            output::tell(&format!("left out, as it is no valid experiment: {invalid}"));
+        }
+    }
+    if matches.get_flag("dry-run") {
+        return dry_run(&store, &plan);
+    }
+    if !store.exists() {
+        store.create(&plan)?;
+    }
+    let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
+    let lock = store.lock(true)?;
+    store.clean();
+    let before = collect(&store, &plan)?;
+    // Points without result are tried again; one that ended in a deadlock would do so again.
+    let has = |index: usize| before.rows.iter().any(|row| row.index == index);
+    let todo: Vec<usize> = (0..plan.points.len())
+        .filter(|&index| {
+            before.missing.contains(&index) || before.failed.iter().any(|&(at, _)| at == index) && !has(index)
+        })
+        .collect();
+    store.note("begin", None, json!({ "points": plan.points.len(), "to_run": todo.len(), "backend": backend }));
+    let jobs = matches.get_one::<usize>("jobs").copied();
+    let stop = interrupt::listen()?;
+    match backend {
+        "commands" => {
+            drop(lock);
+            commands(&store, &plan, &todo)?;
+            return Ok(Exit::Done);
+        }
+        "slurm" => {
+            // Its tasks share the folder.
+            drop(lock);
+            let options = matches.get_many::<String>("slurm-option").into_iter().flatten().cloned().collect();
+            let pack = matches.get_one::<usize>("pack").copied().unwrap_or(1);
+            let threads = plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?;
+            let slurm = Slurm { at_once: jobs.unwrap_or(0), pack, threads, options };
+            if !in_slurm(&store, &plan, &todo, &slurm, matches.get_flag("detach"), stop, quiet)? {
+                return Ok(Exit::Done);
+            }
+        }
+        _ => {
+            let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+            locally(&store, &plan, &todo, jobs, stop, quiet, matches.get_flag("verbose"))?;
+        }
+    }
+    let collected = collect(&store, &plan)?;
+    write_results(&store, &plan, &collected)?;
+    store.note("end", None, json!({ "results": collected.rows.len(), "failed": collected.failed.len(), "missing": collected.missing.len() }));
+    if !quiet {
+        summary(&store, &plan, &collected);
+    }
+    if stop.load(Ordering::Relaxed) && !collected.missing.is_empty() {
+        output::tell(&format!("interrupted; continue with: fsin sweep --resume -o {}", root.display()));
+        return Ok(Exit::Interrupted);
+    }
+    Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}
+
+/// Lists the points, without running any: identity and values.
+fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
+    let mut text = String::new();
+    let mut todo = 0;
+    for point in &plan.points {
+        let state = if store.folder(point).exists() { "done" } else { "to run" };
+        todo += usize::from(state == "to run");
+        text.push_str(&format!("{}  {state:6}  {}\n", point.id, plan.describe(point)));
+    }
+    output::print_text(&text)?;
+    output::tell(&format!("{} points, {todo} to run", plan.points.len()));
+    Ok(Exit::Done)
+}
+
+/// One command per line, for GNU parallel, HyperQueue or a shell.
+fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(), Complaint> {
+    let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+    let absolute = std::path::absolute(store.root()).unwrap_or_else(|_| store.root().to_owned());
+    let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
+    let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
+    output::print_text(&todo.iter().map(line).collect::<String>())?;
+    output::tell(&format!("{} commands; when they have run: fsin collect {}", todo.len(), store.root().display()));
+    Ok(())
+}
+
+/// Runs points on threads of this process.
+fn locally(
+    store: &Store,
+    plan: &Plan,
+    todo: &[usize],
+    jobs: usize,
+    stop: &AtomicBool,
+    quiet: bool,
+    verbose: bool,
+) -> Result<(), Complaint> {
+    let mut saturated = vec![None; plan.points.len()];
+    for (index, point) in plan.points.iter().enumerate() {
+        let figures = store.result(point)?;
+        saturated[index] = figures.map(|figures| figures.get("saturated") == Some(&Value::Bool(true)));
+    }
+    // Low loads of every curve come first: they are cheap, and decide whether higher ones are run at all.
+    let mut queue = todo.to_vec();
+    let load = |index: usize| plan.axis("load").and_then(|axis| plan.points[index].values[axis].parse::<f64>().ok());
+    queue.sort_by(|&a, &b| load(b).partial_cmp(&load(a)).unwrap_or(std::cmp::Ordering::Equal).then(b.cmp(&a)));
+    let shared = Mutex::new((queue, saturated));
+    let trouble: Mutex<Option<Complaint>> = Mutex::new(None);
+    let points = Points::new(quiet, todo.len());
+    let alone = jobs == 1;
+    let take = || {
+        let mut shared = shared.lock().ok()?;
+        loop {
+            let index = shared.0.pop()?;
+            if !left_out(plan, &shared.1)[index] {
+                return Some(index);
+            }
+            points.skip();
+        }
+    };
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let Some(index) = take() else { return };
+            let point = &plan.points[index];
+            match one(store, point, stop, alone) {
+                Ok(Ran::Interrupted) => return,
+                // The summary names failures at the end.
+                Ok(Ran::Failed(why)) if verbose => points.say(&format!("failed: {}: {why}", plan.describe(point))),
+                Ok(Ran::Failed(_)) => {}
+                Ok(Ran::Done { saturated, seconds }) => {
+                    if let Ok(mut shared) = shared.lock() {
+                        shared.1[index] = Some(saturated);
+                    }
+                    if verbose {
+                        let said = if saturated { ", saturated" } else { "" };
+                        points.say(&format!("{}: {seconds:.2} s{said}", plan.describe(point)));
+                    }
+                }
+                Err(complaint) => {
+                    if let Ok(mut trouble) = trouble.lock() {
+                        trouble.get_or_insert(complaint);
+                    }
+                    return;
+                }
+            }
+            points.one_more();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, todo.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    drop(points);
+    trouble.into_inner().ok().flatten().map_or(Ok(()), Err)
+}
+
+/// What became of a point.
+enum Ran {
+    Done { saturated: bool, seconds: f64 },
+    Failed(String),
+    Interrupted,
+}
+
+/// Runs a point and keeps its result, or why there is none.
+fn one(store: &Store, point: &Point, stop: &AtomicBool, alone: bool) -> Result<Ran, Complaint> {
+    let begun = Instant::now();
+    store.note("start", Some(point), Value::Null);
+    let result = match point.resolve() {
+        Ok(experiment) => perform(&experiment, stop, alone || experiment.threads > 1),
+        Err(error) => Err(error.into()),
+    };
+    match result {
+        Ok(Some(figures)) => {
+            store.keep(point, &figures)?;
+            let seconds = begun.elapsed().as_secs_f64();
+            store.note("done", Some(point), json!({ "seconds": seconds }));
+            if let Value::Object(failure) = &figures.get("failure").unwrap_or(&Value::Null) {
+                return Ok(Ran::Failed(failure.get("what").and_then(Value::as_str).unwrap_or("").to_owned()));
+            }
+            Ok(Ran::Done { saturated: figures.get("saturated") == Some(&Value::Bool(true)), seconds })
+        }
+        Ok(None) => Ok(Ran::Interrupted),
+        Err(complaint) => {
+            let why = complaint.to_string();
+            store.fail(point, &why)?;
+            store.note("failed", Some(point), json!({ "why": why }));
+            Ok(Ran::Failed(why))
+        }
+    }
+}
+
+/// Submits points and waits for them, unless `detach`; true if they have ended.
+fn in_slurm(
+    store: &Store,
+    plan: &Plan,
+    todo: &[usize],
+    slurm: &Slurm,
+    detach: bool,
+    stop: &AtomicBool,
+    quiet: bool,
+) -> Result<bool, Complaint> {
+    if todo.is_empty() {
+        return Ok(true);
+    }
+    let program = std::env::current_exe().map_err(|error| {
+        Complaint::new(Exit::Failed, format!("cannot find this program: {error}"), "call it by its full path")
+    })?;
+    let points: Vec<&Point> = todo.iter().map(|&index| &plan.points[index]).collect();
+    let job = slurm.submit(store, &program, &points)?;
+    store.note("submitted", None, json!({ "slurm_job": job.id, "tasks": job.tasks }));
+    output::tell(&format!("submitted job {} of {} tasks", job.id, job.tasks));
+    if detach {
+        output::tell(&format!("when it has ended: fsin collect {}", store.root().display()));
+        return Ok(false);
+    }
+    let meter = Points::new(quiet, todo.len());
+    let mut silent = 0;
+    loop {
+        let ended = |point: &&&Point| store.folder(point).exists() || store.failure(point).is_some();
+        meter.set(points.iter().filter(ended).count());
+        match job.is_alive() {
+            Ok(false) => break,
+            Ok(true) => silent = 0,
+            // The controller of a busy cluster is sometimes silent for a while.
+            Err(error) if silent >= 30 => return Err(error.into()),
+            Err(_) => silent += 1,
+        }
+        if stop.load(Ordering::Relaxed) {
+            job.cancel()?;
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    for point in points {
+        if !store.folder(point).exists() && store.failure(point).is_none() {
+            store.fail(point, &format!("the job ended without a result; see {}/slurm", store.root().display()))?;
+        }
+    }
+    Ok(true)
+}
+
+fn summary(store: &Store, plan: &Plan, collected: &Collected) {
+    for (index, why) in &collected.failed {
+        output::tell(&format!("failed: {}: {why}", plan.describe(&plan.points[*index])));
+    }
+    let saturated =
+        collected.rows.iter().filter(|row| row.figures.get("saturated") == Some(&Value::Bool(true))).count();
+    let mut line = format!("{} of {} points have results", collected.rows.len(), plan.points.len());
+    for (count, what) in [
+        (saturated, "saturated"),
+        (collected.left_out, "beyond saturation and left out"),
+        (collected.failed.len(), "failed"),
+        (collected.missing.len(), "missing"),
+    ] {
+        if count > 0 {
+            line.push_str(&format!(", {count} {what}"));
+        }
+    }
+    output::tell(&format!("{line}: {}", store.root().join("results.csv").display()));
+}
+
+/// Runs single points of a planned sweep: what batch systems call.
+pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
+    let plan = store.plan()?;
+    let mut ids: Vec<String> = matches.get_many::<String>("points").into_iter().flatten().cloned().collect();
+    if let Some(list) = matches.get_one::<PathBuf>("list") {
+        let text = std::fs::read_to_string(list).map_err(|error| {
+            Complaint::new(
+                Exit::Usage,
+                format!("--list {}: {error}", list.display()),
+                "name a file of one identity per line",
+            )
+        })?;
+        ids.extend(text.lines().map(str::to_owned));
+    }
+    let _shared = store.lock(false)?;
+    let stop = interrupt::listen()?;
+    let mut exit = Exit::Done;
+    for id in ids {
+        let point = plan.points.iter().find(|point| point.id == id).ok_or_else(|| {
+            let what = format!("{} has no point `{id}`", store.root().display());
+            Complaint::new(Exit::Usage, what, "list its points with `fsin sweep --resume --dry-run -o DIR`")
+        })?;
+        if store.result(point)?.is_some() {
+            continue;
+        }
+        match one(&store, point, stop, true)? {
+            Ran::Done { .. } => {}
+            Ran::Interrupted => return Ok(Exit::Interrupted),
+            Ran::Failed(why) => {
+                output::tell(&format!("failed: {}: {why}", plan.describe(point)));
+                exit = Exit::PointsFailed;
+            }
+        }
+    }
+    Ok(exit)
+}
+
+/// Collects what has run, whoever ran it.
+pub(crate) fn gather(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
+    let plan = store.plan()?;
+    let collected = collect(&store, &plan)?;
+    write_results(&store, &plan, &collected)?;
+    if !matches.get_flag("quiet") {
+        summary(&store, &plan, &collected);
+    }
+    Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}

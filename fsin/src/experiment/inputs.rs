@@ -1,0 +1,116 @@
+//! The files that an experiment reads, and what identifies an experiment: its settings and the contents of those files.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+use trgen::synthetic::{Config, traffic};
+
+use super::keys::Kind;
+use super::resolve::{Experiment, Traffic};
+
+/// A file that was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its name as seen from the trace or pattern that it belongs to.
+    pub name: PathBuf,
+    /// \[bytes\] Its length.
+    pub bytes: u64,
+    /// SHA-256 of its content, as hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Digests of files, each read once.
+#[derive(Default, Debug)]
+pub struct Inputs {
+    known: HashMap<PathBuf, Vec<Input>>,
+}
+
+impl Inputs {
+    /// Every file that the experiment reads. Files that cannot be read are left to their readers, who say why.
+    pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
+        let (trace, config): (Option<&Path>, Option<&Config>) = match &experiment.traffic {
+            Traffic::Trace { path, beside, .. } => (Some(path), beside.as_ref()),
+            Traffic::Kernel { beside, .. } => (None, beside.as_ref()),
+            Traffic::Synthetic(config) => (None, Some(config)),
+        };
+        let patterns = config.into_iter().flat_map(|config| {
+            traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
+        });
+        let paths: Vec<PathBuf> = trace.map(Path::to_owned).into_iter().chain(patterns).collect();
+        paths.iter().flat_map(|path| self.below(path)).collect()
+    }
+
+    /// What identifies the experiment, as 64 hexadecimal digits: the same for the same settings and contents of files,
+    /// wherever those files are, and for any number of threads.
+    pub fn identity(&mut self, experiment: &Experiment) -> String {
+        let mut hasher = Sha256::new();
+        for (key, value) in experiment.effective() {
+            if key.kind != Kind::Path && key.name != "threads" {
+                hasher.update(format!("{} = {value:?}\n", key.name));
+            }
+        }
+        for Input { name, bytes, sha256, .. } in self.of(experiment) {
+            hasher.update(format!("{:?} {bytes} {sha256}\n", name.display().to_string()));
+        }
+        hex(&hasher.finalize())
+    }
+
+    /// The file of this path, or every file of the folder and its folders, in order of their names.
+    fn below(&mut self, path: &Path) -> Vec<Input> {
+        if let Some(inputs) = self.known.get(path) {
+            return inputs.clone();
+        }
+        // `archive#member` names a trace within an archive.
+        let text = path.to_string_lossy();
+        let (file, member) = match text.rsplit_once('#') {
+            Some((file, member)) if !path.exists() => (Path::new(file), Some(member)),
+            _ => (path, None),
+        };
+        let mut files = Vec::new();
+        gather(file, &mut files);
+        files.sort();
+        let inputs: Vec<Input> = files
+            .into_iter()
+            .filter_map(|path| {
+                let name = path.strip_prefix(file).ok().filter(|name| !name.as_os_str().is_empty());
+                let mut name = name.map_or_else(|| PathBuf::from(file.file_name().unwrap_or_default()), Into::into);
+                if let Some(member) = member {
+                    name.push(member);
+                }
+                let mut hasher = Sha256::new();
+                let bytes = io::copy(&mut fs::File::open(&path).ok()?, &mut hasher).ok()?;
+                Some(Input { path, name, bytes, sha256: hex(&hasher.finalize()) })
+            })
+            .collect();
+        self.known.insert(path.to_owned(), inputs.clone());
+        inputs
+    }
+}
+
+/// Every file below a path. Links to folders are not followed, as they may lead round in a circle.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) {
+    // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
+    match path.metadata() {
+        Ok(about) if about.is_file() => files.push(path.to_owned()),
+        Ok(about) if about.is_dir() => {
+            for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+                let linked = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+                if !(linked && entry.path().is_dir()) {
+                    gather(&entry.path(), files);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Bytes as hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

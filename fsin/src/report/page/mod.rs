@@ -1,0 +1,122 @@
+//! Results of a sweep as one HTML page that needs nothing else: no network, no other file, no script to be read.
+//!
+//! Warnings come first; then curves, what they say in numbers, every point, and where it all comes from.
+
+mod html;
+mod origin;
+mod tables;
+mod warnings;
+
+use html::escape;
+use tables::{comparison, points, saturation};
+
+use super::plot::{COLOURS, GRID, Picture, Scale, pictures};
+use crate::sweep::{Collected, Curves, Plan};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Results that others are compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline<'a> {
+    /// As readers know it.
+    pub name: &'a str,
+    /// What was planned.
+    pub plan: &'a Plan,
+    /// What has run.
+    pub collected: &'a Collected,
+}
+
+/// The page. `title` is what readers know the results by.
+#[must_use]
+pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Baseline<'_>>, scale: Scale) -> String {
+    let curves = Curves::of(plan, collected);
+    let mut body =
+        format!("<header><h1>{}</h1><p>{}</p></header>\n<main>\n", escape(title), origin::summary(plan, collected));
+    body.push_str(&warnings::section(plan, collected));
+    body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
+    for picture in pictures(&curves, collected, scale) {
+        body.push_str(&figure(&picture));
+    }
+    body.push_str("</div>");
+    if collected.rows.iter().any(|row| row.figures.get("saturated") == Some(&true.into())) {
+        body.push_str(
+            "<p class=\"note\">Hollow markers are saturated points: the network accepted less than was offered, and \
+                       its latency depends on how long the run was. No line leads to them.</p>",
+        );
+    }
+    body.push_str("</section>\n");
+    body.push_str(&saturation(&curves, collected));
+    if let Some(baseline) = baseline {
+        let others = Curves::of(baseline.plan, baseline.collected);
+        body.push_str(&comparison(baseline.name, (&others, baseline.collected), (&curves, collected)));
+    }
+    body.push_str(&points(plan, collected));
+    body.push_str(&origin::section(plan, collected));
+    body.push_str("</main>\n");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{body}<div id=\"tip\" hidden></div>\n\
+         <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        escape(title),
+        series_colours()
+    )
+}
+
+/// A picture within the page: its colours become those of the page, and its markers say their values.
+fn figure(picture: &Picture) -> String {
+    let start = picture.svg.find("<svg").unwrap_or(0);
+    let mut svg = picture.svg[start..].to_owned();
+    for (number, colour) in COLOURS.iter().enumerate() {
+        svg = svg.replace(&hex(*colour), &format!("var(--s{number})"));
+    }
+    for (from, to) in
+        [(hex(GRID), "var(--grid)"), ("#FFFFFF".to_owned(), "var(--paper)"), ("#000000".to_owned(), "currentColor")]
+    {
+        svg = svg.replace(&from, to);
+    }
+    // The size is that of the page; the box keeps the shape.
+    if let Some(end) = svg.find('>') {
+        svg.replace_range(..end, &svg_head());
+    }
+    let hints: String = picture
+        .hints
+        .iter()
+        .map(|hint| {
+            let text = escape(&hint.text);
+            format!(
+                "<circle class=\"hint\" tabindex=\"0\" cx=\"{}\" cy=\"{}\" r=\"22\"><title>{text}</title></circle>",
+                hint.x, hint.y
+            )
+        })
+        .collect();
+    let svg = svg.trim_end().trim_end_matches("</svg>").to_owned();
+    let label = escape(&picture.caption);
+    format!("<figure aria-label=\"{label}\">{svg}{hints}</svg><figcaption>{label}</figcaption></figure>\n")
+}
+
+fn svg_head() -> String {
+    let (width, height) = super::plot::SIZE;
+    format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"")
+}
+
+fn hex(colour: plotters::style::RGBColor) -> String {
+    format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
+}
+
+/// The colours of curves as variables of the style sheet: lighter ones of the same kind on a dark page.
+fn series_colours() -> String {
+    let declared = |light: f64| -> String {
+        let lighter = |part: u8| (f64::from(part) + (255.0 - f64::from(part)) * light).round() as u8;
+        let line = |(number, colour): (usize, &plotters::style::RGBColor)| {
+            format!("--s{number}:#{:02X}{:02X}{:02X};", lighter(colour.0), lighter(colour.1), lighter(colour.2))
+        };
+        COLOURS.iter().enumerate().map(line).collect()
+    };
+    format!(
+        ":root{{{}}}\n@media (prefers-color-scheme: dark) and (not print) {{:root{{{}}}}}\n",
+        declared(0.0),
+        declared(0.35)
+    )
+}

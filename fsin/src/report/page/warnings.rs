@@ -1,0 +1,72 @@
+//! What a reader must know before believing a figure.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::html::escape;
+use crate::sweep::{Collected, Plan};
+
+/// Points that are named one by one; of more, the first ones.
+const NAMED: usize = 6;
+
+/// Warnings first: failures, what is missing, what the runs said.
+pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
+    let mut items: Vec<(&str, String)> = Vec::new();
+    for (index, why) in &collected.failed {
+        let point = plan.describe(&plan.points[*index]);
+        items.push(("bad", format!("<b>Failed:</b> {}: {}", escape(&point), escape(why))));
+    }
+    if !collected.missing.is_empty() {
+        items.push(("bad", format!("<b>Not run yet:</b> {}", named(plan, &collected.missing))));
+    }
+    let versions: BTreeSet<String> = collected.rows.iter().map(|row| row.manifest["commit"].to_string()).collect();
+    if versions.len() > 1 {
+        let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
+        items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
+    }
+    // What several runs say is said once.
+    let mut said: Vec<(String, Vec<usize>)> = Vec::new();
+    for row in &collected.rows {
+        for field in ["warnings", "notes"] {
+            for text in row.figures.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+            {
+                // Of the same warning with other numbers, the beginning is the same.
+                let head = text.split([':', '(']).next().unwrap_or(text);
+                match said.iter_mut().find(|(known, _)| known.split([':', '(']).next() == Some(head)) {
+                    Some((_, points)) => points.push(row.index),
+                    None => said.push((text.to_owned(), vec![row.index])),
+                }
+            }
+        }
+    }
+    for (text, points) in said {
+        items.push(("", format!("{} <span class=\"where\">{}</span>", escape(&text), named(plan, &points))));
+    }
+    if collected.left_out > 0 {
+        items.push(("", format!("{} points beyond saturation were left out by the stop rule.", collected.left_out)));
+    }
+    for invalid in &plan.invalid {
+        items.push(("", format!("Left out, as it is no valid experiment: {}", escape(invalid))));
+    }
+    let single = plan.axis("seed").is_none();
+    if single && collected.rows.iter().any(|row| row.figures.get("accepted_load_ci95") != Some(&json!(null))) {
+        let text = "One seed: confidence intervals are those of batches of one run. Several seeds say more.";
+        items.push(("", text.to_owned()));
+    }
+    if items.is_empty() {
+        return "<section class=\"warnings\"><h2>Warnings</h2><p>None.</p></section>\n".to_owned();
+    }
+    let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
+    format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
+}
+
+fn named(plan: &Plan, points: &[usize]) -> String {
+    let mut names: Vec<String> =
+        points.iter().take(NAMED).map(|&index| escape(&plan.describe(&plan.points[index]))).collect();
+    if points.len() > NAMED {
+        names.push(format!("and {} more", points.len() - NAMED));
+    }
+    let count = if points.len() == 1 { "1 point".to_owned() } else { format!("{} points", points.len()) };
+    format!("<details><summary>{count}</summary>{}</details>", names.join("; "))
+}

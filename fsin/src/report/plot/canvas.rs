@@ -1,0 +1,171 @@
+//! What every picture has: a frame with titles and marks, a legend, markers that differ in shape and colour.
+
+use plotters::coord::Shift;
+use plotters::element::Drawable;
+use plotters::prelude::{
+    BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
+    SVGBackend, ShapeStyle, Text, WHITE,
+};
+use plotters::style::FontTransform;
+use plotters::style::TextStyle;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::Frame;
+use super::scale::{Axis, short};
+
+/// \[units\] Size of a picture. At half the width of a page (85 mm) letters of 34 units are 8 points high.
+pub(super) const WIDTH: i32 = 1000;
+pub(super) const HEIGHT: i32 = 720;
+const LETTERS: i32 = 34;
+/// \[units\] Mean width of a letter.
+const LETTER: f64 = 0.45 * LETTERS as f64;
+const LEFT: i32 = 160;
+const RIGHT: i32 = 30;
+const BOTTOM: i32 = 104;
+const LINE: i32 = 46;
+
+/// Colours that colour-blind readers tell apart (Okabe and Ito, 2008), then grey.
+pub(crate) const COLOURS: [RGBColor; 8] = [
+    RGBColor(0x00, 0x72, 0xB2),
+    RGBColor(0xD5, 0x5E, 0x00),
+    RGBColor(0x00, 0x9E, 0x73),
+    RGBColor(0xCC, 0x79, 0xA7),
+    RGBColor(0xE6, 0x9F, 0x00),
+    RGBColor(0x56, 0xB4, 0xE9),
+    RGBColor(0x7A, 0x4F, 0x2B),
+    RGBColor(0x66, 0x66, 0x66),
+];
+/// Colour of the lines behind.
+pub(crate) const GRID: RGBColor = RGBColor(0xE0, 0xE0, 0xE0);
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A picture being drawn.
+pub(super) struct Canvas<'a> {
+    area: Area<'a>,
+    /// \[units\] Edges of the frame.
+    pub(super) left: i32,
+    pub(super) right: i32,
+    pub(super) top: i32,
+    pub(super) bottom: i32,
+}
+
+impl<'a> Canvas<'a> {
+    /// An empty picture with a legend of these words.
+    pub(super) fn new(svg: &'a mut String, labels: &[&str]) -> Self {
+        let area = SVGBackend::with_string(svg, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
+        let mut canvas = Self { area, left: LEFT, right: WIDTH - RIGHT, top: 30, bottom: HEIGHT - BOTTOM };
+        // A string takes whatever is written, so drawing does not fail.
+        let _ = canvas.area.fill(&WHITE);
+        canvas.legend(labels);
+        canvas
+    }
+
+    /// Draws one thing.
+    pub(super) fn put<E>(&self, element: E)
+    where
+        for<'b> &'b E: plotters::element::PointCollection<'b, (i32, i32)>,
+        E: Drawable<SVGBackend<'a>>,
+    {
+        let _ = self.area.draw(&element);
+    }
+
+    /// A line through places.
+    pub(super) fn line(&self, places: Vec<(i32, i32)>, style: ShapeStyle) {
+        self.put(PathElement::new(places, style));
+    }
+
+    /// Words at a place.
+    pub(super) fn words(&self, text: &str, at: (i32, i32), hpos: HPos, vpos: VPos) {
+        self.put(Text::new(text.to_owned(), at, style(hpos, vpos)));
+    }
+
+    fn legend(&mut self, labels: &[&str]) {
+        if labels.iter().all(|label| label.is_empty()) {
+            return;
+        }
+        let (mut x, mut y) = (self.left, 28);
+        for (number, label) in labels.iter().enumerate() {
+            let width = 60 + (LETTER * label.chars().count() as f64) as i32 + 30;
+            if x > self.left && x + width > self.right {
+                (x, y) = (self.left, y + LINE);
+            }
+            self.line(vec![(x, y), (x + 48, y)], colour(number).stroke_width(4));
+            self.marker(number, (x + 24, y), true);
+            self.words(label, (x + 60, y), HPos::Left, VPos::Center);
+            x += width;
+        }
+        self.top = y + LINE;
+    }
+
+    /// The frame with marks along both axes; `words` stand along the horizontal one instead of numbers.
+    pub(super) fn frame(&self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
+        let Self { left, right, top, bottom, .. } = *self;
+        for tick in y.ticks() {
+            let at = y.place(tick);
+            self.line(vec![(left, at), (right, at)], GRID.stroke_width(2));
+            self.words(&short(tick), (left - 12, at), HPos::Right, VPos::Center);
+        }
+        for tick in x.iter().flat_map(|x| x.ticks().into_iter().map(|tick| (tick, x.place(tick)))) {
+            self.line(vec![(tick.1, top), (tick.1, bottom)], GRID.stroke_width(2));
+            self.words(&short(tick.0), (tick.1, bottom + 10), HPos::Center, VPos::Top);
+        }
+        let ink = BLACK.stroke_width(3);
+        self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
+        self.words(&frame.x_title, ((left + right) / 2, HEIGHT - 12), HPos::Center, VPos::Bottom);
+        let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
+        let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
+        self.put(Text::new(frame.y_title.to_owned(), (8, (top + bottom) / 2), upright));
+    }
+
+    /// The marker of a curve: full, or hollow.
+    pub(super) fn marker(&self, number: usize, (x, y): (i32, i32), full: bool) {
+        const SIZE: i32 = 10;
+        let colour = COLOURS[number % COLOURS.len()];
+        let shape: Vec<(i32, i32)> = match number % 4 {
+            0 => Vec::new(),
+            1 => vec![(-9, -9), (9, -9), (9, 9), (-9, 9)],
+            2 => vec![(0, -12), (12, 9), (-12, 9)],
+            _ => vec![(0, -13), (13, 0), (0, 13), (-13, 0)],
+        };
+        let shape: Vec<(i32, i32)> = shape.into_iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        let inside = if full { colour.filled() } else { WHITE.filled() };
+        if shape.is_empty() {
+            self.put(Circle::new((x, y), SIZE, inside));
+            self.put(Circle::new((x, y), SIZE, colour.stroke_width(4)));
+        } else {
+            let mut edge = shape.clone();
+            edge.push(shape[0]);
+            edge.push(shape[1]);
+            self.put(Polygon::new(shape, inside));
+            self.line(edge, colour.stroke_width(4));
+        }
+    }
+
+    /// Bars of a confidence interval.
+    pub(super) fn interval(&self, number: usize, x: i32, (low, high): (i32, i32)) {
+        if (high - low).abs() < 4 {
+            return;
+        }
+        let style = colour(number).stroke_width(3);
+        self.line(vec![(x, low), (x, high)], style);
+        for y in [low, high] {
+            self.line(vec![(x - 8, y), (x + 8, y)], style);
+        }
+    }
+
+    /// Ends the picture.
+    pub(super) fn finish(self) {
+        self.put(EmptyElement::at((0, 0)));
+        let _ = self.area.present();
+    }
+}
+
+/// Colour of a curve.
+pub(super) fn colour(number: usize) -> RGBColor {
+    COLOURS[number % COLOURS.len()]
+}
+
+fn style(hpos: HPos, vpos: VPos) -> TextStyle<'static> {
+    TextStyle::from(("sans-serif", LETTERS).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
+}

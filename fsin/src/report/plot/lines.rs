@@ -1,0 +1,59 @@
+//! Curves along an axis of numbers.
+
+use plotters::prelude::{Color, RGBColor};
+
+use super::canvas::{Canvas, colour};
+use super::scale::Axis;
+use super::{Frame, Hint, Mark};
+
+/// Draws curves; also what their markers say.
+pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
+    let mut svg = String::new();
+    let mut hints = Vec::new();
+    let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
+    let canvas = Canvas::new(&mut svg, &labels);
+    let spots = || frame.series.iter().flat_map(|series| &series.spots);
+    let most = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MIN, f64::max);
+    let least = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MAX, f64::min);
+    let upper = |mark: &Mark| mark.value.mean + mark.value.ci95.unwrap_or(0.0);
+    let x = Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right);
+    let y = if frame.log {
+        Axis::log(least(&|mark| mark.value.mean), most(&upper), canvas.bottom, canvas.top)
+    } else {
+        Axis::linear(0.0, most(&upper), canvas.bottom, canvas.top)
+    };
+    canvas.frame(frame, Some(&x), &y);
+    if frame.diagonal {
+        let end = most(&|mark| mark.x).min(most(&upper));
+        dashes(&canvas, (x.place(0.0), y.place(0.0)), (x.place(end), y.place(end)));
+    }
+    for (number, series) in frame.series.iter().enumerate() {
+        let place = |mark: &Mark| (x.place(mark.x), y.place(mark.value.mean));
+        for pair in series.spots.windows(2).filter(|pair| !pair[0].saturated && !pair[1].saturated) {
+            canvas.line(pair.iter().map(place).collect(), colour(number).stroke_width(4));
+        }
+        for mark in &series.spots {
+            if let Some(ci95) = mark.value.ci95 {
+                let low = (mark.value.mean - ci95).max(if frame.log { f64::MIN_POSITIVE } else { 0.0 });
+                canvas.interval(number, x.place(mark.x), (y.place(low), y.place(mark.value.mean + ci95)));
+            }
+        }
+        for mark in &series.spots {
+            let (x, y) = place(mark);
+            canvas.marker(number, (x, y), !mark.saturated);
+            hints.push(Hint { x, y, text: mark.hint(&series.label, &frame.x_title, frame.y_title) });
+        }
+    }
+    canvas.finish();
+    (svg, hints)
+}
+
+/// A broken line, to be seen behind curves.
+fn dashes(canvas: &Canvas, from: (i32, i32), to: (i32, i32)) {
+    const PARTS: i32 = 60;
+    let at = |part: i32| (from.0 + (to.0 - from.0) * part / PARTS, from.1 + (to.1 - from.1) * part / PARTS);
+    let grey: RGBColor = RGBColor(0x99, 0x99, 0x99);
+    for part in (0..PARTS).step_by(2) {
+        canvas.line(vec![at(part), at(part + 1)], grey.stroke_width(2));
+    }
+}

@@ -1,0 +1,183 @@
+//! Curves as pictures: SVG, legible at half the width of a page, told apart without colours too.
+//!
+//! Of a saturated point only the marker is drawn, hollow, and no line leads to it: beyond saturation a mean delay is that
+//! of a run of this length and of nothing else.
+
+mod bars;
+mod canvas;
+mod lines;
+mod scale;
+
+use serde_json::Value as Json;
+
+pub(super) use canvas::{COLOURS, GRID};
+pub(crate) use scale::short;
+
+use crate::experiment::key;
+use crate::sweep::{Collected, Curves, Value};
+
+/// What can be drawn: figure, title of its axis with the unit, name of its file.
+const PICTURES: &[(&str, &str, &str)] = &[
+    ("completion_cycles", "Completion time (cycles)", "completion"),
+    ("finish_max_ns", "Completion time (ns)", "completion"),
+    ("latency_mean_cycles", "Mean latency (cycles)", "latency"),
+    ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
+    ("accepted_load_phits_per_node_cycle", "Accepted load (phits/node/cycle)", "accepted"),
+    ("shot_cycles_mean", "Cycles per shot", "shots"),
+];
+
+/// Curves of one picture: more cannot be told apart.
+const MOST_CURVES: usize = 8;
+
+/// \[units\] Width and height of every picture.
+pub(super) const SIZE: (i32, i32) = (canvas::WIDTH, canvas::HEIGHT);
+
+/// How the vertical axis is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// Logarithmic where the largest value is more than twenty times the smallest.
+    Auto,
+    /// Evenly.
+    Linear,
+    /// By factors.
+    Log,
+}
+
+/// Something of a picture that a pointer may rest on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hint {
+    /// \[units of the picture\] Where.
+    pub x: i32,
+    /// \[units of the picture\] Where.
+    pub y: i32,
+    /// What it is.
+    pub text: String,
+}
+
+/// A finished picture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// Name for its file.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub caption: String,
+    /// The picture.
+    pub svg: String,
+    /// Its values: axis, curve, mean, confidence.
+    pub data: String,
+    /// What its markers say.
+    pub hints: Vec<Hint>,
+}
+
+/// One curve as it is drawn.
+struct Series {
+    label: String,
+    spots: Vec<Mark>,
+}
+
+/// One point as it is drawn.
+struct Mark {
+    x: f64,
+    word: String,
+    value: Value,
+    saturated: bool,
+}
+
+/// A picture before it is drawn.
+struct Frame<'a> {
+    series: &'a [Series],
+    x_title: String,
+    y_title: &'a str,
+    log: bool,
+    /// Whether equal values of both axes are a line worth seeing.
+    diagonal: bool,
+}
+
+impl Mark {
+    fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
+        let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
+        let ci95 = self.value.ci95.map_or(String::new(), |ci95| format!(" ± {}", scale::short(ci95)));
+        let end = if self.saturated { "\nsaturated" } else { "" };
+        format!("{head}{x_title}: {}\n{y_title}: {}{ci95}{end}", self.word, scale::short(self.value.mean))
+    }
+}
+
+/// Draws every figure that the results have. `scale` is that of delays; loads are linear.
+#[must_use]
+pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Picture> {
+    let mut pictures = Vec::new();
+    for &(figure, y_title, name) in PICTURES {
+        if !curves.have(&collected.rows, figure) {
+            continue;
+        }
+        let all: Vec<Series> = curves
+            .curves
+            .iter()
+            .map(|curve| Series {
+                label: curve.label.clone(),
+                spots: curve
+                    .spots
+                    .iter()
+                    .filter_map(|spot| {
+                        let value = spot.value(&collected.rows, figure)?;
+                        Some(Mark { x: spot.x, word: spot.word.clone(), value, saturated: spot.saturated })
+                    })
+                    .collect(),
+            })
+            .filter(|series| !series.spots.is_empty())
+            .collect();
+        let parts = all.len().div_ceil(MOST_CURVES);
+        for (part, series) in all.chunks(MOST_CURVES).enumerate() {
+            let frame = Frame {
+                series,
+                x_title: axis_title(&curves.axis),
+                y_title,
+                log: is_log(figure, series, scale),
+                diagonal: figure.starts_with("accepted") && curves.axis == "load",
+            };
+            let (svg, hints) = if curves.numeric { lines::draw(&frame) } else { bars::draw(&frame) };
+            let (name, of) = match parts {
+                1 => (name.to_owned(), String::new()),
+                _ => (format!("{name}-{}", part + 1), format!(", part {} of {parts}", part + 1)),
+            };
+            let what = y_title.split(" (").next().unwrap_or(y_title);
+            let against = if curves.axis == "load" { "offered load" } else { &curves.axis };
+            let caption = format!("{what} against {against}{of}");
+            pictures.push(Picture { name, caption, svg, data: data(&curves.axis, figure, series), hints });
+        }
+    }
+    pictures
+}
+
+fn is_log(figure: &str, series: &[Series], scale: Scale) -> bool {
+    let values = || series.iter().flat_map(|series| series.spots.iter().map(|spot| spot.value.mean));
+    let positive = values().all(|value| value > 0.0);
+    let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
+    match scale {
+        _ if !positive || figure.starts_with("accepted") => false,
+        Scale::Auto => most > 20.0 * least,
+        Scale::Linear => false,
+        Scale::Log => true,
+    }
+}
+
+fn axis_title(axis: &str) -> String {
+    match key(axis) {
+        _ if axis == "load" => "Offered load (phits/node/cycle)".to_owned(),
+        Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
+        _ => axis.to_owned(),
+    }
+}
+
+/// The values of a picture as CSV.
+fn data(axis: &str, figure: &str, series: &[Series]) -> String {
+    let mut text = format!("curve,{axis},{figure},ci95,saturated\n");
+    for series in series {
+        for Mark { word, value, saturated, .. } in &series.spots {
+            let label = series.label.replace('"', "\"\"");
+            let ci95 = value.ci95.map_or(String::new(), |ci95| Json::from(ci95).to_string());
+            text.push_str(&format!("\"{label}\",\"{word}\",{},{ci95},{saturated}\n", Json::from(value.mean)));
+        }
+    }
+    text
+}

@@ -1,0 +1,136 @@
+//! Axes: from values to places, and round numbers to mark.
+
+/// A range of values laid over a range of places.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    from: i32,
+    to: i32,
+    log: bool,
+}
+
+impl Axis {
+    /// An even axis from 0, or from `low`, up to a round number above `high`.
+    pub(super) fn linear(low: f64, high: f64, from: i32, to: i32) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        let step = step(high - low);
+        Self { low: (low / step).floor() * step, high: (high / step - 1e-9).ceil() * step, from, to, log: false }
+    }
+
+    /// An axis by factors, around positive values.
+    pub(super) fn log(low: f64, high: f64, from: i32, to: i32) -> Self {
+        let marks = [1.0, 2.0, 5.0, 10.0];
+        let below = |value: f64| {
+            let power = 10_f64.powf(value.log10().floor());
+            marks.iter().map(|mark| mark * power).filter(|&mark| mark <= value * (1.0 + 1e-9)).fold(power, f64::max)
+        };
+        let above = |value: f64| {
+            let power = 10_f64.powf(value.log10().floor());
+            marks.iter().map(|mark| mark * power).find(|&mark| mark >= value * (1.0 - 1e-9)).unwrap_or(10.0 * power)
+        };
+        let (low, high) = (below(low), above(high));
+        Self { low, high: if high > low { high } else { 10.0 * low }, from, to, log: true }
+    }
+
+    /// Where a value is. Values beyond the axis stand at its end.
+    pub(super) fn place(&self, value: f64) -> i32 {
+        let value = value.clamp(self.low, self.high);
+        let share = if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.from + (f64::from(self.to - self.from) * share).round() as i32
+    }
+
+    /// Round values along the axis.
+    pub(super) fn ticks(&self) -> Vec<f64> {
+        if !self.log {
+            let step = step(self.high - self.low);
+            let count = ((self.high - self.low) / step).round() as usize;
+            return (0..=count).map(|at| self.low + step * at as f64).collect();
+        }
+        let (mut ticks, mut power) = (Vec::new(), 10_f64.powf(self.low.log10().floor()));
+        // Over many powers of ten 2 and 5 would stand in each other's way.
+        let marks: &[f64] = if self.high / self.low > 3e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        while power <= self.high * (1.0 + 1e-9) {
+            let within = |tick: &f64| (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(tick);
+            ticks.extend(marks.iter().map(|mark| mark * power).filter(within));
+            power *= 10.0;
+        }
+        ticks
+    }
+}
+
+/// A round distance of marks for a range: 1, 2 or 5 times a power of ten, four to eight of them.
+fn step(range: f64) -> f64 {
+    let rough = range / 5.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    let share = rough / power;
+    power
+        * if share < 1.5 {
+            1.0
+        } else if share < 3.5 {
+            2.0
+        } else if share < 7.5 {
+            5.0
+        } else {
+            10.0
+        }
+}
+
+/// A number for people: four digits that matter.
+pub(crate) fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let digits = (3 - value.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { grouped(&text) }
+}
+
+/// Thin spaces between thousands.
+fn grouped(digits: &str) -> String {
+    if digits.len() < 5 {
+        return digits.to_owned();
+    }
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && digit.is_ascii_digit() {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_round_and_enclose_the_values() {
+        let axis = Axis::linear(0.0, 0.97, 0, 100);
+        let ticks: Vec<String> = axis.ticks().into_iter().map(short).collect();
+        assert_eq!(ticks, ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
+        assert_eq!((axis.place(0.0), axis.place(0.5), axis.place(1.0), axis.place(7.0)), (0, 50, 100, 100));
+        let axis = Axis::log(19.0, 430.0, 100, 0);
+        assert_eq!(axis.ticks(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0]);
+        assert_eq!((axis.place(10.0), axis.place(500.0)), (100, 0));
+        assert_eq!(Axis::linear(3.0, 3.0, 0, 1).ticks().len(), 6, "one value is a range too");
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_matter() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.299_283, "0.2993"),
+            (30.27, "30.27"),
+            (286.4, "286.4"),
+            (1_090_921.0, "1\u{2009}090\u{2009}921"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+}

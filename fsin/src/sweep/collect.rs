@@ -1,0 +1,117 @@
+//! Results of a sweep: the points that have run, in the order of the plan.
+
+use serde_json::{Map, Value, json};
+
+use super::plan::Plan;
+use super::stop::left_out;
+use super::store::{Store, StoreError};
+use crate::report::{COSTS, write_rows};
+
+/// A point that has run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// Its position in the plan.
+    pub index: usize,
+    /// Its figures; those that depend on the machine are left out.
+    pub figures: Map<String, Value>,
+    /// How it was made.
+    pub manifest: Value,
+}
+
+/// What has become of the points of a plan.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Collected {
+    /// Points with results.
+    pub rows: Vec<Row>,
+    /// Points that failed, with the reason: without result, or in deadlock.
+    pub failed: Vec<(usize, String)>,
+    /// Points that nobody has run yet.
+    pub missing: Vec<usize>,
+    /// Points beyond the end of their curve, by the stop rule.
+    pub left_out: usize,
+}
+
+impl Collected {
+    /// True if every point of the plan has a result or is left out by the stop rule.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.failed.is_empty() && self.missing.is_empty()
+    }
+}
+
+/// The figures of a run that are the same on every machine and at any time.
+#[must_use]
+pub fn reproducible(figures: &Map<String, Value>) -> Map<String, Value> {
+    let same = figures.iter().filter(|(name, _)| *name != "manifest" && !COSTS.contains(&name.as_str()));
+    let mut same: Map<String, Value> = same.map(|(name, value)| (name.clone(), value.clone())).collect();
+    // Threads change nothing else.
+    if let Some(Value::Object(settings)) = same.get_mut("experiment") {
+        settings.remove("threads");
+    }
+    same
+}
+
+/// Why a result is a failure, if it is one.
+fn failure(figures: &Map<String, Value>) -> Option<String> {
+    match figures.get("failure") {
+        Some(Value::Object(failure)) => failure.get("what").and_then(Value::as_str).map(str::to_owned),
+        _ if figures.get("complete") == Some(&json!(false)) && figures["experiment"]["strict"] == json!(true) => {
+            Some("the limit of cycles ended the run".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// Reads what there is.
+///
+/// # Errors
+/// A result that is not what was written.
+pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
+    let mut collected = Collected::default();
+    let mut results = Vec::with_capacity(plan.points.len());
+    for point in &plan.points {
+        results.push(store.result(point)?);
+    }
+    let saturated = |result: &Option<Map<String, Value>>| {
+        result.as_ref().map(|figures| figures.get("saturated") == Some(&json!(true)))
+    };
+    let left_out = left_out(plan, &results.iter().map(saturated).collect::<Vec<_>>());
+    for (index, result) in results.into_iter().enumerate() {
+        match result {
+            _ if left_out[index] => collected.left_out += 1,
+            Some(figures) => {
+                collected.failed.extend(failure(&figures).map(|why| (index, why)));
+                let manifest = figures.get("manifest").cloned().unwrap_or_default();
+                collected.rows.push(Row { index, figures: reproducible(&figures), manifest });
+            }
+            None => match store.failure(&plan.points[index]) {
+                Some(why) => collected.failed.push((index, why)),
+                None => collected.missing.push(index),
+            },
+        }
+    }
+    Ok(collected)
+}
+
+/// Writes `results.jsonl` and `results.csv`: one line per point, its identity first.
+///
+/// # Errors
+/// When nothing can be written there.
+pub fn write_results(store: &Store, plan: &Plan, collected: &Collected) -> Result<(), StoreError> {
+    let rows: Vec<Map<String, Value>> = collected
+        .rows
+        .iter()
+        .map(|row| {
+            let mut whole = Map::new();
+            whole.insert("point".to_owned(), json!(plan.points[row.index].id));
+            whole.extend(row.figures.clone());
+            whole
+        })
+        .collect();
+    let lines: String = rows.iter().map(|row| format!("{}\n", Value::Object(row.clone()))).collect();
+    store.written("results.jsonl", store.replace("results.jsonl", &lines))?;
+    let mut table = Vec::new();
+    let written =
+        write_rows(&rows, &mut table).and_then(|()| store.replace("results.csv", &String::from_utf8_lossy(&table)));
+    store.written("results.csv", written)
+}

@@ -1,0 +1,155 @@
+//! Results as curves: what is drawn, tabulated and compared.
+
+use serde_json::Value as Json;
+
+use super::collect::{Collected, Row};
+use super::plan::{Plan, PlanAxis};
+use super::statistics::{Estimate, estimate};
+use crate::experiment::{Kind, key};
+
+/// A figure at a point of a curve.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Value {
+    /// Mean over seeds, or the figure of the one run.
+    pub mean: f64,
+    /// Half the width of the 95 % confidence interval: over seeds, or over the batches of the one run.
+    pub ci95: Option<f64>,
+}
+
+/// A point of a curve: the runs that differ in their seed alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spot {
+    /// Where it is on the axis; its position where the axis is of words.
+    pub x: f64,
+    /// The same as it was written.
+    pub word: String,
+    /// Its runs, as positions in [`Collected::rows`].
+    pub rows: Vec<usize>,
+    /// True if any of the runs is saturated.
+    pub saturated: bool,
+}
+
+/// Spots that differ in one setting.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curve {
+    /// The settings that tell it from others; empty if there is one curve.
+    pub label: String,
+    /// The same, as keys and values.
+    pub settings: Vec<(String, String)>,
+    /// In order of the axis.
+    pub spots: Vec<Spot>,
+}
+
+/// The curves of a sweep.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curves {
+    /// The setting along the axis.
+    pub axis: String,
+    /// True if its values are numbers.
+    pub numeric: bool,
+    /// In the order of the plan.
+    pub curves: Vec<Curve>,
+}
+
+impl Curves {
+    /// The curves of results. The axis is the load if it varies, else the first setting that varies and is a number, else
+    /// the first that varies; without any, the load.
+    #[must_use]
+    pub fn of(plan: &Plan, collected: &Collected) -> Self {
+        let candidates = || plan.axes.iter().enumerate().filter(|(_, axis)| axis.key != "seed");
+        let along = plan
+            .axis("load")
+            .or_else(|| candidates().find(|(_, axis)| is_numeric(axis)).map(|(at, _)| at))
+            .or_else(|| candidates().next().map(|(at, _)| at));
+        let axis = along.map(|at| &plan.axes[at]);
+        let numeric = axis.is_none_or(is_numeric);
+        let mut curves: Vec<Curve> = Vec::new();
+        for (number, row) in collected.rows.iter().enumerate() {
+            let values = &plan.points[row.index].values;
+            let settings: Vec<(String, String)> = plan
+                .axes
+                .iter()
+                .zip(values)
+                .enumerate()
+                .filter(|&(at, (axis, _))| Some(at) != along && axis.key != "seed")
+                .map(|(_, (axis, value))| (axis.key.clone(), value.clone()))
+                .collect();
+            let (x, word) = match (along, axis) {
+                (Some(at), Some(axis)) => (position(axis, &values[at], numeric), values[at].clone()),
+                _ => {
+                    let load = &row.figures["experiment"]["load"];
+                    (load.as_f64().unwrap_or(0.0), load.to_string())
+                }
+            };
+            let curve = match curves.iter().position(|curve| curve.settings == settings) {
+                Some(at) => &mut curves[at],
+                None => {
+                    let label = settings.iter().map(|(key, value)| label(key, value)).collect::<Vec<_>>().join(", ");
+                    curves.push(Curve { label, settings, spots: Vec::new() });
+                    let last = curves.len() - 1;
+                    &mut curves[last]
+                }
+            };
+            let saturated = row.figures.get("saturated") == Some(&Json::Bool(true));
+            match curve.spots.iter_mut().find(|spot| spot.word == word) {
+                Some(spot) => {
+                    spot.rows.push(number);
+                    spot.saturated |= saturated;
+                }
+                None => curve.spots.push(Spot { x, word, rows: vec![number], saturated }),
+            }
+        }
+        for curve in &mut curves {
+            curve.spots.sort_by(|a, b| a.x.total_cmp(&b.x));
+        }
+        Self { axis: axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone()), numeric, curves }
+    }
+
+    /// True if any run has this figure.
+    #[must_use]
+    pub fn have(&self, rows: &[Row], figure: &str) -> bool {
+        rows.iter().any(|row| row.figures.get(figure).is_some_and(Json::is_number))
+    }
+}
+
+impl Spot {
+    /// A figure of this spot; `None` if one of its runs does not have it.
+    #[must_use]
+    pub fn value(&self, rows: &[Row], figure: &str) -> Option<Value> {
+        let values = self.values(rows, figure)?;
+        let Estimate { mean, ci95, .. } = estimate(&values)?;
+        let own = || {
+            let name = figure.strip_suffix("_phits_per_node_cycle").or(figure.strip_suffix("_mean_cycles"));
+            let only = self.rows.first().filter(|_| self.rows.len() == 1)?;
+            name.and_then(|name| rows[*only].figures.get(&format!("{name}_ci95"))).and_then(Json::as_f64)
+        };
+        Some(Value { mean, ci95: ci95.or_else(own) })
+    }
+
+    /// A figure of every run of this spot; `None` if one does not have it.
+    #[must_use]
+    pub fn values(&self, rows: &[Row], figure: &str) -> Option<Vec<f64>> {
+        self.rows.iter().map(|&row| rows[row].figures.get(figure).and_then(Json::as_f64)).collect()
+    }
+}
+
+fn is_numeric(axis: &PlanAxis) -> bool {
+    axis.values.iter().all(|value| value.parse::<f64>().is_ok())
+}
+
+fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
+    match value.parse() {
+        Ok(number) if numeric => number,
+        _ => axis.values.iter().position(|known| known == value).unwrap_or(0) as f64,
+    }
+}
+
+/// A setting as a legend says it: words speak for themselves, numbers need their key.
+fn label(name: &str, value: &str) -> String {
+    match key(name).map(|key| key.kind) {
+        Some(Kind::Word) => value.to_owned(),
+        Some(Kind::Path) => value.rsplit('/').next().unwrap_or(value).to_owned(),
+        Some(Kind::Switch) => format!("{name}: {value}"),
+        _ => format!("{name} {value}"),
+    }
+}

@@ -1,0 +1,236 @@
+//! Axes: settings with several values, and every combination of them.
+
+use crate::experiment::{KEYS, Key, Kind, Lists, Setting, Settings, SettingsError};
+
+/// Largest number of points of a sweep.
+const MAX_POINTS: usize = 1_000_000;
+
+/// A setting with several values.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// What is set.
+    pub key: &'static Key,
+    /// Its values, in the order in which they were given; at least two, all different.
+    pub values: Vec<Setting>,
+}
+
+/// An experiment with lists for some values.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// What varies: in the order of the key table, but the load and the seed last.
+    pub axes: Vec<Axis>,
+    fixed: Vec<(&'static Key, Setting)>,
+}
+
+impl Grid {
+    /// Lists as they were given, their ranges replaced by the values that they mean.
+    ///
+    /// # Errors
+    /// A range that cannot be read, a value given twice, too many points.
+    pub fn new(mut lists: Lists) -> Result<Self, SettingsError> {
+        let (mut axes, mut fixed) = (Vec::new(), Vec::new());
+        for key in KEYS {
+            let Some(given) = lists.remove(key.name) else { continue };
+            let mut values: Vec<Setting> = Vec::new();
+            for setting in given {
+                for value in expanded(key, &setting)? {
+                    if values.iter().any(|known| known.value == value) {
+                        let what = format!("`{}` has the value {value} twice", key.name);
+                        return Err(refusal(&setting, what, "give every value once"));
+                    }
+                    values.push(Setting { value, ..setting.clone() });
+                }
+            }
+            match values.len() {
+                0 => {}
+                1 => fixed.extend(values.pop().map(|value| (key, value))),
+                _ => axes.push(Axis { key, values }),
+            }
+        }
+        axes.sort_by_key(|axis| match axis.key.name {
+            "load" => 1,
+            "seed" => 2,
+            _ => 0,
+        });
+        let points = axes.iter().try_fold(1_usize, |points, axis| points.checked_mul(axis.values.len()));
+        if points.is_none_or(|points| points > MAX_POINTS) {
+            let last = axes.iter().flat_map(|axis| &axis.values).next_back().or(fixed.last().map(|(_, value)| value));
+            return Err(SettingsError {
+                what: format!("the axes have more than {MAX_POINTS} combinations"),
+                remedy: "give fewer values, or split the sweep".to_owned(),
+                origin: last.map_or(crate::experiment::Origin::Default, |value| value.origin.clone()),
+            });
+        }
+        Ok(Self { axes, fixed })
+    }
+
+    /// Number of combinations.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.axes.iter().map(|axis| axis.values.len()).product()
+    }
+
+    /// False: without axes there is one combination.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The values of the axes in one combination; the last axis varies fastest.
+    #[must_use]
+    pub fn values(&self, index: usize) -> Vec<&Setting> {
+        let mut rest = index;
+        let mut values: Vec<&Setting> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            values.push(&axis.values[rest % axis.values.len()]);
+            rest /= axis.values.len();
+        }
+        values.reverse();
+        values
+    }
+
+    /// The settings of one combination.
+    ///
+    /// # Errors
+    /// Never: the keys are known.
+    pub fn settings(&self, index: usize) -> Result<Settings, SettingsError> {
+        let mut settings = Settings::default();
+        for (key, setting) in &self.fixed {
+            settings.set(key.name, &setting.value, setting.origin.clone())?;
+        }
+        for (axis, setting) in self.axes.iter().zip(self.values(index)) {
+            settings.set(axis.key.name, &setting.value, setting.origin.clone())?;
+        }
+        Ok(settings)
+    }
+}
+
+fn refusal(setting: &Setting, what: String, remedy: &str) -> SettingsError {
+    SettingsError { what, remedy: remedy.to_owned(), origin: setting.origin.clone() }
+}
+
+/// The values that a word means: itself, or those of a range.
+fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> {
+    let word = &setting.value;
+    let numeric = matches!(key.kind, Kind::Integer | Kind::Number);
+    let Some((first, rest)) = word.split_once("..").filter(|_| numeric) else { return Ok(vec![word.clone()]) };
+    let wrong = || {
+        let remedy = if key.kind == Kind::Integer { "write 1..5 or 10..50/5" } else { "write 0.05..1.0/20" };
+        let what = format!(
+            "`{}` cannot read the range {word}: FIRST..LAST/COUNT, from a smaller number to a larger one",
+            key.name
+        );
+        refusal(setting, what, remedy)
+    };
+    let (last, count) = match rest.split_once('/') {
+        Some((last, count)) => (last, Some(count.parse::<usize>().map_err(|_| wrong())?)),
+        None => (rest, None),
+    };
+    let number = |word: &str| word.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
+    let (first, last) = (number(first)?, number(last)?);
+    let count = match count {
+        None if key.kind == Kind::Integer && last > first && last - first < MAX_POINTS as f64 => {
+            (last - first) as usize + 1
+        }
+        Some(count) if (2..=MAX_POINTS).contains(&count) && last > first => count,
+        _ => return Err(wrong()),
+    };
+    let step = (last - first) / (count - 1) as f64;
+    let values = (0..count).map(|at| {
+        // Nine decimals: a step of a third is written as one would write it.
+        let value = ((first + step * at as f64) * 1e9).round() / 1e9;
+        if key.kind == Kind::Integer && value.fract() != 0.0 {
+            return Err(refusal(
+                setting,
+                format!("`{}`: the range {word} has values that are not whole", key.name),
+                "write 10..50/5",
+            ));
+        }
+        Ok(value.to_string())
+    });
+    values.collect()
+}
+
+/// Values of a flag that holds several: split at commas outside of brackets. Keys whose values have commas of their own
+/// take one value each time the flag is given.
+#[must_use]
+pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
+    const OWN_COMMAS: [&str; 4] = ["kernel", "hosts", "network", "topology"];
+    if key.kind == Kind::Path || OWN_COMMAS.contains(&key.name) {
+        return vec![word.to_owned()];
+    }
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, letter) in word.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(word[start..at].trim().to_owned());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(word[start..].trim().to_owned());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Origin, key};
+
+    fn lists(pairs: &[(&'static str, &[&str])]) -> Lists {
+        let setting = |value: &&str| Setting { value: (*value).to_owned(), origin: Origin::Flag, listed: true };
+        pairs.iter().map(|&(name, values)| (name, values.iter().map(setting).collect())).collect()
+    }
+
+    #[test]
+    fn loads_vary_fastest_but_for_seeds() {
+        let grid = Grid::new(lists(&[
+            ("load", &["0.1..0.3/3"]),
+            ("routing", &["bubble:smart", "dally:trc"]),
+            ("seed", &["1..2"]),
+            ("vcs", &["2"]),
+        ]))
+        .unwrap();
+        assert_eq!(grid.len(), 12);
+        let row = |index| grid.values(index).iter().map(|value| value.value.clone()).collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            [row(0), row(1), row(2), row(11)],
+            ["bubble:smart 0.1 1", "bubble:smart 0.1 2", "bubble:smart 0.2 1", "dally:trc 0.3 2"]
+        );
+        assert_eq!(grid.settings(11).unwrap().value("vcs"), Some("2"));
+    }
+
+    #[test]
+    fn ranges_are_inclusive_and_tidy() {
+        let values = |key_name, word: &str| {
+            let setting = Setting { value: word.to_owned(), origin: Origin::Flag, listed: false };
+            expanded(key(key_name).unwrap(), &setting)
+        };
+        assert_eq!(values("load", "0.05..1.0/20").unwrap()[..3], ["0.05", "0.1", "0.15"]);
+        assert_eq!(values("load", "0.05..1.0/20").unwrap()[19], "1");
+        assert_eq!(values("vcs", "1..3").unwrap(), ["1", "2", "3"]);
+        assert_eq!(values("packet", "8..32/4").unwrap(), ["8", "16", "24", "32"]);
+        assert_eq!(values("traffic", "a..b").unwrap(), ["a..b"], "words have no ranges");
+        for (key, wrong) in
+            [("load", "0.1..0.5"), ("load", "0.5..0.1/3"), ("load", "0..1/1"), ("vcs", "1..4/3"), ("load", "a..b/3")]
+        {
+            assert!(values(key, wrong).is_err(), "{key} {wrong}");
+        }
+    }
+
+    #[test]
+    fn commas_in_brackets_do_not_split() {
+        let split = |name, word| split_at_commas(key(name).unwrap(), word);
+        assert_eq!(split("traffic", "uniform,hotspot(0.1,0)"), ["uniform", "hotspot(0.1,0)"]);
+        assert_eq!(split("kernel", "bintree:tasks=8,bytes=4"), ["bintree:tasks=8,bytes=4"]);
+    }
+
+    #[test]
+    fn a_value_given_twice_is_refused() {
+        let error = Grid::new(lists(&[("load", &["0.1", "0.1..0.2/2"])])).unwrap_err();
+        assert!(error.what.contains("0.1 twice"), "{error}");
+    }
+}

@@ -1,0 +1,36 @@
+//! Results from a folder, whichever command wrote it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::collect::{Collected, Row, collect, reproducible};
+use super::plan::{Plan, Point};
+use super::store::{Store, StoreError};
+
+/// The results in the folder of a sweep, or of one run (`fsin run -o`), which is a sweep of one point.
+///
+/// # Errors
+/// A folder of neither kind, or a result that is not what was written.
+pub fn open(folder: &Path) -> Result<(Plan, Collected), StoreError> {
+    let store = Store::at(folder);
+    let result = folder.join("result.json");
+    if store.exists() || !result.exists() {
+        let plan = store.plan()?;
+        let collected = collect(&store, &plan)?;
+        return Ok((plan, collected));
+    }
+    let wrong = |error: &dyn std::fmt::Display| StoreError {
+        what: format!("{}: {error}", result.display()),
+        remedy: "give a folder that `fsin run -o` or `fsin sweep -o` has filled",
+        usage: true,
+    };
+    let text = fs::read(&result).map_err(|error| wrong(&error))?;
+    let figures: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    let experiment = fs::read_to_string(folder.join("experiment.toml")).map_err(|error| wrong(&error))?;
+    let manifest = figures.get("manifest").cloned().unwrap_or_default();
+    let point = Point { id: "run".to_owned(), values: Vec::new(), experiment };
+    let row = Row { index: 0, figures: reproducible(&figures), manifest };
+    Ok((Plan::of_one(point), Collected { rows: vec![row], ..Collected::default() }))
+}

@@ -1,0 +1,31 @@
+//! Sweeps: many experiments that differ in a few settings, kept in one folder, whoever ran them.
+//!
+//! A [`Grid`] is an experiment with lists for values; a [`Plan`] is the list of its points, each a complete experiment
+//! with an identity. A [`Store`] is the folder: `plan.json`, `journal.jsonl` and one folder per point, named by the
+//! identity of its experiment, which is either absent or complete. Whoever runs points (threads, a batch system, another
+//! program) does nothing but fill those folders; [`collect`] makes results of them, in the order of the plan, so that they
+//! are the same bytes whoever ran what, when and how often it was interrupted.
+
+mod collect;
+mod compare;
+mod curves;
+mod grid;
+mod load;
+mod plan;
+mod saturation;
+mod slurm;
+mod statistics;
+mod stop;
+mod store;
+
+pub use collect::{Collected, Row, collect, reproducible, write_results};
+pub use compare::{Difference, Verdict, compare};
+pub use curves::{Curve, Curves, Spot, Value};
+pub use grid::{Axis, Grid, split_at_commas};
+pub use load::open;
+pub use plan::{Plan, PlanAxis, Point};
+pub use saturation::{Bracket, Probe};
+pub use slurm::{Slurm, SlurmJob};
+pub use statistics::{Estimate, estimate, lag1, mean, welch};
+pub use stop::left_out;
+pub use store::{Store, StoreError};

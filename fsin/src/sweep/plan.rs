@@ -1,0 +1,172 @@
+//! The points of a sweep, each a complete experiment.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::grid::Grid;
+use crate::experiment::{Experiment, Inputs, Origin, Settings, SettingsError, read_text};
+
+/// Version of the layout of a folder of results.
+const LAYOUT: u64 = 1;
+
+/// What varies.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct PlanAxis {
+    /// Name of the key.
+    pub key: String,
+    /// Its values, as words.
+    pub values: Vec<String>,
+}
+
+/// One experiment of a sweep.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Point {
+    /// Name of its folder: the beginning of the identity of its experiment.
+    pub id: String,
+    /// Its value on each axis.
+    pub values: Vec<String>,
+    /// The complete experiment, as a file that runs it.
+    pub experiment: String,
+}
+
+/// A sweep as it was planned.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct Plan {
+    /// Version of the layout.
+    pub layout: u64,
+    /// Version of the program that planned.
+    pub version: String,
+    /// \[loads\] In a row, all saturated, after which a curve ends; 0: it goes to its last load.
+    pub stop_after: u64,
+    /// What varies.
+    pub axes: Vec<PlanAxis>,
+    /// Every combination, in order.
+    pub points: Vec<Point>,
+    /// Combinations that are no valid experiments and were left out, with the reason.
+    pub invalid: Vec<String>,
+}
+
+/// \[hexadecimal digits\] Of an identity that name a folder: no two of a million points meet by chance.
+const DIGITS: usize = 20;
+
+impl Plan {
+    /// Checks every combination of a grid.
+    ///
+    /// # Errors
+    /// The first combination that is no valid experiment, unless they are left out; then, if none is left. Two combinations
+    /// that are the same experiment.
+    pub fn new(grid: &Grid, stop_after: u64, leave_out: bool) -> Result<Self, SettingsError> {
+        let mut inputs = Inputs::default();
+        let (mut points, mut invalid): (Vec<Point>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for index in 0..grid.len() {
+            let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
+            match Experiment::resolve(grid.settings(index)?) {
+                Ok(experiment) => {
+                    let mut id = inputs.identity(&experiment);
+                    id.truncate(DIGITS);
+                    if let Some(other) = known.insert(id.clone(), index) {
+                        return Err(no_effect(grid, other, index));
+                    }
+                    points.push(Point { id, values, experiment: experiment.to_toml() });
+                }
+                Err(error) if !leave_out || (index + 1 == grid.len() && points.is_empty()) => {
+                    let mut error = error;
+                    if grid.len() > 1 {
+                        error.what = format!("{} (of the combination {})", error.what, described(grid, &values));
+                        error.remedy.push_str("; or leave out such combinations: --skip-invalid");
+                    }
+                    return Err(error);
+                }
+                Err(error) => invalid.push(format!("{}: {}", described(grid, &values), error.what)),
+            }
+        }
+        let axes = grid.axes.iter().map(|axis| PlanAxis {
+            key: axis.key.name.to_owned(),
+            values: axis.values.iter().map(|value| value.value.clone()).collect(),
+        });
+        Ok(Self {
+            layout: LAYOUT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            stop_after,
+            axes: axes.collect(),
+            points,
+            invalid,
+        })
+    }
+
+    /// The plan of a single run.
+    pub(super) fn of_one(point: Point) -> Self {
+        Self {
+            layout: LAYOUT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            stop_after: 0,
+            axes: Vec::new(),
+            points: vec![point],
+            invalid: Vec::new(),
+        }
+    }
+
+    /// True if both plan the same points in the same order.
+    #[must_use]
+    pub fn same_points(&self, other: &Self) -> bool {
+        let ids = |plan: &Self| plan.points.iter().map(|point| point.id.clone()).collect::<Vec<_>>();
+        self.axes == other.axes && self.stop_after == other.stop_after && ids(self) == ids(other)
+    }
+
+    /// True if this program can read the layout.
+    #[must_use]
+    pub const fn is_known(&self) -> bool {
+        self.layout == LAYOUT
+    }
+
+    /// Position of an axis.
+    #[must_use]
+    pub fn axis(&self, key: &str) -> Option<usize> {
+        self.axes.iter().position(|axis| axis.key == key)
+    }
+
+    /// A point in words: `routing bubble:smart, load 0.3`.
+    #[must_use]
+    pub fn describe(&self, point: &Point) -> String {
+        let pairs = self.axes.iter().zip(&point.values).map(|(axis, value)| format!("{} {value}", axis.key));
+        let text = pairs.collect::<Vec<_>>().join(", ");
+        if text.is_empty() { "the experiment".to_owned() } else { text }
+    }
+}
+
+impl Point {
+    /// The experiment, checked again: it may come from another machine.
+    ///
+    /// # Errors
+    /// A text that is no experiment, or one of another version.
+    pub fn resolve(&self) -> Result<Experiment, SettingsError> {
+        let mut settings = Settings::default();
+        read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
+        Experiment::resolve(settings)
+    }
+}
+
+/// Two combinations that are the same experiment: one of the settings in which they differ means nothing.
+fn no_effect(grid: &Grid, one: usize, other: usize) -> SettingsError {
+    let pairs = grid.axes.iter().zip(grid.values(one).into_iter().zip(grid.values(other)));
+    let differing =
+        pairs.filter(|(_, (a, b))| a.value != b.value).map(|(axis, (a, _))| (axis.key.name, a.origin.clone()));
+    let (names, origins): (Vec<&str>, Vec<_>) = differing.unzip();
+    SettingsError {
+        what: format!("the list of `{}` has no effect: its values give the same experiment", names.join("` and `")),
+        remedy: "leave it out, or give one value".to_owned(),
+        origin: origins.into_iter().next().unwrap_or(Origin::Default),
+    }
+}
+
+fn described(grid: &Grid, values: &[String]) -> String {
+    grid.axes
+        .iter()
+        .zip(values)
+        .map(|(axis, value)| format!("{} {value}", axis.key.name))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,151 @@
+//! Points run by Slurm, as a job array.
+//!
+//! A task of the array runs the points of one list; a result is what is in the folder of a point and nothing that Slurm
+//! says. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::plan::Point;
+use super::store::{Store, StoreError};
+
+/// \[tasks\] Of an array: Slurm's default for `MaxArraySize` is 1001.
+const MAX_TASKS: usize = 1000;
+
+/// How points are handed to Slurm.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slurm {
+    /// \[tasks\] That run at the same time; 0 for as many as Slurm allows.
+    pub at_once: usize,
+    /// \[points\] That a task runs one after another; more if there would be more than 1000 tasks.
+    pub pack: usize,
+    /// \[threads\] Of each point.
+    pub threads: usize,
+    /// Further options of sbatch, such as `--partition=short`.
+    pub options: Vec<String>,
+}
+
+/// An array that was submitted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SlurmJob {
+    /// Its number.
+    pub id: String,
+    /// Number of tasks.
+    pub tasks: usize,
+}
+
+impl Slurm {
+    /// Submits an array that runs `points` of the sweep in `store` with `program`.
+    ///
+    /// # Errors
+    /// Files that cannot be written, an `sbatch` that is absent or refuses.
+    pub fn submit(&self, store: &Store, program: &Path, points: &[&Point]) -> Result<SlurmJob, StoreError> {
+        let pack = self.pack.max(points.len().div_ceil(MAX_TASKS)).max(1);
+        let root = store.written("slurm", std::path::absolute(store.root()))?;
+        let folder = root.join("slurm");
+        // Tasks of an earlier array may still read their lists.
+        let run = (1..).find(|run| !folder.join(format!("run-{run}")).exists()).unwrap_or(1);
+        let folder = folder.join(format!("run-{run}"));
+        store.written("slurm", fs::create_dir_all(&folder))?;
+        let tasks = points.len().div_ceil(pack);
+        for (task, points) in points.chunks(pack).enumerate() {
+            let list: String = points.iter().map(|point| format!("{}\n", point.id)).collect();
+            store.written("slurm", fs::write(folder.join(format!("task-{task}")), list))?;
+        }
+        let script = folder.join("job.sh");
+        store.written("slurm", fs::write(&script, self.script(program, &root, &folder, tasks)))?;
+        let output = Command::new("sbatch").arg("--parsable").arg(&script).output();
+        let text = said("sbatch", output)?;
+        // `--parsable` gives the number, and after a semicolon the name of the cluster.
+        let id = text.trim().split(';').next().unwrap_or("").to_owned();
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(failed(format!("sbatch answered `{}` and not the number of a job", text.trim())));
+        }
+        Ok(SlurmJob { id, tasks })
+    }
+
+    fn script(&self, program: &Path, root: &Path, folder: &Path, tasks: usize) -> String {
+        let throttle = if self.at_once > 0 { format!("%{}", self.at_once) } else { String::new() };
+        let mut script = format!(
+            "#!/bin/sh\n#SBATCH --job-name=fsin-sweep\n#SBATCH --array=0-{}{throttle}\n#SBATCH --cpus-per-task={}\n\
+             #SBATCH --output={}\n",
+            tasks - 1,
+            self.threads,
+            folder.join("%a.out").display(),
+        );
+        for option in &self.options {
+            script.push_str(&format!("#SBATCH {option}\n"));
+        }
+        script.push_str(&format!(
+            "exec {} point {} --list {}/task-\"$SLURM_ARRAY_TASK_ID\"\n",
+            quoted(program),
+            quoted(root),
+            quoted(folder)
+        ));
+        script
+    }
+}
+
+impl SlurmJob {
+    /// True if any task is pending or running.
+    ///
+    /// # Errors
+    /// When `squeue` cannot say.
+    pub fn is_alive(&self) -> Result<bool, StoreError> {
+        let output = Command::new("squeue").args(["--noheader", "--jobs", &self.id]).output();
+        match output {
+            // A job that has ended is soon forgotten.
+            Ok(output) if String::from_utf8_lossy(&output.stderr).contains("Invalid job id") => Ok(false),
+            output => said("squeue", output).map(|text| !text.trim().is_empty()),
+        }
+    }
+
+    /// Cancels all tasks.
+    ///
+    /// # Errors
+    /// When `scancel` refuses.
+    pub fn cancel(&self) -> Result<(), StoreError> {
+        said("scancel", Command::new("scancel").arg(&self.id).output()).map(|_| ())
+    }
+}
+
+fn said(program: &str, output: io::Result<Output>) -> Result<String, StoreError> {
+    match output {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Ok(output) => Err(failed(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+        Err(error) => Err(failed(format!("cannot run {program}: {error}"))),
+    }
+}
+
+fn failed(what: String) -> StoreError {
+    StoreError {
+        what,
+        remedy: "check that Slurm is installed here and running (sinfo), or use --backend local",
+        usage: false,
+    }
+}
+
+/// A path as one word of the shell.
+pub(crate) fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_names_every_task_once() {
+        let slurm = Slurm { at_once: 4, pack: 2, threads: 3, options: vec!["--partition=short".to_owned()] };
+        let script = slurm.script(Path::new("/bin/fsin"), Path::new("/r"), Path::new("/r/slurm/run-1"), 7);
+        assert_eq!(
+            script,
+            "#!/bin/sh\n#SBATCH --job-name=fsin-sweep\n#SBATCH --array=0-6%4\n#SBATCH --cpus-per-task=3\n\
+             #SBATCH --output=/r/slurm/run-1/%a.out\n#SBATCH --partition=short\n\
+             exec '/bin/fsin' point '/r' --list '/r/slurm/run-1'/task-\"$SLURM_ARRAY_TASK_ID\"\n"
+        );
+        assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
+    }
+}

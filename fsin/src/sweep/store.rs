@@ -1,0 +1,241 @@
+//! The folder of a sweep.
+//!
+//! ```text
+//! plan.json              what is to be run
+//! journal.jsonl          what happened, one line per event; for people, nothing is decided by it
+//! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml
+//! failed/ID.txt          why a point has no result
+//! results.csv, .jsonl    all points together, written by collecting
+//! ```
+//!
+//! A folder `points/ID` is complete or absent: it is written under a name that begins with a dot, and renamed.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use super::plan::{Plan, Point};
+use crate::report::{self, Format};
+
+/// A folder that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct StoreError {
+    /// What is wrong with which file.
+    pub what: String,
+    /// What to do.
+    pub remedy: &'static str,
+    /// True if the folder is not what it was said to be; false if reading or writing failed.
+    pub usage: bool,
+}
+
+/// The folder of a sweep.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+impl Store {
+    /// The folder of this path, which need not exist.
+    #[must_use]
+    pub fn at(root: &Path) -> Self {
+        Self { root: root.to_owned() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// True if a sweep has been planned here.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.root.join("plan.json").exists()
+    }
+
+    /// The plan.
+    ///
+    /// # Errors
+    /// No plan, or one of another version.
+    pub fn plan(&self) -> Result<Plan, StoreError> {
+        let path = self.root.join("plan.json");
+        let what = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| StoreError {
+            what: what(&error),
+            remedy: "give the folder that `fsin sweep -o` named",
+            usage: true,
+        })?;
+        let plan: Plan = serde_json::from_str(&text).map_err(|error| StoreError {
+            what: what(&error),
+            remedy: "the file is damaged or of another version: sweep into a new folder",
+            usage: true,
+        })?;
+        if !plan.is_known() {
+            let what = what(&format!("layout {} is not known to this version", plan.layout));
+            return Err(StoreError { what, remedy: "use the version that wrote it", usage: true });
+        }
+        Ok(plan)
+    }
+
+    /// Creates the folder and writes the plan.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub fn create(&self, plan: &Plan) -> Result<(), StoreError> {
+        self.written("points", fs::create_dir_all(self.root.join("points")))?;
+        let text = serde_json::to_string_pretty(plan).map_err(io::Error::from);
+        self.written("plan.json", text.and_then(|text| self.replace("plan.json", &(text + "\n"))))
+    }
+
+    /// Takes the folder for one who runs it alone (`alone`), or one of many who run a point each. It is given back when
+    /// the returned file is dropped, or the process ends in whatever way.
+    ///
+    /// # Errors
+    /// Somebody else has it.
+    pub fn lock(&self, alone: bool) -> Result<File, StoreError> {
+        let path = self.root.join(".lock");
+        let file = self.written(".lock", OpenOptions::new().create(true).append(true).open(&path))?;
+        match if alone { file.try_lock() } else { file.try_lock_shared() } {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(StoreError {
+                what: format!("{}: another process is running this sweep", self.root.display()),
+                remedy: "wait until it ends, or stop it; then use --resume",
+                usage: true,
+            }),
+            // Some file systems of clusters know no locks; folders of points are complete or absent there too.
+            Err(TryLockError::Error(_)) => Ok(file),
+        }
+    }
+
+    /// Removes what interrupted runs left half-written. To be called by one who has the folder alone.
+    pub fn clean(&self) {
+        for entry in fs::read_dir(self.root.join("points")).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                // What cannot be removed is in nobody's way.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
+    /// Folder of a point.
+    #[must_use]
+    pub fn folder(&self, point: &Point) -> PathBuf {
+        self.root.join("points").join(&point.id)
+    }
+
+    /// The figures of a point; `None` if it has not run.
+    ///
+    /// # Errors
+    /// A result that is not what was written.
+    pub fn result(&self, point: &Point) -> Result<Option<Map<String, Value>>, StoreError> {
+        let path = self.folder(point).join("result.json");
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.folder(point).exists() => return Ok(None),
+            Err(error) => Err(error.to_string()),
+            Ok(text) => Ok(text),
+        };
+        let figures = text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
+        figures.map(Some).map_err(|error| StoreError {
+            what: format!("{}: {error}", path.display()),
+            remedy: "somebody changed this folder: remove it, and run the point again with --resume",
+            usage: true,
+        })
+    }
+
+    /// Keeps the figures of a point, which become visible all at once.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub fn keep(&self, point: &Point, figures: &Map<String, Value>) -> Result<(), StoreError> {
+        let folder = self.folder(point);
+        let name = format!(".{}.{}.partial", point.id, std::process::id());
+        let partial = self.root.join("points").join(name);
+        let kept = keep_in(&partial, figures, &point.experiment).and_then(|()| match fs::rename(&partial, &folder) {
+            // Another process has kept the same result.
+            Err(_) if folder.join("result.json").exists() => fs::remove_dir_all(&partial),
+            renamed => renamed,
+        });
+        let _ = fs::remove_file(self.failure_path(&point.id));
+        self.written(&point.id, kept)
+    }
+
+    /// Notes why a point has no result.
+    ///
+    /// # Errors
+    /// When nothing can be written there.
+    pub fn fail(&self, point: &Point, why: &str) -> Result<(), StoreError> {
+        let failed = fs::create_dir_all(self.root.join("failed"))
+            .and_then(|()| self.replace(&format!("failed/{}.txt", point.id), &format!("{why}\n")));
+        self.written("failed", failed)
+    }
+
+    /// Why a point has no result, if somebody has tried.
+    #[must_use]
+    pub fn failure(&self, point: &Point) -> Option<String> {
+        fs::read_to_string(self.failure_path(&point.id)).ok().map(|text| text.trim_end().to_owned())
+    }
+
+    fn failure_path(&self, id: &str) -> PathBuf {
+        self.root.join("failed").join(format!("{id}.txt"))
+    }
+
+    /// Adds a line to the journal. A journal that cannot be written costs nobody a result.
+    pub fn note(&self, event: &str, point: Option<&Point>, more: Value) {
+        let mut line = Map::new();
+        line.insert("time".to_owned(), json!(humantime::format_rfc3339_millis(SystemTime::now()).to_string()));
+        line.insert("event".to_owned(), json!(event));
+        if let Some(point) = point {
+            line.insert("point".to_owned(), json!(point.id));
+        }
+        if let Value::Object(more) = more {
+            line.extend(more);
+        }
+        let text = format!("{}\n", Value::Object(line));
+        if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(self.root.join("journal.jsonl")) {
+            let _ = file.write_all(text.as_bytes());
+        }
+    }
+
+    /// Replaces a file at once: readers see the old text or the new one.
+    pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.root.join(name);
+        let partial = path.with_extension(format!("{}.partial", std::process::id()));
+        let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        written
+    }
+
+    pub(super) fn written<T>(&self, name: &str, result: io::Result<T>) -> Result<T, StoreError> {
+        result.map_err(|error| StoreError {
+            what: format!("cannot write {} in {}: {error}", name, self.root.display()),
+            remedy: "name a folder in a place where you may write, with room; then use --resume",
+            usage: false,
+        })
+    }
+}
+
+/// Writes the files of a point into a new folder, down to the disk: a rename must not be there before them.
+fn keep_in(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> io::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let mut result = Vec::new();
+    report::write(Format::Json, figures, &mut result)?;
+    let mut manifest = serde_json::to_vec_pretty(&figures["manifest"])?;
+    manifest.push(b'\n');
+    for (name, bytes) in
+        [("result.json", &*result), ("manifest.json", &*manifest), ("experiment.toml", experiment.as_bytes())]
+    {
+        let mut file = File::create(folder.join(name))?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! What is made of results: pictures, the page, comparisons, saturation, and whether they are still the same.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tests::command::run;
+
+#[track_caller]
+fn code(output: &Output, expected: i32) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(expected), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[track_caller]
+fn done(folder: &Path, line: &str) -> String {
+    code(&run(folder, line), 0)
+}
+
+/// The experiment of `fsin init`, made shorter.
+fn first_sweep(folder: &Path) {
+    fs::write(folder.join("e.toml"), done(folder, "init")).unwrap();
+    let line =
+        "sweep e.toml --load 0.1,0.4,0.7,1 --warmup 500 --samples 4 --sample-size 500 --max-conv-time 2000 -q -o r";
+    done(folder, line);
+}
+
+/// Every tag that is opened is closed: what an XML reader asks for, as far as these pictures go.
+fn is_balanced(svg: &str) -> bool {
+    let mut open = Vec::new();
+    for tag in svg.split('<').skip(1) {
+        let (name, rest) = tag.split_at(tag.find(|c: char| c.is_whitespace() || c == '>' || c == '/').unwrap_or(0));
+        match () {
+            () if tag.starts_with(['?', '!']) => {}
+            () if tag.starts_with('/') => {
+                let closed = tag[1..].split('>').next().unwrap();
+                if open.pop() != Some(closed) {
+                    return false;
+                }
+            }
+            () if rest.split('>').next().unwrap().ends_with('/') => {}
+            () => open.push(name),
+        }
+    }
+    open.is_empty()
+}
+
+#[test]
+fn the_first_experiment_ends_with_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    first_sweep(folder.path());
+    done(folder.path(), "plot r -q");
+    done(folder.path(), "report r -q");
+    for name in ["latency", "latency-p99", "accepted"] {
+        let svg = fs::read_to_string(folder.path().join(format!("r/plots/{name}.svg"))).unwrap();
+        assert!(is_balanced(&svg), "{name}");
+        assert!(svg.contains("Offered load (phits/node/cycle)"), "{name}");
+        let data = fs::read_to_string(folder.path().join(format!("r/plots/{name}.csv"))).unwrap();
+        assert_eq!(data.lines().count(), 1 + 4 * 4, "{name}: 4 curves of 4 loads");
+    }
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    // Nothing is fetched from anywhere.
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    for word in ["http:", "https:", "src=", "@import", "url("] {
+        assert!(!elsewhere.contains(word), "the page refers to something: {word}");
+    }
+    let place = |word: &str| page.find(word).unwrap_or_else(|| panic!("the page lacks {word}"));
+    assert!(place("<h2>Warnings") < place("<h2>Curves"), "warnings come first");
+    assert!(place("<h2>Curves") < place("<h2>Saturation") && place("<h2>Points") < place("<h2>Manifest"));
+    assert_eq!(page.matches("class=\"hint\"").count(), 3 * 16, "every marker says its values");
+    assert_eq!(page.matches("<tr class").count(), 48 + 4, "a row for every point and every curve");
+}
+
+#[test]
+fn saturated_points_are_hollow_and_not_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    first_sweep(folder.path());
+    done(
+        folder.path(),
+        "sweep --topology torus:4x4 --traffic tornado --load 0.9,1 --cycles 2000 --routing bubble:oblivious \
+                         --vcs 1 -q -o s",
+    );
+    done(folder.path(), "plot s -q");
+    let data = fs::read_to_string(folder.path().join("s/plots/latency.csv")).unwrap();
+    let all_saturated = data.lines().skip(1).all(|line| line.ends_with("true"));
+    let svg = fs::read_to_string(folder.path().join("s/plots/latency.svg")).unwrap();
+    // Without a legend, lines of the first colour (4 wide) are those between points.
+    let joined = svg.contains("stroke=\"#0072B2\" stroke-width=\"4\"") && svg.contains("<polyline");
+    let lines = svg.lines().filter(|line| line.contains("<polyline") && line.contains("#0072B2")).count();
+    if all_saturated {
+        assert_eq!(lines, 0, "{joined}");
+    } else {
+        panic!("the points of this test are meant to be saturated: {data}");
+    }
+}
+
+#[test]
+fn a_flipped_digit_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --load 0.1,0.3 --cycles 1000 -q -o r");
+    assert!(done(folder.path(), "rerun r -q").contains("2 of 2 results are the same"));
+    let point = fs::read_dir(folder.path().join("r/points")).unwrap().flatten().next().unwrap().path();
+    let kept = fs::read_to_string(point.join("result.json")).unwrap();
+    let figures: Value = serde_json::from_str(&kept).unwrap();
+    let received = figures["packets_received"].as_u64().unwrap();
+    let flipped = kept.replacen(
+        &format!("\"packets_received\": {received},\n  \"packets_dropped"),
+        &format!("\"packets_received\": {},\n  \"packets_dropped", received ^ 1),
+        1,
+    );
+    assert_ne!(kept, flipped);
+    fs::write(point.join("result.json"), flipped).unwrap();
+    let said = code(&run(folder.path(), "rerun r -q"), 1);
+    assert!(said.contains("packets_received") && said.contains("1 of 2 results are the same"), "{said}");
+    fs::write(point.join("result.json"), &kept).unwrap();
+    let id = point.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(done(folder.path(), &format!("rerun r/points/{id} -q")).contains("1 of 1"));
+    let toml = fs::read_to_string(point.join("experiment.toml")).unwrap();
+    fs::write(point.join("experiment.toml"), toml.replace("seed = 1", "seed = 2")).unwrap();
+    assert!(code(&run(folder.path(), "rerun r -q"), 1).contains("experiment.toml"));
+    // Cut short, it is no result.
+    fs::write(point.join("result.json"), &kept[..kept.len() / 2]).unwrap();
+    assert!(String::from_utf8_lossy(&run(folder.path(), "collect r").stderr).contains("result.json"));
+}
+
+#[test]
+fn a_trace_that_changed_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
+    done(folder.path(), "run --topology torus:4 --trace a.trc -q -o stored");
+    assert!(done(folder.path(), "rerun stored").contains("1 of 1"));
+    fs::write(folder.path().join("a.trc"), "s 0 1 128 0\nr 1 0 128 0\n").unwrap();
+    assert!(code(&run(folder.path(), "rerun stored"), 1).contains("input files"));
+}
+
+#[test]
+fn designs_are_compared_with_confidence() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = "sweep --topology torus:8x8 --traffic transpose --load 0.1,0.4 --seeds 3 --cycles 4000 -q";
+    done(folder.path(), &format!("{sweep} --routing bubble:oblivious -o before"));
+    done(folder.path(), &format!("{sweep} --routing bubble:smart -o after"));
+    let found: Value = serde_json::from_str(&done(folder.path(), "compare before after --format json")).unwrap();
+    assert_eq!(found["unmatched_points"], 0);
+    let row = |load: &str, figure: &str| {
+        let rows = found["differences"].as_array().unwrap();
+        rows.iter().find(|row| row["load"] == load && row["figure"] == figure).unwrap().clone()
+    };
+    // Dimension order saturates below 0.3 under transpose, the adaptive router does not at 0.4.
+    let accepted = row("0.4", "accepted_load_phits_per_node_cycle");
+    assert_eq!(accepted["verdict"], "higher");
+    assert!(accepted["difference"].as_f64().unwrap() > accepted["difference_ci95"].as_f64().unwrap());
+    let same: Value = serde_json::from_str(&done(folder.path(), "compare after after --format json")).unwrap();
+    assert!(same["differences"].as_array().unwrap().iter().all(|row| row["verdict"] == "same"));
+    done(folder.path(), "report after --baseline before -q");
+    let page = fs::read_to_string(folder.path().join("after/report.html")).unwrap();
+    assert!(page.contains("Against before") && page.contains("higher"));
+}
+
+/// Bisection against the first saturated load of a sweep in small steps.
+#[track_caller]
+fn bisection_agrees_with_a_sweep(network: &str, loads: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let found: Value =
+        serde_json::from_str(&done(folder.path(), &format!("saturation {network} -q --format json"))).unwrap();
+    let found = found["saturation_load_phits_per_node_cycle"].as_f64();
+    done(folder.path(), &format!("sweep {network} --load {loads} -q -o r"));
+    let text = fs::read_to_string(folder.path().join("r/results.jsonl")).unwrap();
+    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let first = rows.iter().find(|row| row["saturated"] == true).map(|row| row["experiment"]["load"].as_f64().unwrap());
+    println!("{network}: by bisection {found:?}, by sweep {first:?}");
+    match (found, first) {
+        // The sweep knows the load to its step of 0.005: the middle of the step is compared.
+        (Some(found), Some(first)) => assert!((found - (first - 0.0025)).abs() <= 0.01, "{network}: {found} {first}"),
+        (found, first) => assert_eq!(found, first, "{network}"),
+    }
+}
+
+#[test]
+fn saturation_agrees_with_a_fine_sweep() {
+    bisection_agrees_with_a_sweep(
+        "--topology torus:8x8 --routing bubble:oblivious --traffic transpose",
+        "0.2..0.35/31",
+    );
+}
+
+#[test]
+#[ignore = "minutes: sweeps of six networks in small steps"]
+fn saturation_agrees_with_fine_sweeps_on_six_networks() {
+    for (network, loads) in [
+        ("--topology torus:8x8", "0.6..0.8/41"),
+        ("--topology torus:8x8 --routing bubble:oblivious --vcs 1", "0.3..0.7/81"),
+        ("--topology torus:8x8 --traffic transpose", "0.4..0.75/71"),
+        ("--topology mesh:8x8", "0.2..0.6/81"),
+        ("--topology twisted:16x8:8", "0.4..0.8/81"),
+        ("--topology torus:4x4x4 --routing dally:trc --vcs 2", "0.4..0.95/111"),
+    ] {
+        bisection_agrees_with_a_sweep(network, loads);
+    }
+}
+
+/// Runs a browser without a window on a page; what it prints on stdout and stderr.
+fn browser(folder: &Path, words: &[&str]) -> Option<(String, String)> {
+    const ALONE: &[&str] = &[
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--enable-logging=stderr",
+    ];
+    let profile = format!("--user-data-dir={}", folder.join("profile").display());
+    let page = format!("file://{}", folder.join("r/report.html").display());
+    let mut command = std::process::Command::new("chromium");
+    let output = command.args(ALONE).args(words).args([profile, page]).output().ok()?;
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+#[test]
+fn a_browser_shows_the_page_without_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    first_sweep(folder.path());
+    done(folder.path(), "report r -q");
+    let Some((dom, log)) = browser(folder.path(), &["--dump-dom"]) else {
+        println!("SKIPPED: no chromium");
+        return;
+    };
+    let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(console.is_empty(), "{console:?}");
+    // The script has run to its end: it names every marker.
+    assert_eq!(dom.matches("aria-label=\"bubble").count() + dom.matches("aria-label=\"Offered").count(), 48);
+}

@@ -1,0 +1,263 @@
+//! Sweeps: whoever runs the points, in whatever order and however often interrupted, the results are the same bytes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::command::{fsin, run};
+
+/// Points of some ten milliseconds each.
+const SWEEP: &str = "sweep --topology torus:8x8 --routing bubble:smart,bubble:oblivious --load 0.1..1.0/10 --seeds 2 \
+                     --warmup 500 --samples 5 --sample-size 500 --max-conv-time 2000";
+
+#[track_caller]
+fn code(output: &Output, expected: i32) {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(expected), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}
+
+#[track_caller]
+fn done(folder: &Path, line: &str) -> Output {
+    let output = run(folder, line);
+    code(&output, 0);
+    output
+}
+
+/// What was collected, byte for byte.
+fn results(folder: &Path) -> [Vec<u8>; 2] {
+    ["results.csv", "results.jsonl"].map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+fn rows(folder: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(folder.join("results.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Folders of points that readers would see: each must be complete at any moment.
+#[track_caller]
+fn complete_points(folder: &Path) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(folder.join("points")).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        let figures: Value = serde_json::from_slice(&fs::read(entry.path().join("result.json")).unwrap()).unwrap();
+        let manifest: Value = serde_json::from_slice(&fs::read(entry.path().join("manifest.json")).unwrap()).unwrap();
+        assert_eq!(figures["manifest"], manifest);
+        assert!(entry.path().join("experiment.toml").exists());
+        count += 1;
+    }
+    count
+}
+
+/// Kills sweeps at moments spread over their whole length, resumes them, and compares.
+fn killed_and_resumed(kills: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    done(folder.path(), &format!("{SWEEP} --jobs 4 -o whole"));
+    let length = begun.elapsed();
+    let expected = results(&folder.path().join("whole"));
+    let mut unfinished = 0;
+    for kill in 0..kills {
+        let name = format!("killed-{kill}");
+        let root = folder.path().join(&name);
+        let mut words: Vec<String> = SWEEP.split_whitespace().map(str::to_owned).collect();
+        words.extend(["--jobs", "4", "-o", &name].map(str::to_owned));
+        let mut child = fsin(folder.path()).args(&words).stderr(Stdio::null()).spawn().unwrap();
+        // Irregular moments without a random number: multiples of the golden ratio, taken modulo 1.
+        let share = (f64::from(kill) * 0.618_033_988_75).fract();
+        std::thread::sleep(length.mul_f64(share));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if complete_points(&root) < 40 {
+            unfinished += 1;
+        }
+        if root.join("plan.json").exists() {
+            done(folder.path(), &format!("sweep --resume --jobs 4 -o {name}"));
+        } else {
+            let _ = fs::remove_dir_all(&root);
+            done(folder.path(), &format!("{SWEEP} --jobs 4 -o {name}"));
+        }
+        assert_eq!(complete_points(&root), 40);
+        assert!(results(&root) == expected, "kill {kill} changed the results");
+        let left = fs::read_dir(root.join("points")).unwrap().flatten();
+        assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with('.')).count(), 0);
+    }
+    println!("{kills} sweeps killed, {unfinished} of them before they had ended");
+    assert!(unfinished > kills / 2, "{unfinished} of {kills} kills met a running sweep");
+}
+
+#[test]
+fn a_killed_sweep_is_finished_by_resume() {
+    killed_and_resumed(5);
+}
+
+#[test]
+#[ignore = "minutes: fifty sweeps are killed"]
+fn a_sweep_killed_at_fifty_moments_is_finished_by_resume() {
+    killed_and_resumed(50);
+}
+
+#[test]
+fn back_ends_and_numbers_of_jobs_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), &format!("{SWEEP} --jobs 1 -o one"));
+    done(folder.path(), &format!("{SWEEP} --jobs 3 -o three"));
+    let commands = done(folder.path(), &format!("{SWEEP} --backend commands -o listed"));
+    let commands = String::from_utf8(commands.stdout).unwrap();
+    assert_eq!(commands.lines().count(), 40);
+    // The last come first.
+    for line in commands.lines().rev() {
+        let status = std::process::Command::new("sh").arg("-c").arg(line).status().unwrap();
+        assert!(status.success(), "{line}");
+    }
+    code(&run(folder.path(), "collect listed"), 0);
+    let [one, three, listed] = ["one", "three", "listed"].map(|name| results(&folder.path().join(name)));
+    assert!(one == three && one == listed);
+    assert_eq!(rows(&folder.path().join("one")).len(), 40);
+}
+
+#[test]
+fn a_point_is_what_a_run_of_its_experiment_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), &format!("{SWEEP} -o r"));
+    let row = &rows(&folder.path().join("r"))[7];
+    let id = row["point"].as_str().unwrap();
+    let output = done(folder.path(), &format!("run r/points/{id}/experiment.toml --format json"));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for name in ["digest", "latency_mean_cycles", "cycles", "accepted_load_ci95"] {
+        assert_eq!(figures[name], row[name], "{name}");
+    }
+}
+
+#[test]
+fn a_failed_point_does_not_stop_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
+    // The second trace is absent: it fails when its point runs. Without a bubble a full ring is in deadlock.
+    let line = "sweep --topology torus:4 --trace good.trc --trace absent.trc -o traces";
+    let output = run(folder.path(), line);
+    code(&output, 4);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("absent.trc") && stderr.contains("1 of 2 points have results, 1 failed"), "{stderr}");
+    assert_eq!(rows(&folder.path().join("traces")).len(), 1);
+    // Once it is there, it runs.
+    fs::copy(folder.path().join("good.trc"), folder.path().join("absent.trc")).unwrap();
+    code(&run(folder.path(), "sweep --resume -o traces"), 0);
+    assert_eq!(rows(&folder.path().join("traces")).len(), 2);
+
+    let line = "sweep --topology torus:8 --ways 1 --vcs 1 --routing bubble:oblivious --bubble 0,2 --queue 2 --load 1 \
+                --traffic tornado --warmup 0 --cycles 20000 --watchdog 500 -o deadlock";
+    let line = line.replace("--warmup 0 ", "");
+    let output = run(folder.path(), &line);
+    code(&output, 4);
+    let states: Vec<bool> =
+        rows(&folder.path().join("deadlock")).iter().map(|row| row["failure"].is_object()).collect();
+    assert_eq!(states, [true, false]);
+    let before = fs::read_to_string(folder.path().join("deadlock/journal.jsonl")).unwrap();
+    code(&run(folder.path(), "sweep --resume -o deadlock"), 4);
+    let after = fs::read_to_string(folder.path().join("deadlock/journal.jsonl")).unwrap();
+    let starts = |text: &str| text.matches(r#""event":"start""#).count();
+    assert_eq!(starts(&before), starts(&after), "a deadlock would come again");
+}
+
+#[test]
+fn the_stop_rule_depends_on_results_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), &format!("{SWEEP} --jobs 1 --stop-after 1 -o one"));
+    done(folder.path(), &format!("{SWEEP} --jobs 4 --stop-after 1 -o four"));
+    done(folder.path(), &format!("{SWEEP} --jobs 2 -o all"));
+    assert!(results(&folder.path().join("one")) == results(&folder.path().join("four")));
+    let saturated = |name: &str| {
+        let mut count = BTreeMap::new();
+        for row in rows(&folder.path().join(name)).iter().filter(|row| row["saturated"] == true) {
+            let loads: &mut Vec<String> = count.entry(row["experiment"]["routing"].to_string()).or_default();
+            let load = row["experiment"]["load"].to_string();
+            if !loads.contains(&load) {
+                loads.push(load);
+            }
+        }
+        count
+    };
+    // Loads that one seed alone saturates do not end a curve.
+    assert!(saturated("one").values().all(|loads| (1..=2).contains(&loads.len())), "{:?}", saturated("one"));
+    assert!(saturated("all").values().all(|loads| loads.len() > 2));
+    assert!(folder.path().join("one/points").read_dir().unwrap().count() < 40);
+}
+
+#[test]
+fn combinations_that_are_no_experiments_are_refused_or_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --load 0.1 --vcs 1,3 --routing bubble:smart,bubble:oblivious --cycles 500";
+    let refused = run(folder.path(), &format!("{line} -o r"));
+    code(&refused, 2);
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(stderr.contains("vcs 1") && stderr.contains("--skip-invalid"), "{stderr}");
+    assert!(!folder.path().join("r").exists());
+    done(folder.path(), &format!("{line} --skip-invalid -o r"));
+    assert_eq!(rows(&folder.path().join("r")).len(), 3);
+}
+
+#[test]
+fn a_folder_is_not_overwritten_and_another_sweep_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2 -o r";
+    done(folder.path(), line);
+    for (line, word) in [
+        (line.to_owned(), "use --resume"),
+        (line.replace("0.2", "0.3") + " --resume", "other points"),
+        ("sweep --resume -o absent".to_owned(), "plan.json"),
+        (format!("{line} --load nan"), "load"),
+        ("sweep --load 0.1..0.2 -o q".to_owned(), "0.05..1.0/20"),
+        ("sweep --seed 1,2 --seeds 2 -o q".to_owned(), "--seeds 2"),
+        ("sweep --load 0.1,0.1 -o q".to_owned(), "twice"),
+        ("point r 123".to_owned(), "no point `123`"),
+    ] {
+        let output = run(folder.path(), &line);
+        code(&output, 2);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains(word), "{line}: {stderr}");
+    }
+    done(folder.path(), "sweep --resume -o r");
+}
+
+#[test]
+fn a_file_of_lists_is_a_sweep_and_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("e.toml"),
+        "topology = 'torus:4x4'\ncycles = 300\nload = '0.1..0.3/3'\nseed = [1, 2]\n",
+    )
+    .unwrap();
+    let plan = done(folder.path(), "sweep e.toml --dry-run --traffic uniform,transpose");
+    assert_eq!(String::from_utf8_lossy(&plan.stdout).lines().count(), 12);
+    assert!(!folder.path().join("r").exists());
+    let refused = run(folder.path(), "run e.toml");
+    code(&refused, 2);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("fsin sweep"));
+}
+
+#[test]
+fn an_interrupted_sweep_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "sweep --topology torus:32x32 --load 0.1..0.9/9 --samples 1000 --jobs 2 -o r";
+    let mut command = fsin(folder.path());
+    let child = command.args(words.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap();
+    let journal = folder.path().join("r/journal.jsonl");
+    let begun = Instant::now();
+    while !fs::read_to_string(&journal).is_ok_and(|text| text.contains("start")) && begun.elapsed().as_secs() < 60 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+    let output = child.wait_with_output().unwrap();
+    code(&output, 130);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("fsin sweep --resume -o r"));
+    assert_eq!(complete_points(&folder.path().join("r")), 0, "a partial run is no result");
+}
