@@ -183,7 +183,7 @@ fn ranks_that_disagree_on_a_collective_are_refused_with_both_places() {
     );
     assert!(error.remedy().unwrap().contains("communicators"));
     let error = parse("0 barrier\n1 barrier\n1 barrier\n").unwrap_err();
-    assert_eq!(error.to_string(), "t: rank 0 calls nothing as collective number 2, where rank 1 calls barrier (t:3)");
+    assert_eq!(error.to_string(), "t:3: rank 0 calls nothing as collective number 2, where rank 1 calls barrier (t:3)");
 }
 
 #[test]

@@ -31,7 +31,7 @@ use super::text::Lines;
 use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::collectives::Agreement;
-use crate::trace::program::Program;
+use crate::trace::program::{Event, Program};
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -116,7 +116,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
             let before = rank.events.len();
             let done = call::parse(line).and_then(|record| rank.record(&mut shared, record, number));
             done.map_err(|fault| place.line(number).error(fault))?;
-            events += (rank.events.len() - before) as u64;
+            events += rank.events[before..].iter().map(weight).sum::<u64>();
             if events > options.max_events {
                 return Err(place.line(number).error(Fault::TooManyEvents { limit: options.max_events }));
             }
@@ -126,6 +126,15 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         Ok(())
     })?;
     Ok(finish(shared, program, &called, lines_read))
+}
+
+/// What an event counts for in the limit: a list of requests counts by its length, since lines that name the same
+/// requests again and again would grow with the square of the file.
+fn weight(event: &Event) -> u64 {
+    match event {
+        Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
+        _ => 1,
+    }
 }
 
 fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], lines: u64) -> Trace {

@@ -169,8 +169,16 @@ impl Rank {
         match array {
             Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
             Requests::From { count, first } => {
+                // Work follows what is outstanding, not the count that the line gives.
                 let apart = |stride: u64| -> Vec<u64> {
-                    (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect()
+                    if *count <= self.outstanding.len() as u64 {
+                        return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
+                    }
+                    let place = |address: &u64| address.wrapping_sub(*first);
+                    let within = |address: &u64| place(address) % stride == 0 && place(address) / stride < *count;
+                    let mut found: Vec<u64> = self.outstanding.keys().copied().filter(within).collect();
+                    found.sort_unstable_by_key(place);
+                    found
                 };
                 let (wide, narrow) = (apart(8), apart(4));
                 if narrow.len() > wide.len() { narrow } else { wide }
