@@ -33,6 +33,50 @@ MPI_Sendrecv:9:0:2:1,4,4:P:3:0:2:1,4,4:P:3:4,R,2:0:10\nMPI_Alltoallv:10:8:1;2:1,
 MPI_Allreduce:11:8:8:5:17,8,8:3:4,R,2:12\nMPI_Bcast:12:8:1000:1,4,4:1:0,R,2:13.25\n\
 MPI_Reduce_scatter:14:8:1;1:1,4,4:0,R,2:15\nMPI_Finalize:16:-\n";
 
+const OTF2: &str = r#"
+=== OTF2-PRINT ===
+Creator                        Score-P 7.1
+=== Global Definitions =========================================================
+CLOCK_PROPERTIES                          Ticks per Seconds: 2000000000, Global Offset: 0, Length: 590376159, Date: UNDEFINED
+STRING                                 1  "P#0"
+LOCATION                               0  Name: "T 0" <12>, Type: CPU_THREAD, # Events: 60, Group: "MPI Rank 0" <0>
+LOCATION                               9  Name: "T 1" <12>, Type: CPU_THREAD, # Events: 60, Group: "MPI Rank 1" <1>
+GROUP                                  0  Name: "" <0>, Type: COMM_LOCATIONS, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: "T 0" <0>, "T 1" <9>
+GROUP                                  4  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: 0 ("T 0" <0>), 1 ("T 1" <9>)
+GROUP                                  5  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: 0 ("T 1" <9>), 1 ("T 0" <0>)
+COMM                                   1  Name: "MPI_COMM_WORLD" <257>, Group: "" <4>, Parent: UNDEFINED, Flags: NONE
+COMM                                   2  Name: "half" <258>, Group: "" <5>, Parent: "MPI_COMM_WORLD" <1>, Flags: NONE
+=== Events =====================================================================
+Event                               Location            Timestamp  Attributes
+ENTER                                          0               1000  Region: "MPI_Send" <42>
+MPI_SEND                                       0               1010  Receiver: 1 ("T 1" <9>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 7, Length: 16384
+LEAVE                                          0               1100  Region: "MPI_Send" <42>
+MPI_IRECV_REQUEST                              9               1000  Request: 140721301803892
+ENTER                                          9               2000  Region: "mpi_wait_" <43>
+MPI_IRECV                                      9               2010  Sender: 0 ("T 0" <0>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 7, Length: 16384, Request: 140721301803892
+LEAVE                                          9               2100  Region: "mpi_wait_" <43>
+ENTER                                          0               5100  Region: "MPI_Isend" <44>
+MPI_ISEND                                      0               5110  Receiver: 0 ("T 1" <9>), Communicator: "half" <2>, Tag: 8, Length: 4, Request: 2
+LEAVE                                          0               5120  Region: "MPI_Isend" <44>
+MPI_RECV                                       9               5200  Sender: 1 ("T 0" <0>), Communicator: "half" <2>, Tag: 8, Length: 4
+MPI_ISEND_COMPLETE                             0               5300  Request: 2
+MPI_COLLECTIVE_BEGIN                           0               5400
+MPI_COLLECTIVE_END                             0               5500  Operation: ALLREDUCE, Communicator: "half" <2>, Root: NONE, Sent: 16, Received: 16
+MPI_COLLECTIVE_END                             9               5500  Operation: ALLREDUCE, Communicator: "half" <2>, Root: NONE, Sent: 16, Received: 16
+MPI_COLLECTIVE_END                             0               5600  Operation: BCAST, Communicator: "MPI_COMM_WORLD" <1>, Root: 0 ("T 0" <0>), Sent: 8, Received: 4
+MPI_COLLECTIVE_END                             9               5600  Operation: BCAST, Communicator: "MPI_COMM_WORLD" <1>, Root: 0 ("T 0" <0>), Sent: 0, Received: 4
+MPI_IRECV_REQUEST                              9               5700  Request: 3
+"#;
+
+const DIMEMAS: &str = "#DIMEMAS:seed:1,100:3(1,1,1)\nd:1:0:3:0:1:2\nd:1:5:2:2:0\no:0:0\ns:0:0:100\n1:0:0:0.000001\n\
+2:0:0:1:100:7:0:0\n3:1:0:0:100:7:0:1\n20:1:0:40:1\n3:1:0:0:100:7:0:2\n2:1:0:2:50:8:0:2\n3:2:0:1:50:8:0:0\n\
+2:0:0:2:9:-5:5:1\n3:2:0:-1:9:-1:5:0\n10:0:0:11:5:0:0:64:64\n10:2:0:11:5:0:0:64:64\n10:0:0:0:0:0:0:0\n\
+10:1:0:0:0:0:0:0\n10:2:0:0:0:0:0:0\n10:0:0:9:0:0:0:300:300\n10:1:0:9:0:0:0:300:300\n10:2:0:9:0:0:0:300:300\n\
+1:2:0:1.5e-3\n";
+
+const ALOG: &str = "-1 0 0 0 0 0 start\n-101 0 0 1 0 100 7 64\n-102 1 0 0 0 120 7 64\n-5 0 0 0 0 0 a state\n\
+-101 1 0 2 0 130 8 32\n-102 2 0 1 0 150 8 32\n-101 2 0 0 0 151 9 0\n-102 0 0 2 0 152 9 0\n";
+
 fn folder(files: &[(&str, String)]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, text) in files {
@@ -107,6 +151,9 @@ pub fn all() -> Vec<Seed> {
         seed("ti folder", "simgrid-ti", ti.clone()),
         seed("ti folder, xz", "simgrid-ti", xz(&ti)),
         seed("pmpi folder", "liballprof", log),
+        seed("otf2-print", "otf2-print", OTF2.as_bytes().to_vec()),
+        seed("dimemas", "dimemas", DIMEMAS.as_bytes().to_vec()),
+        seed("alog", "alog", ALOG.as_bytes().to_vec()),
         seed("goal text", "goal", goal),
         seed("goal binary", "goal-bin", packed),
         seed("trg", "trg", container(&kernel("butterfly:tasks=8,bytes=5000"))),

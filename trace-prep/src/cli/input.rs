@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use trace_prep::otf2::{self, Printed};
 use trgen::trace::formats::{self, Application, ComputeUnit, ReadOptions, Trace};
 use trgen::trace::goal::Graph;
 
@@ -50,6 +51,8 @@ pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
 pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let quiet = quiet(matches);
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
+    let printed = otf2::print(path)?;
+    let path = printed.as_ref().map_or(path, Printed::path);
     let application = formats::open(path, &read_options(matches)?)?;
     drop(meter);
     let loaded = Loaded { application, quiet };

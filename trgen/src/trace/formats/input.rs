@@ -427,6 +427,7 @@ const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x04\x22\x4D\x18", "lz4", "unlz4 FILE"),
     (b"\x5D\x00\x00", "lzma", "unlzma FILE"),
     (b"7z\xBC\xAF\x27\x1C", "7-Zip", "7z x FILE"),
+    (b"\x03BOTF2", "OTF2", "otf2-print -A FILE > TRACE.txt"),
 ];
 
 fn is_tar(beginning: &[u8]) -> bool {

@@ -4,10 +4,14 @@
 //! by the name of the file. Everything read is hostile until checked: no allocation follows a number in a file, and
 //! every error says which file and line, what was found and what was expected.
 
+mod alog;
+mod dimemas;
 mod error;
 mod goal;
 mod input;
+mod members;
 mod options;
+mod otf2;
 mod pmpi;
 mod text;
 mod ti;
@@ -30,7 +34,17 @@ use crate::catalog::{Component, Refusal};
 use crate::units::Picoseconds;
 
 /// One row per format. A new format is one file and one line here.
-const READERS: &[Reader] = &[trg::READER, trc::READER, ti::READER, goal::TEXT, goal::BINARY, pmpi::READER];
+const READERS: &[Reader] = &[
+    trg::READER,
+    trc::READER,
+    ti::READER,
+    goal::TEXT,
+    goal::BINARY,
+    pmpi::READER,
+    otf2::READER,
+    dimemas::READER,
+    alog::READER,
+];
 
 /// The formats that can be read.
 pub const FORMATS: &[Component] = &components();
