@@ -28,6 +28,11 @@ pub(super) fn command() -> Command {
                 .arg(output("OUT.trg")),
         )
         .subcommand(
+            reading(Command::new("expand"))
+                .about("Expands the collectives of a trace by named algorithms, as import does, and says by which")
+                .arg(output("OUT.trg").required(false)),
+        )
+        .subcommand(
             reading(Command::new("export")).about("Writes a trace in another format").arg(output("OUT")).arg(
                 Arg::new("to")
                     .long("to")
@@ -223,6 +228,10 @@ fn options(command: Command) -> Command {
                 .value_parser(PossibleValuesParser::new(["src-dst", "dst-src", "detect"]))
                 .help("Order of tasks in receive lines of .trc files"),
         )
+        .arg(Arg::new("collectives").long("collectives").value_name("RULES").help(
+            "Algorithms of collectives: mpich (by size and ranks) [default], basic, or exceptions: \
+                 mpich,allreduce=ring",
+        ))
         .arg(
             Arg::new("max-events")
                 .long("max-events")

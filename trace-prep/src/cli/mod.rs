@@ -138,6 +138,7 @@ pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     let result = match matches.subcommand() {
         Some(("import", matches)) => store::import(matches),
+        Some(("expand", matches)) => store::expand(matches),
         Some(("export", matches)) => store::export(matches),
         Some(("check", matches)) => look::check(matches),
         Some(("info", matches)) => look::info(matches),

@@ -114,5 +114,13 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     })?;
     let notes = vec![format!("{passed_over} lines that are no message were passed over; times were ignored")];
     let format = READER.component.name;
-    Ok(Trace { program, format, lines: count, collectives: BTreeMap::new(), notes, warnings: Vec::new() })
+    Ok(Trace {
+        program,
+        format,
+        lines: count,
+        collectives: BTreeMap::new(),
+        algorithms: BTreeMap::new(),
+        notes,
+        warnings: Vec::new(),
+    })
 }

@@ -19,8 +19,9 @@
 //! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
 //! - A communicator that no `d` record defines is the world.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
+use super::calls::Calls;
 use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::members::Members;
@@ -28,7 +29,7 @@ use super::options::ReadOptions;
 use super::text::{self, Lines, MAX_MESSAGE, bad};
 use super::{Application, Candidate, Layout, Reader, Trace, push_compute};
 use crate::catalog::Component;
-use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::collectives::{Agreement, Choice, Collective, RequestPool, expand};
 use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
@@ -68,7 +69,8 @@ struct Shared {
     numbers: HashMap<u64, usize>,
     members: Vec<Members>,
     agreements: Vec<Agreement<u64>>,
-    collectives: BTreeMap<&'static str, u64>,
+    choice: Choice,
+    calls: Calls,
     void_waits: u64,
     shares: u64,
     passed_over: u64,
@@ -86,7 +88,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
             let Some(shared) = &mut shared else {
                 let tasks = tasks(line).map_err(at)?;
                 ranks.resize_with(tasks, Rank::default);
-                shared = Some(Shared::new(tasks));
+                shared = Some(Shared::new(tasks, options.collectives.clone()));
                 continue;
             };
             let grown = shared.record(&mut ranks, line, number).map_err(at)?;
@@ -108,12 +110,20 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     ];
     let counted = counted.iter().filter(|(_, count)| *count > 0);
     let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = shared.calls.note("each as one of its communicator").into_iter().collect();
     if shared.passed_over > 0 {
         notes.push(format!("{} records that are neither computing nor messages were passed over", shared.passed_over));
     }
     let program = Program { tasks: ranks.into_iter().map(|rank| rank.events).collect() };
-    Ok(Trace { program, format: READER.component.name, lines, collectives: shared.collectives, notes, warnings })
+    Ok(Trace {
+        program,
+        format: READER.component.name,
+        lines,
+        collectives: shared.calls.by_operation(),
+        algorithms: shared.calls.by_algorithm(),
+        notes,
+        warnings,
+    })
 }
 
 fn no_header(found: &str) -> Fault {
@@ -165,12 +175,13 @@ impl Fields<'_> {
 }
 
 impl Shared {
-    fn new(tasks: usize) -> Self {
+    fn new(tasks: usize, choice: Choice) -> Self {
         Self {
             numbers: HashMap::new(),
             members: vec![Members::world(tasks)],
-            agreements: vec![Agreement::new()],
-            collectives: BTreeMap::new(),
+            agreements: vec![Agreement::new(choice.clone(), tasks)],
+            choice,
+            calls: Calls::default(),
             void_waits: 0,
             shares: 0,
             passed_over: 0,
@@ -228,8 +239,8 @@ impl Shared {
             return Ok(());
         }
         self.numbers.insert(id, self.members.len());
+        self.agreements.push(Agreement::new(self.choice.clone(), members.len()));
         self.members.push(Members::new(members));
-        self.agreements.push(Agreement::new());
         Ok(())
     }
 
@@ -289,7 +300,7 @@ impl Shared {
         self.shares += u64::from(collective.name().ends_with('v'));
         let index = rank.called.entry(number).or_default();
         let called = self.agreements[number].call(task.index(), *index, &collective, || line);
-        called.map_err(|disagreement| Fault::CollectiveMismatch {
+        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
             index: disagreement.index + 1,
             rank: task.0,
             found: disagreement.found,
@@ -297,10 +308,10 @@ impl Shared {
             other: disagreement.expected,
             other_place: None,
         })?;
-        *self.collectives.entry(collective.name()).or_default() += 1;
+        self.calls.count(&collective, algorithm);
         let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
         *index += 1;
-        let done = expand(&collective, members.tasks(), place, tag, &mut rank.requests, &mut rank.events);
+        let done = expand(&collective, algorithm, members.tasks(), place, tag, &mut rank.requests, &mut rank.events);
         done.map_err(|error| bad("collective", collective.name(), error.to_string()))
     }
 }

@@ -5,6 +5,7 @@
 //! every error says which file and line, what was found and what was expected.
 
 mod alog;
+mod calls;
 mod dimemas;
 mod error;
 mod goal;
@@ -118,6 +119,8 @@ pub struct Trace {
     pub lines: u64,
     /// Collective calls that were expanded, summed over ranks, by name of the operation.
     pub collectives: BTreeMap<&'static str, u64>,
+    /// The same calls by operation and algorithm; empty where they were expanded before the file was written.
+    pub algorithms: BTreeMap<(&'static str, &'static str), u64>,
     /// Decisions that the reader took.
     pub notes: Vec<String>,
     /// What looks wrong, though it could be read.

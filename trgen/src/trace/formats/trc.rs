@@ -202,7 +202,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         each_record(place, reader, unit, build).map(|_| ())
     })?;
     let (format, lines) = (READER.component.name, survey.lines);
-    Ok(Trace { program, format, lines, collectives: BTreeMap::new(), notes, warnings })
+    Ok(Trace { program, format, lines, collectives: BTreeMap::new(), algorithms: BTreeMap::new(), notes, warnings })
 }
 
 /// Parses every line; the number of lines.

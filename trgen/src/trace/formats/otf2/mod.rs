@@ -26,8 +26,6 @@ mod definitions;
 mod line;
 mod rank;
 
-use std::collections::BTreeMap;
-
 use self::definitions::Definitions;
 use self::line::Line;
 use self::rank::{Rank, Shared};
@@ -78,8 +76,7 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
         }
         definitions.line(line).map_err(|fault| place.line(number).error(fault))?;
     }
-    let mut shared =
-        Shared::new(definitions, options.max_events).map_err(|fault| place.line(lines.number()).error(fault))?;
+    let mut shared = Shared::new(definitions, options).map_err(|fault| place.line(lines.number()).error(fault))?;
     let mut ranks: Vec<Rank> = (0..shared.tasks()).map(Rank::new).collect();
     while let Some((number, line)) = lines.next()? {
         let Some(line) = Line::of(line) else { continue };
@@ -88,10 +85,11 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
     if shared.records() == 0 {
         return Err(place.line(lines.number()).error(no_events()));
     }
-    let (collectives, notes, warnings) = shared.finish(&ranks);
+    let (calls, notes, warnings) = shared.finish(&ranks);
     let program = Program { tasks: ranks.into_iter().map(Rank::finish).collect() };
     let (format, lines) = (READER.component.name, lines.number());
-    Ok(Trace { program, format, lines, collectives: BTreeMap::from_iter(collectives), notes, warnings })
+    let (collectives, algorithms) = (calls.by_operation(), calls.by_algorithm());
+    Ok(Trace { program, format, lines, collectives, algorithms, notes, warnings })
 }
 
 fn no_events() -> Fault {

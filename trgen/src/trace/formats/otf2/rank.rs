@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use super::definitions::{Definitions, World};
 use super::line::{Collected, Line, Message, number};
 use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::formats::calls::Calls;
 use crate::trace::formats::error::Fault;
+use crate::trace::formats::members::Members;
+use crate::trace::formats::options::ReadOptions;
 use crate::trace::formats::text::bad;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
@@ -21,7 +24,7 @@ pub(super) struct Shared {
     limit: u64,
     events: u64,
     records: u64,
-    collectives: HashMap<&'static str, u64>,
+    calls: Calls,
     tally: Tally,
 }
 
@@ -99,19 +102,20 @@ fn begins_collective(region: &str) -> bool {
 }
 
 impl Shared {
-    pub(super) fn new(definitions: Definitions, limit: u64) -> Result<Self, Fault> {
+    pub(super) fn new(definitions: Definitions, options: &ReadOptions) -> Result<Self, Fault> {
         let (ticks, totals) = (definitions.ticks, definitions.totals);
         let world = definitions.world()?;
+        let agreement = |members: &Members| Agreement::new(options.collectives.clone(), members.tasks().len());
         Ok(Self {
-            agreements: vec![Agreement::new(); world.members.len()],
+            agreements: world.members.iter().map(agreement).collect(),
             world,
             ticks: ticks.unwrap_or(1_000_000_000),
             ticks_told: ticks.is_some(),
             totals,
-            limit,
+            limit: options.max_events,
             events: 0,
             records: 0,
-            collectives: HashMap::new(),
+            calls: Calls::default(),
             tally: Tally::default(),
         })
     }
@@ -275,7 +279,7 @@ impl Shared {
         self.tally.shares += u64::from(collective.name().ends_with('v'));
         let index = rank.called.entry(number).or_default();
         let called = self.agreements[number].call(rank.task, *index, &collective, || line);
-        called.map_err(|disagreement| Fault::CollectiveMismatch {
+        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
             index: disagreement.index + 1,
             rank: rank.task as u32,
             found: disagreement.found,
@@ -283,24 +287,21 @@ impl Shared {
             other: disagreement.expected,
             other_place: None,
         })?;
-        *self.collectives.entry(collective.name()).or_default() += 1;
+        self.calls.count(&collective, algorithm);
         let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
         *index += 1;
         let mut events = Vec::new();
-        let done = expand(&collective, members.tasks(), place, tag, &mut rank.requests, &mut events);
+        let done = expand(&collective, algorithm, members.tasks(), place, tag, &mut rank.requests, &mut events);
         done.map_err(|error| bad("collective", collected.operation, error.to_string()))?;
         rank.events.extend(events.into_iter().map(Some));
         Ok(())
     }
 
     /// Counts of collectives, notes, warnings.
-    pub(super) fn finish(&self, ranks: &[Rank]) -> (HashMap<&'static str, u64>, Vec<String>, Vec<String>) {
-        let mut notes = Vec::new();
-        let calls: u64 = self.collectives.values().sum();
-        if calls > 0 {
-            let how = if self.totals { "in total, as Score-P does" } else { "by the argument of one rank" };
-            notes.push(format!("{calls} collective calls were expanded; their bytes are counted {how}"));
-        }
+    pub(super) fn finish(&self, ranks: &[Rank]) -> (&Calls, Vec<String>, Vec<String>) {
+        let how =
+            if self.totals { "with bytes in total, as Score-P counts" } else { "with bytes of one rank's argument" };
+        let mut notes: Vec<String> = self.calls.note(how).into_iter().collect();
         if !self.ticks_told {
             notes.push("the archive does not say how long a tick is: 1 ns".to_owned());
         }
@@ -316,7 +317,7 @@ impl Shared {
         ];
         let counted = counted.iter().filter(|(_, count)| *count > 0);
         let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
-        (self.collectives.clone(), notes, warnings)
+        (&self.calls, notes, warnings)
     }
 }
 

@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use self::comms::Creation;
 use self::rank::{Rank, Shared};
+use super::calls::Calls;
 use super::error::{Fault, ReadError};
 use super::input::{Source, folder_of};
 use super::options::ReadOptions;
@@ -32,6 +33,7 @@ use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::collectives::Agreement;
 use crate::trace::program::{Event, Program};
+use crate::units::TaskId;
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -102,10 +104,11 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     let place_of = |task: usize| source.place_of(&files[task]);
     let communicators =
         comms::resolve(&creations).map_err(|(task, line, fault)| place_of(task).line(line).error(fault))?;
-    let agreements = vec![Agreement::new(); communicators.members.len()];
+    let agreement = |members: &Vec<TaskId>| Agreement::new(options.collectives.clone(), members.len());
+    let agreements = communicators.members.iter().map(agreement).collect();
     let (waits_without_request, clock_steps_back) = (0, 0);
-    let collectives = BTreeMap::new();
-    let mut shared = Shared { communicators, agreements, collectives, waits_without_request, clock_steps_back };
+    let calls = Calls::default();
+    let mut shared = Shared { communicators, agreements, calls, waits_without_request, clock_steps_back };
     let mut program = Program::new(files.len());
     let mut events = 0;
     let mut called = vec![HashMap::new(); files.len()];
@@ -138,12 +141,8 @@ fn weight(event: &Event) -> u64 {
 }
 
 fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], lines: u64) -> Trace {
-    let calls: u64 = shared.collectives.values().sum();
     let created = shared.communicators.members.len() - 1;
-    let mut notes = Vec::new();
-    if calls > 0 {
-        notes.push(format!("{calls} collective calls were expanded, each as one of its communicator"));
-    }
+    let mut notes: Vec<String> = shared.calls.note("each as one of its communicator").into_iter().collect();
     if created > 0 {
         notes.push(format!("{created} communicators beside the world were followed"));
     }
@@ -165,5 +164,13 @@ fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], li
             ));
         }
     }
-    Trace { program, format: READER.component.name, lines, collectives: shared.collectives, notes, warnings }
+    Trace {
+        program,
+        format: READER.component.name,
+        lines,
+        collectives: shared.calls.by_operation(),
+        algorithms: shared.calls.by_algorithm(),
+        notes,
+        warnings,
+    }
 }
