@@ -134,6 +134,36 @@ fn trc(program: &Program) -> Vec<u8> {
     out
 }
 
+/// Sound files of some hundred kilobytes, to measure what reading takes.
+#[must_use]
+pub fn large() -> Vec<Seed> {
+    let seed = |name, format, bytes| Seed { name, format, bytes };
+    let (graph, program) = (pattern("dissemination:ranks=1024"), kernel("all-to-all:tasks=96,bytes=1000"));
+    let (mut goal, mut packed, mut ti) = (Vec::new(), Vec::new(), Vec::new());
+    text::write(&graph, &mut goal).expect("memory takes everything");
+    binary::write(&graph, &mut packed).expect("memory takes everything");
+    (0..program.tasks.len()).for_each(|task| write::ti(&program, task, 5e9, &mut ti).expect("a kernel that blocks"));
+    let log: Vec<(String, String)> = (0..2)
+        .map(|rank: usize| {
+            let line = calls(rank)
+                .lines()
+                .filter(|line| line.contains("Send:"))
+                .fold(String::new(), |all, line| all + line + "\n");
+            (format!("p/rank-{rank}.log"), line.repeat(5000))
+        })
+        .collect();
+    let log: Vec<(&str, String)> = log.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    vec![
+        seed("trc", "fsin-trc", trc(&program)),
+        seed("ti", "simgrid-ti", ti),
+        seed("pmpi folder", "liballprof", folder(&log)),
+        seed("goal text", "goal", goal),
+        seed("goal binary", "goal-bin", packed),
+        seed("trg", "trg", container(&program)),
+        seed("trg of a graph", "trg", graph_container(&graph)),
+    ]
+}
+
 /// Seeds of all formats.
 #[must_use]
 pub fn all() -> Vec<Seed> {

@@ -9,7 +9,7 @@ use hostile::mutate::{self, Draw};
 use hostile::probe::{self, Outcome};
 use hostile::seeds::{self, Seed};
 use hostile::{allocations, repair};
-use trgen::trace::formats::FORMATS;
+use trgen::trace::formats::{Application, FORMATS, ReadOptions, open_bytes};
 
 /// Reads `count` changed forms of a seed; how many were accepted.
 fn attack(seed: &Seed, count: u64, first: u64) -> u64 {
@@ -74,6 +74,26 @@ fn a_million_changed_files_keep_every_promise() {
             });
         }
     });
+}
+
+/// \[bytes\] Of one event in memory; an operation of a graph takes less.
+const EVENT: usize = 48;
+
+#[test]
+fn memory_follows_the_file_and_what_is_in_it() {
+    for seed in seeds::large() {
+        let options = ReadOptions { from: Some(seed.format.to_owned()), ..ReadOptions::default() };
+        let (read, usage) = allocations::of(|| open_bytes("rank-0", &seed.bytes, &options));
+        let events = match read {
+            Ok(Application::Programs(trace)) => trace.program.tasks.iter().map(Vec::len).sum::<usize>(),
+            Ok(Application::Graphs(trace)) => trace.graph.ranks().iter().map(|rank| rank.nodes().len()).sum(),
+            Err(error) => panic!("{}: {error}", seed.name),
+        };
+        let limit = 4 * (seed.bytes.len() + EVENT * events) + probe::ALLOWANCE;
+        let (peak, file) = (usage.peak, seed.bytes.len());
+        eprintln!("{}: file {file}, {events} events, {peak} bytes held at most", seed.name);
+        assert!(events > 5000 && peak < limit, "{}: {peak} bytes for a file of {file}, {events} events", seed.name);
+    }
 }
 
 #[test]

@@ -228,6 +228,14 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
     let formats: Vec<String> = FORMATS.iter().map(|format| format!("{} ({})", format.name, format.about)).collect();
     let known = format!("known formats: {}", formats.join("; "));
     let fault = match source.only_entry() {
+        _ if source.entries().iter().any(|entry| entry.magic.starts_with(b"\x03BOTF2")) => Fault::Structure {
+            what: "holds an OTF2 archive, which is read as the text that its own tool prints".to_owned(),
+            remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
+        },
+        _ if source.entries().iter().any(|entry| entry.magic == b"\xFF\xAA\xDDDUMPI") => Fault::Structure {
+            what: "holds a DUMPI trace, which is not read".to_owned(),
+            remedy: "record the program again, with `trace-prep record`, or in one of the known formats",
+        },
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },
