@@ -91,6 +91,34 @@ MPI_COLLECTIVE_END 9 2 Operation: BCAST, Communicator: "MPI_COMM_WORLD" <1>, Roo
 }
 
 #[test]
+fn duplicates_of_the_world_and_communicators_of_one_process() {
+    let more = r#"GROUP 6  Name: "" <0>, Type: COMM_SELF, Paradigm: "MPI" <4>, Flags: NONE, 0 Members
+COMM 3  Name: "MPI_COMM_SELF" <9>, Group: "" <6>, Parent: UNDEFINED, Flags: NONE
+COMM 4  Name: "dup" <9>, Group: "" <4>, Parent: "MPI_COMM_WORLD" <1>, Flags: NONE
+=== Events ==="#;
+    let events = r#"MPI_SEND 5 1 Receiver: 0 ("T" <5>), Communicator: "MPI_COMM_SELF" <3>, Tag: 1, Length: 2
+MPI_COLLECTIVE_END 9 1 Operation: BARRIER, Communicator: "MPI_COMM_SELF" <3>, Root: NONE, Sent: 0, Received: 0
+MPI_SEND 5 2 Receiver: 1 ("T" <9>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 1, Length: 2
+MPI_RECV 9 3 Sender: 0 ("T" <5>), Communicator: "dup" <4>, Tag: 1, Length: 2
+"#;
+    for (creator, same) in [("Score-P 7.1", false), ("", true)] {
+        let text = DEFINITIONS.replace("CREATOR", creator).replace("=== Events ===", more);
+        let trace = read_bytes("t", format!("{text}{events}").as_bytes(), &ReadOptions::default()).unwrap();
+        let Event::Send(own) = trace.program.tasks[0][0] else { panic!("a message to itself") };
+        assert_eq!((own.to, trace.program.totals().collective_messages), (TaskId(0), 0));
+        let sends = trace.program.tasks[0].iter().filter_map(|event| match event {
+            Event::Send(send) if send.to == TaskId(1) => Some(send.tag.context),
+            _ => None,
+        });
+        let receives = trace.program.tasks[1].iter().filter_map(|event| match event {
+            Event::Recv(receive) => Some(receive.tag.context()),
+            _ => None,
+        });
+        assert_eq!(sends.eq(receives), same, "{creator}");
+    }
+}
+
+#[test]
 fn faults_name_the_line() {
     let send = r#"MPI_SEND 5 1 Receiver: 1 ("T" <9>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 7, Length: 4"#;
     for (from, to, expected) in [

@@ -1,6 +1,6 @@
 //! What an archive defines: its clock, its processes, its communicators.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::line::{number, reference};
 use crate::trace::formats::error::Fault;
@@ -19,6 +19,8 @@ pub(super) struct Definitions {
     /// Locations of the processes, by rank in the world.
     processes: Option<Vec<u64>>,
     groups: HashMap<u64, Vec<u64>>,
+    /// Groups that are, for every process, of itself alone.
+    alone: HashSet<u64>,
     /// Group of each communicator.
     communicators: HashMap<u64, u64>,
 }
@@ -30,8 +32,21 @@ pub(super) struct World {
     pub(super) tasks: HashMap<u64, TaskId>,
     /// Number of each communicator: 0 is the world, or the first that holds all processes in order.
     pub(super) numbers: HashMap<u64, usize>,
-    /// Members of each communicator, by its number.
+    /// Members of each communicator, by its number; none of one that is of each process alone.
     pub(super) members: Vec<Members>,
+    /// What each communicator is, by its number.
+    pub(super) kinds: Vec<Kind>,
+}
+
+/// What a communicator is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// All processes, in order.
+    Whole,
+    /// Some of them, or in another order.
+    Part,
+    /// Of each process alone.
+    Alone,
 }
 
 /// The locations that a list of members names.
@@ -61,9 +76,11 @@ impl Definitions {
         match word {
             "LOCATION" if attributes.contains("Type: CPU_THREAD") => self.locations.push(id()?),
             "GROUP" => {
-                let Some((kind, list)) = attributes.split_once("Members: ") else { return Ok(()) };
+                let (kind, list) = attributes.split_once("Members: ").unwrap_or((attributes, ""));
                 if kind.contains("Type: COMM_GROUP") {
                     self.groups.insert(id()?, members(list));
+                } else if kind.contains("Type: COMM_SELF") {
+                    self.alone.insert(id()?);
                 } else if kind.contains("Type: COMM_LOCATIONS") && !kind.contains("Paradigm: MEASUREMENT_SYSTEM") {
                     self.processes = Some(members(list));
                 }
@@ -101,15 +118,20 @@ impl Definitions {
         }
         let world = Members::world(processes.len());
         let mut numbers = HashMap::new();
-        let mut all = vec![world.clone()];
+        let (mut all, mut kinds) = (vec![world.clone()], vec![Kind::Whole]);
         // Communicators of one group share its list: many lines may name a long one.
         let mut lists: HashMap<u64, Option<(Members, bool)>> = HashMap::new();
         let mut ids: Vec<(u64, u64)> = self.communicators.into_iter().collect();
         ids.sort_unstable();
         let mut world_taken = false;
         for (id, group) in ids {
+            if self.alone.contains(&group) {
+                numbers.insert(id, all.len());
+                all.push(Members::new(Vec::new()));
+                kinds.push(Kind::Alone);
+                continue;
+            }
             let listed = lists.entry(group).or_insert_with(|| {
-                // A communicator of itself has no members listed; it carries no messages between tasks.
                 let locations = self.groups.get(&group).filter(|locations| !locations.is_empty())?;
                 let listed = locations.iter().map(|location| tasks.get(location).copied());
                 let listed = listed.collect::<Option<Vec<TaskId>>>()?;
@@ -123,9 +145,10 @@ impl Definitions {
             } else {
                 numbers.insert(id, all.len());
                 all.push(listed.clone());
+                kinds.push(if *whole { Kind::Whole } else { Kind::Part });
             }
         }
-        Ok(World { tasks, numbers, members: all })
+        Ok(World { tasks, numbers, members: all, kinds })
     }
 }
 

@@ -19,6 +19,8 @@
 //! - A receive whose completion is missing takes a message of any source and tag of the world, and is never waited for.
 //! - Score-P counts what a collective sends and receives in all, other recorders the argument of one rank. The creator
 //!   in the archive decides.
+//! - Recorders other than Score-P write some messages of duplicates of the world as the world's own (EZTrace does so for
+//!   sends): there, messages on all communicators of all processes are matched together.
 //! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
 //! - Non-blocking collectives and one-sided operations are left out, with a warning.
 

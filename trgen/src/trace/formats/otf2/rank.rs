@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::definitions::{Definitions, World};
+use super::definitions::{Definitions, Kind, World};
 use super::line::{Collected, Line, Message, number};
 use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
 use crate::trace::formats::calls::Calls;
@@ -25,6 +25,8 @@ pub(super) struct Shared {
     events: u64,
     records: u64,
     calls: Calls,
+    /// Collectives of one process alone.
+    alone: u64,
     tally: Tally,
 }
 
@@ -116,6 +118,7 @@ impl Shared {
             events: 0,
             records: 0,
             calls: Calls::default(),
+            alone: 0,
             tally: Tally::default(),
         })
     }
@@ -244,7 +247,10 @@ impl Shared {
     }
 
     fn tag(&self, message: &Message) -> Result<Tag, Fault> {
-        let context = Tag::context_of(self.communicator(message.communicator)? as u32);
+        let number = self.communicator(message.communicator)?;
+        // Other recorders write some sends of a communicator of all processes as the world's.
+        let world = !self.totals && self.world.kinds[number] == Kind::Whole;
+        let context = Tag::context_of(if world { 0 } else { number as u32 });
         Ok(Tag { context, label: message.label })
     }
 
@@ -270,6 +276,10 @@ impl Shared {
             return Ok(());
         }
         let number = self.communicator(collected.communicator)?;
+        if self.world.kinds[number] == Kind::Alone {
+            self.alone += 1;
+            return Ok(());
+        }
         let members = &self.world.members[number];
         let place = members.rank_of(TaskId::at(rank.task)).ok_or_else(|| {
             let expected = "one that this process is a member of";
@@ -302,6 +312,9 @@ impl Shared {
         let how =
             if self.totals { "with bytes in total, as Score-P counts" } else { "with bytes of one rank's argument" };
         let mut notes: Vec<String> = self.calls.note(how).into_iter().collect();
+        if self.alone > 0 {
+            notes.push(format!("{} collective calls of one process alone, which send nothing", self.alone));
+        }
         if !self.ticks_told {
             notes.push("the archive does not say how long a tick is: 1 ns".to_owned());
         }
