@@ -9,6 +9,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 use trgen::trace::formats::{Application, ReadOptions, Trace, open, read};
 use trgen::trace::goal::Graph;
+use trgen::trace::program::Event;
 
 struct Desk(TempDir);
 
@@ -199,6 +200,30 @@ fn the_critical_path_is_computing_along_what_waits_for_what() {
     );
     let out = desk.succeeds("check -q p.goal");
     assert!(out.contains("critical path (s)           0.000003000"), "{out}");
+}
+
+#[test]
+fn processors_of_another_speed() {
+    let desk = Desk::new();
+    desk.write("s.trc", "c 0 1000\nc 1 1000\nc 2 1000\n");
+    desk.succeeds("scale -q s.trc --compute 2.5 --tasks 1..3 -o t.trg");
+    let work: Vec<u64> = desk
+        .trace("t.trg")
+        .program
+        .tasks
+        .iter()
+        .map(|events| events.iter().map(|event| if let Event::Compute(time) = event { time.0 } else { 0 }).sum())
+        .collect();
+    assert_eq!(work, [1_000_000, 2_500_000, 2_500_000]);
+    for (words, expected) in [
+        ("scale -q s.trc --compute 2 --tasks 1..4 -o u.trg", "tasks 1..4 of 3"),
+        ("scale -q s.trc --bytes 2 --tasks 1..3 -o u.trg", "--bytes with --tasks"),
+        ("scale -q s.trc --compute 2 --tasks 1 -o u.trg", "`1` is no range"),
+    ] {
+        let (status, _, err) = desk.run(words);
+        assert_eq!(status, 2, "{words}");
+        assert!(err.contains(expected), "{words}: {err}");
+    }
 }
 
 #[test]

@@ -73,6 +73,12 @@ pub(super) fn command() -> Command {
                 .about("Multiplies computing times and message sizes")
                 .arg(factor("compute", "Factor on computing times; 0 removes computing"))
                 .arg(factor("bytes", "Factor on message sizes"))
+                .arg(
+                    Arg::new("tasks")
+                        .long("tasks")
+                        .value_name("FIRST..END")
+                        .help("Computing of tasks FIRST to END - 1 only: processors of another speed"),
+                )
                 .arg(output("OUT.trg")),
         )
         .subcommand(
