@@ -12,7 +12,8 @@ pub fn workspace() -> &'static Path {
 /// The folder `shared` beside the workspace, which holds the reference numbers; `None` on a machine without it.
 #[must_use]
 pub fn shared_dir() -> Option<PathBuf> {
-    let shared = workspace().parent()?.join("shared");
+    let shared = std::env::var_os("FSIN_SHARED").map(PathBuf::from);
+    let shared = shared.or_else(|| Some(workspace().parent()?.join("shared")))?;
     shared.is_dir().then_some(shared)
 }
 

@@ -51,6 +51,8 @@ static void put(const char *format, ...) {
         va_end(arguments);
         if (n >= 0 && (size_t)n < sizeof buffer - used) {
             used += (size_t)n;
+            /* What a killed rank loses. */
+            if (used > 4096) flush();
             return;
         }
         flush();

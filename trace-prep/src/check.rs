@@ -31,6 +31,9 @@ pub struct Verdict {
     pub unmatched_shown: Vec<String>,
     /// Receives from any source.
     pub wildcards: u64,
+    /// When the last task is done if messages take no time: computing alone, along what waits for what. A lower bound of
+    /// any replay. `None` after a deadlock.
+    pub critical_path: Option<Picoseconds>,
     /// Tasks whose wildcard receives could get messages of several senders: what they get depends on who is first.
     pub races: Vec<TaskId>,
 }
@@ -52,7 +55,8 @@ impl Verdict {
 /// Lines of each kind that a verdict shows.
 const SHOWN: usize = 16;
 
-const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 0.0 };
+/// A message takes a picosecond, which no computing notices.
+const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 1.0 };
 
 /// Examines programs. With `synchronous`, every send of at least a byte waits for its receive.
 ///
@@ -106,6 +110,8 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
         now = now.next();
     }
     let report = replay.report();
+    let finished = report.tasks.iter().map(|task| task.finished.map(|done| done.0 - Cycle::FIRST.0));
+    let critical_path = finished.collect::<Option<Vec<u64>>>().and_then(|all| all.into_iter().max()).map(Picoseconds);
     let (unmatched, unmatched_shown) = replay.leftovers(SHOWN);
     Ok(Verdict {
         tasks: nodes,
@@ -115,6 +121,7 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
         waits: replay.waits(),
         unmatched,
         unmatched_shown,
+        critical_path,
         wildcards: wildcards.count,
         races: wildcards.races(),
     })
@@ -180,7 +187,9 @@ pub fn graph(graph: &Graph) -> Verdict {
             }
         }
     }
-    let remains = ideal::execute(graph.clone(), free, 0, &mut |_| true).remains;
+    let execution = ideal::execute(graph.clone(), free, 0, &mut |_| true);
+    let last = execution.last().filter(|_| execution.remains.unstarted == 0);
+    let remains = execution.remains;
     Verdict {
         tasks: graph.ranks().len(),
         messages: counts.sends,
@@ -188,6 +197,7 @@ pub fn graph(graph: &Graph) -> Verdict {
         received: counts.recvs - remains.unserved,
         waits: if remains.unstarted > 0 { remains.waits.clone() } else { Vec::new() },
         unmatched: remains.unserved + remains.unreceived,
+        critical_path: last.map(|(_, nanoseconds)| Picoseconds(nanoseconds.saturating_mul(1000))),
         unmatched_shown: remains.waits.into_iter().take(SHOWN).collect(),
         wildcards: wildcards.count,
         races: wildcards.races(),

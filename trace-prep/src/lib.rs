@@ -6,6 +6,7 @@
 pub mod check;
 pub mod facts;
 pub mod matrix;
+pub mod otf2;
 pub mod output;
 pub mod record;
 pub mod transform;

@@ -9,6 +9,7 @@ use assert_cmd::Command;
 use tempfile::TempDir;
 use trgen::trace::formats::{Application, ReadOptions, Trace, open, read};
 use trgen::trace::goal::Graph;
+use trgen::trace::program::Event;
 
 struct Desk(TempDir);
 
@@ -183,4 +184,72 @@ fn what_is_wrong_is_exit_2_with_a_remedy_and_leaves_no_file() {
         .filter(|name| name.contains("partial"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn the_critical_path_is_computing_along_what_waits_for_what() {
+    let desk = Desk::new();
+    // Task 1 works 2 us after the message that task 0 sends after 1 us; task 2 works 2.5 us alone.
+    desk.write("p.trc", "c 0 1000\ns 0 1 7 64\nr 0 1 7 64\nc 1 2000\nc 2 2500\n");
+    let out = desk.succeeds("check -q p.trc");
+    assert!(out.contains("critical path (s)           0.000003000"), "{out}");
+    desk.write(
+        "p.goal",
+        "num_ranks 2\nrank 0 {\nl1: calc 1000\nl2: send 8b to 1\nl2 requires l1\n}\nrank 1 {\n\
+                          l1: recv 8b from 0\nl2: calc 2000\nl2 requires l1\n}\n",
+    );
+    let out = desk.succeeds("check -q p.goal");
+    assert!(out.contains("critical path (s)           0.000003000"), "{out}");
+}
+
+#[test]
+fn processors_of_another_speed() {
+    let desk = Desk::new();
+    desk.write("s.trc", "c 0 1000\nc 1 1000\nc 2 1000\n");
+    desk.succeeds("scale -q s.trc --compute 2.5 --tasks 1..3 -o t.trg");
+    let work: Vec<u64> = desk
+        .trace("t.trg")
+        .program
+        .tasks
+        .iter()
+        .map(|events| events.iter().map(|event| if let Event::Compute(time) = event { time.0 } else { 0 }).sum())
+        .collect();
+    assert_eq!(work, [1_000_000, 2_500_000, 2_500_000]);
+    for (words, expected) in [
+        ("scale -q s.trc --compute 2 --tasks 1..4 -o u.trg", "tasks 1..4 of 3"),
+        ("scale -q s.trc --bytes 2 --tasks 1..3 -o u.trg", "--bytes with --tasks"),
+        ("scale -q s.trc --compute 2 --tasks 1 -o u.trg", "`1` is no range"),
+    ] {
+        let (status, _, err) = desk.run(words);
+        assert_eq!(status, 2, "{words}");
+        assert!(err.contains(expected), "{words}: {err}");
+    }
+}
+
+#[test]
+fn collectives_are_expanded_as_asked_for() {
+    let desk = Desk::new();
+    let call = |line: &str| (0..16).map(|rank| format!("{rank} {line}\n")).collect::<String>();
+    desk.write("c.ti", &format!("{}{}", call("allreduce 1000 0 0"), call("alltoall 4 4 1 1")));
+    let table = desk.succeeds("expand -q c.ti -o c.trg");
+    // Halving and doubling: 4 + 4 rounds; four rounds of Bruck with half of the blocks of 16 bytes each.
+    assert!(table.contains("allreduce       rabenseifner                  16"), "{table}");
+    assert!(table.contains("alltoall        bruck                         16"), "{table}");
+    let bytes = 16 * 2 * 8000 * 15 / 16 + 16 * 4 * 8 * 16;
+    assert!(table.contains(&format!("messages {}, bytes {bytes}", 16 * 8 + 16 * 4)), "{table}");
+    assert_eq!(desk.trace("c.trg").program.totals().collective_messages, 192);
+    let table = desk.succeeds("expand -q c.ti --collectives basic,allreduce=ring");
+    assert!(table.contains("allreduce       ring") && table.contains("alltoall        pairwise-exchange"), "{table}");
+    assert!(table.contains(&format!("messages {}", 16 * 30 + 16 * 15)), "{table}");
+    for (words, expected) in [
+        ("expand -q c.ti --collectives openmpi", "unknown rules of collectives `openmpi`"),
+        ("import -q c.ti --collectives bcast=ring -o x.trg", "unknown collective algorithm `ring`"),
+        ("expand -q c.trg", "expanded before"),
+        ("check c.ti --collectives mpich=1", "unknown collective operation `mpich`"),
+        ("info c.trg --collectives basic", "nothing to act on"),
+    ] {
+        let (status, _, err) = desk.run(words);
+        assert_eq!(status, 2, "{words}");
+        assert!(err.contains(expected), "{words}: {err}");
+    }
 }

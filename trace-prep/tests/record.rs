@@ -1,4 +1,4 @@
-//! Recording two small programs under a real MPI library, where there is one.
+//! Recording small programs under a real MPI library, where there is one.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
@@ -10,10 +10,10 @@ use trgen::trace::formats::{ReadOptions, Trace, read};
 use trgen::trace::program::Event;
 
 /// Compiles a program of ours; `None` where there is no MPI.
-fn build(folder: &Path, name: &str) -> Option<PathBuf> {
+fn build(folder: &Path, name: &str, libraries: &[&str]) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{name}.c"));
     let program = folder.join(name);
-    let built = Command::new("mpicc").arg("-o").arg(&program).arg(source).status();
+    let built = Command::new("mpicc").arg("-o").arg(&program).arg(source).args(libraries).status();
     if built.is_err() || Command::new("mpiexec").arg("--version").output().is_err() {
         eprintln!("SKIPPED: no mpicc and mpiexec on this machine");
         return None;
@@ -22,15 +22,21 @@ fn build(folder: &Path, name: &str) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Runs `trace-prep record` on 4 ranks; the trace.
-fn record(name: &str) -> Option<Trace> {
-    let folder = tempfile::tempdir().unwrap();
-    let program = build(folder.path(), name)?;
-    let out = folder.path().join("out.trg");
+/// `trace-prep record` of a program on 4 ranks.
+fn recording(out: &Path, program: PathBuf) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
-    command.args(["record", "-o"]).arg(&out).args(["--", "mpiexec", "--oversubscribe", "-n", "4"]).arg(program);
+    command.args(["record", "-o"]).arg(out).args(["--", "mpiexec", "--oversubscribe", "-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    command.timeout(std::time::Duration::from_secs(120)).assert().success();
+    command.timeout(std::time::Duration::from_secs(120));
+    command
+}
+
+/// Records a program that ends well and checks the trace.
+fn record(name: &str, libraries: &[&str]) -> Option<Trace> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = build(folder.path(), name, libraries)?;
+    let out = folder.path().join("out.trg");
+    recording(&out, program).assert().success();
     let mut check = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
     check.arg("check").arg(&out).assert().success();
     Some(read(&out, &ReadOptions::default()).unwrap())
@@ -42,7 +48,7 @@ fn count(trace: &Trace, is: impl Fn(&Event) -> bool) -> usize {
 
 #[test]
 fn a_ring_is_recorded_message_by_message() {
-    let Some(trace) = record("ring") else { return };
+    let Some(trace) = record("ring", &[]) else { return };
     let totals = trace.program.totals();
     assert_eq!(trace.program.tasks.len(), 4);
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (12, 12 * 400));
@@ -55,7 +61,7 @@ fn a_ring_is_recorded_message_by_message() {
 
 #[test]
 fn a_stencil_on_split_communicators_is_recorded_with_its_requests() {
-    let Some(trace) = record("stencil") else { return };
+    let Some(trace) = record("stencil", &[]) else { return };
     let totals = trace.program.totals();
     // 4 ranks, 5 steps, 2 sends of 64 doubles each; rank % 2 keeps halves apart.
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (40, 40 * 512));
@@ -69,4 +75,37 @@ fn a_stencil_on_split_communicators_is_recorded_with_its_requests() {
             }
         }
     }
+}
+
+#[test]
+fn entry_points_of_fortran_are_recorded() {
+    let Some(trace) = record("fortran", &["-lmpi_mpifh"]) else { return };
+    let totals = trace.program.totals();
+    assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (20, 20 * 400));
+    assert_eq!(count(&trace, |event| matches!(event, Event::Wait(_))), 20);
+    assert_eq!(trace.collectives["allreduce"], 4);
+    // Two halves of two ranks, each an exchange.
+    assert_eq!((totals.collective_messages, totals.collective_bytes), (4, 4 * 400));
+}
+
+#[test]
+fn a_killed_rank_leaves_a_log_that_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(program) = build(folder.path(), "killed", &[]) else { return };
+    let out = folder.path().join("out.trg");
+    let said = recording(&out, program).assert().code(1).get_output().stderr.clone();
+    assert!(String::from_utf8_lossy(&said).contains("what its ranks recorded until then is kept"));
+    let trace = read(&out, &ReadOptions::default()).unwrap();
+    assert_eq!(trace.program.tasks.len(), 4);
+    let sends = trace.program.tasks[1].iter().filter(|event| matches!(event, Event::Send(_))).count();
+    // What was in the buffer of 4 KiB is lost, and no more.
+    assert!((150..=200).contains(&sends), "{sends} of 200 sends");
+    // The first calls of all ranks are a trace that can be executed.
+    let (part, check) = (folder.path().join("part.trg"), |path: &Path| {
+        let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
+        command.arg("check").arg(path).output().unwrap().status.code()
+    });
+    let mut slice = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
+    slice.args(["slice", "--events", "200", "-o"]).arg(&part).arg(&out).assert().success();
+    assert_eq!(check(&part), Some(0));
 }

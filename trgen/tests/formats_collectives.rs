@@ -6,7 +6,9 @@
 use std::collections::VecDeque;
 
 use trgen::TaskId;
-use trgen::trace::collectives::{ALGORITHMS, Agreement, Collective, ExpandError, RequestPool, expand};
+use trgen::trace::collectives::{
+    ALGORITHMS, Agreement, Algorithm, Choice, Collective, ExpandError, NAMES, RequestPool, expand,
+};
 use trgen::trace::program::{Event, Request, Send, Tag};
 
 /// What a rank does with the data; a contribution is the bit of its rank.
@@ -154,13 +156,18 @@ fn set(requests: &mut Vec<Option<Operation>>, request: Request, operation: Opera
     requests[index] = Some(operation);
 }
 
-/// The scripts of all ranks; tasks are the ranks themselves.
+/// The scripts of all ranks, by the algorithms that do not look at sizes; tasks are the ranks themselves.
 fn scripts(p: usize, call: impl Fn(usize) -> Collective) -> Vec<Vec<Event>> {
+    let algorithm = Choice::basic().algorithm(&call(0), p);
+    scripts_by(algorithm, p, call)
+}
+
+fn scripts_by(algorithm: Algorithm, p: usize, call: impl Fn(usize) -> Collective) -> Vec<Vec<Event>> {
     let world: Vec<TaskId> = (0..p).map(TaskId::at).collect();
     (0..p)
         .map(|rank| {
             let (mut pool, mut out) = (RequestPool::new(), Vec::new());
-            expand(&call(rank), &world, rank, Tag::collective(7), &mut pool, &mut out).unwrap();
+            expand(&call(rank), algorithm, &world, rank, Tag::collective(7), &mut pool, &mut out).unwrap();
             out
         })
         .collect()
@@ -436,7 +443,8 @@ fn pairwise_exchange_sends_each_block_to_its_rank() {
 fn messages_go_to_the_tasks_of_the_communicator_under_its_tag() {
     let tasks = [TaskId(40), TaskId(7), TaskId(19)];
     let (mut pool, mut out) = (RequestPool::new(), Vec::new());
-    expand(&Collective::Alltoall { bytes: 1 }, &tasks, 1, Tag::collective(3), &mut pool, &mut out).unwrap();
+    let alltoall = Collective::Alltoall { bytes: 1 };
+    expand(&alltoall, Algorithm::PairwiseExchange, &tasks, 1, Tag::collective(3), &mut pool, &mut out).unwrap();
     let sent: Vec<(TaskId, Tag)> = out
         .iter()
         .filter_map(|event| if let Event::Isend(send, _) = event { Some((send.to, send.tag)) } else { None })
@@ -450,7 +458,8 @@ fn what_does_not_fit_the_communicator_is_refused_and_leaves_no_trace() {
     let world = [TaskId(0), TaskId(1)];
     let mut out = Vec::new();
     let mut call = |collective, rank| {
-        let result = expand(&collective, &world, rank, Tag::collective(0), &mut RequestPool::new(), &mut out);
+        let (algorithm, mut pool) = (Choice::basic().algorithm(&collective, 2), RequestPool::new());
+        let result = expand(&collective, algorithm, &world, rank, Tag::collective(0), &mut pool, &mut out);
         assert!(out.is_empty());
         result.unwrap_err()
     };
@@ -482,15 +491,176 @@ fn every_algorithm_in_use_is_in_the_table() {
         Collective::Exscan { bytes: 0 },
     ];
     for collective in all {
-        let algorithm = collective.algorithm();
-        assert!(ALGORITHMS.iter().any(|row| row.name == algorithm.name));
-        assert!(algorithm.about.contains(collective.name().trim_start_matches('b')), "{collective:?}");
+        assert!(NAMES.contains(&collective.name()));
+        for choice in [Choice::basic(), Choice::default()] {
+            assert!(choice.algorithm(&collective, 5).serves(collective.name()));
+        }
+        for algorithm in Algorithm::of(collective.name()) {
+            assert!(ALGORITHMS.iter().any(|row| row.name == algorithm.name()));
+            assert!(algorithm.component().about.contains(collective.name()), "{collective:?}");
+        }
+    }
+}
+
+/// A call of `operation` on p ranks with root p / 2, whose blocks are all of this size.
+fn call_of(operation: &str, p: usize, bytes: u64) -> Collective {
+    let (root, blocks) = (p / 2, vec![bytes; p]);
+    match operation {
+        "barrier" => Collective::Barrier,
+        "bcast" => Collective::Broadcast { root, bytes },
+        "reduce" => Collective::Reduce { root, bytes },
+        "allreduce" => Collective::Allreduce { bytes },
+        "alltoall" => Collective::Alltoall { bytes },
+        "alltoallv" => Collective::Alltoallv { send: blocks.clone(), receive: blocks },
+        "gather" => Collective::Gather { root, bytes },
+        "gatherv" => Collective::Gatherv { root, send: bytes, receive: blocks },
+        "scatter" => Collective::Scatter { root, bytes },
+        "scatterv" => Collective::Scatterv { root, send: blocks, receive: bytes },
+        "allgather" => Collective::Allgather { bytes },
+        "allgatherv" => Collective::Allgatherv { blocks },
+        "reduce_scatter" => Collective::ReduceScatter { blocks },
+        "scan" => Collective::Scan { bytes },
+        _ => Collective::Exscan { bytes },
     }
 }
 
 #[test]
+fn every_algorithm_of_every_operation_ends_and_tells_whom_it_must() {
+    for p in SIZES {
+        for &operation in NAMES {
+            for algorithm in Algorithm::of(operation) {
+                let scripts = scripts_by(algorithm, p, |_| call_of(operation, p, 1000));
+                let root = p / 2;
+                simulate(
+                    &scripts,
+                    || Heard(own(p)),
+                    |data| {
+                        let what = || format!("{operation} by {} of {p}", algorithm.name());
+                        match operation {
+                            "bcast" | "scatter" | "scatterv" => {
+                                assert!(data.0.iter().all(|heard| heard & (1 << root) != 0), "{}", what());
+                            }
+                            "reduce" | "gather" | "gatherv" => assert_eq!(data.0[root], all(p), "{}", what()),
+                            "scan" | "exscan" => {
+                                for (rank, heard) in data.0.iter().enumerate() {
+                                    assert_eq!(heard & all(rank), all(rank), "{}", what());
+                                }
+                            }
+                            _ => assert!(data.0.iter().all(|&heard| heard == all(p)), "{}", what()),
+                        }
+                    },
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn allgathers_carry_each_block_once() {
+    // Sizes are powers of two: the size of a message says which blocks it holds.
+    for p in SIZES {
+        let blocks: Vec<u64> = own(p);
+        for algorithm in Algorithm::of("allgatherv") {
+            let scripts = scripts_by(algorithm, p, |_| Collective::Allgatherv { blocks: blocks.clone() });
+            let start = || Blocks { held: own(p), carried: |_, _, bytes| bytes };
+            simulate(&scripts, start, |data| assert!(data.held.iter().all(|&held| held == all(p))));
+        }
+    }
+}
+
+#[test]
+fn bytes_of_long_vectors_are_those_of_the_literature() {
+    let per_rank = |algorithm, p: usize, call: Collective| -> Vec<u64> {
+        scripts_by(algorithm, p, |_| call.clone()).iter().map(|script| bytes_sent(script)).collect()
+    };
+    for log in 0..6 {
+        let p = 1_usize << log;
+        let (n, others) = (p as u64 * 100, p as u64 - 1);
+        for algorithm in [Algorithm::Rabenseifner, Algorithm::Ring] {
+            let sent = per_rank(algorithm, p, Collective::Allreduce { bytes: n });
+            assert!(sent.iter().all(|&bytes| bytes == 2 * 100 * others), "{}", algorithm.name());
+        }
+        let halving = per_rank(Algorithm::RecursiveHalving, p, Collective::ReduceScatter { blocks: vec![100; p] });
+        assert!(halving.iter().all(|&bytes| bytes == 100 * others));
+        // In reduce every rank gives away all but one piece, and the root's gather collects as much in all.
+        let reduce: u64 = per_rank(Algorithm::Rabenseifner, p, Collective::Reduce { root: 0, bytes: n }).iter().sum();
+        let gathered: u64 = (0..log).map(|step| (1 << step) * 100 * (p as u64 >> (step + 1))).sum();
+        assert_eq!(reduce, 100 * others * p as u64 + gathered);
+    }
+    for p in SIZES {
+        let bruck = scripts_by(Algorithm::Bruck, p, |_| Collective::Alltoall { bytes: 10 });
+        let blocks: u64 = (1..p as u64).map(|distance| u64::from(distance.count_ones())).sum();
+        assert!(bruck.iter().all(|script| bytes_sent(script) == 10 * blocks));
+        assert_eq!(messages(&bruck), p * p.next_power_of_two().ilog2() as usize);
+        let scattered = scripts_by(Algorithm::Scattered, p, |_| Collective::Alltoall { bytes: 10 });
+        assert!(scattered.iter().all(|script| bytes_sent(script) == 10 * (p as u64 - 1)));
+        // A broadcast in pieces: the tree carries each piece as often as it is deep, the ring all pieces to all.
+        let ring = scripts_by(Algorithm::ScatterRing, p, |_| Collective::Broadcast { root: 0, bytes: 100 * p as u64 });
+        let depth: u64 = (0..p as u64).map(|place| u64::from(place.count_ones())).sum();
+        let sent: u64 = ring.iter().map(|script| bytes_sent(script)).sum();
+        assert_eq!(sent, 100 * depth + 100 * (p * (p - 1)) as u64);
+    }
+}
+
+#[test]
+fn mpich_chooses_by_size_and_ranks() {
+    use Algorithm::{
+        BinomialTree, Bruck, PairwiseExchange, Rabenseifner, RecursiveDoubling, RecursiveHalving, Ring,
+        ScatterDoubling, ScatterRing, Scattered,
+    };
+    let broadcast = |bytes| Collective::Broadcast { root: 0, bytes };
+    let reduce_scatter = |bytes, p| Collective::ReduceScatter { blocks: vec![bytes; p] };
+    for (collective, p, expected) in [
+        (broadcast(12_287), 64, BinomialTree),
+        (broadcast(12_288), 64, ScatterDoubling),
+        (broadcast(12_288), 63, ScatterRing),
+        (broadcast(524_288), 64, ScatterRing),
+        (broadcast(1 << 30), 7, BinomialTree),
+        (Collective::Reduce { root: 0, bytes: 2048 }, 16, BinomialTree),
+        (Collective::Reduce { root: 0, bytes: 2049 }, 16, Rabenseifner),
+        (Collective::Allreduce { bytes: 2048 }, 16, RecursiveDoubling),
+        (Collective::Allreduce { bytes: 2049 }, 16, Rabenseifner),
+        (Collective::Allgather { bytes: 32_767 }, 16, RecursiveDoubling),
+        (Collective::Allgather { bytes: 32_768 }, 16, Ring),
+        (Collective::Allgather { bytes: 8_191 }, 10, Bruck),
+        (Collective::Allgather { bytes: 8_192 }, 10, Ring),
+        (Collective::Alltoall { bytes: 256 }, 8, Bruck),
+        (Collective::Alltoall { bytes: 256 }, 7, Scattered),
+        (Collective::Alltoall { bytes: 257 }, 8, Scattered),
+        (Collective::Alltoall { bytes: 32_769 }, 8, PairwiseExchange),
+        (reduce_scatter(1000, 10), 10, RecursiveHalving),
+        (reduce_scatter(60_000, 10), 10, PairwiseExchange),
+    ] {
+        assert_eq!(Choice::default().algorithm(&collective, p), expected, "{collective:?} of {p}");
+    }
+}
+
+#[test]
+fn a_choice_is_written_as_rules_and_exceptions() {
+    let allreduce = Collective::Allreduce { bytes: 1 << 20 };
+    let of = |text: &str| text.parse::<Choice>().map(|choice| choice.algorithm(&allreduce, 16));
+    assert_eq!(of("mpich"), Ok(Algorithm::Rabenseifner));
+    assert_eq!(of("basic"), Ok(Algorithm::RecursiveDoubling));
+    assert_eq!(of("allreduce=ring"), Ok(Algorithm::Ring));
+    assert_eq!(of("basic, allreduce=ring, bcast=linear"), Ok(Algorithm::Ring));
+    let refused = |text: &str| of(text).unwrap_err().to_string();
+    assert_eq!(refused("openmpi"), "unknown rules of collectives `openmpi`");
+    assert_eq!(refused("allreduce=bruck"), "unknown collective algorithm `bruck`");
+    assert_eq!(refused("allredce=ring"), "unknown collective operation `allredce`");
+    assert_eq!(refused("allreduce=ring,basic"), "unknown rules of collectives `basic`", "rules come first");
+}
+
+#[test]
+fn the_first_rank_decides_the_algorithm_of_a_call() {
+    let mut agreement: Agreement<u64> = Agreement::new(Choice::default(), 16);
+    let allreduce = |bytes| Collective::Allreduce { bytes };
+    assert_eq!(agreement.call(0, 0, &allreduce(1), || 1).unwrap(), Algorithm::RecursiveDoubling);
+    assert_eq!(agreement.call(1, 0, &allreduce(1 << 20), || 2).unwrap(), Algorithm::RecursiveDoubling);
+}
+
+#[test]
 fn ranks_that_call_different_collectives_disagree() {
-    let mut agreement: Agreement<u64> = Agreement::new();
+    let mut agreement: Agreement<u64> = Agreement::default();
     let broadcast = |root| Collective::Broadcast { root, bytes: 1 };
     agreement.call(0, 0, &Collective::Barrier, || 11).unwrap();
     agreement.call(0, 1, &broadcast(2), || 12).unwrap();

@@ -168,6 +168,7 @@ fn trace(
     let nodes = geometry.nodes();
     let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
+            expanded(experiment, "a container holds them expanded")?;
             let placement = placement(experiment, container.summaries().len(), nodes)?;
             let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
             let kind = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
@@ -178,10 +179,14 @@ fn trace(
         }
         _ => match formats::open(path, options)? {
             Application::Programs(trace) => {
+                if trace.algorithms.is_empty() {
+                    expanded(experiment, "this trace has none to expand")?;
+                }
                 let kind = application(experiment, trace.program, geometry, "trace", beside)?;
                 (kind, trace.warnings, trace.notes, trace.collectives)
             }
             Application::Graphs(GraphTrace { mut graph, notes, .. }) => {
+                expanded(experiment, "a graph holds them expanded")?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
                     return Err(experiment.settings().error("temporal", what, "leave it out").into());
@@ -194,6 +199,16 @@ fn trace(
         },
     };
     Ok(Driver { kind, warnings, notes, collectives })
+}
+
+/// Refuses algorithms of collectives that have nothing to act on.
+fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
+    let settings = experiment.settings();
+    if !settings.is_set("collectives") {
+        return Ok(());
+    }
+    let what = format!("--collectives chooses algorithms of collectives, and {why}");
+    Err(settings.error("collectives", what, "leave it out, or import the original with it"))
 }
 
 /// The node of each task.

@@ -104,6 +104,7 @@ pub const KEYS: &[Key] = &[
     key_of(Traffic, "eager", "BYTES", Integer, None, "bytes", "largest message of a trace or kernel that is sent without a rendezvous; all if absent"),
     key_of(Traffic, "tasks-per-node", "N", Integer, None, "", "tasks of a trace or kernel that share a node; 1 if absent"),
     key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),
+    key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),
     key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, shift:S, random"),
     key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link; a cycle is one phit at this rate"),
     key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use trgen::catalog::Refusal;
 use trgen::synthetic::expr::Expr;
 use trgen::synthetic::source::{Config, Mode};
+use trgen::trace::collectives::Choice;
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::replay::{Pace, Protocol};
@@ -136,7 +137,7 @@ const BATCH: &[&str] =
 const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
 /// Keys of runs that end by themselves.
 const ENDING: &[&str] = &["max-cycles", "strict"];
-const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "network", "hosts"];
+const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
 /// Keys that act where an ideal network takes the place of the router.
 const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
@@ -471,6 +472,12 @@ fn read_options(settings: &Settings, pace: Pace) -> Result<ReadOptions, Settings
         flop_rate,
         compute_unit: settings.choice("trace-unit", &units)?,
         recv_order: recv_order.map_err(|refusal: Refusal| settings.refused("recv-order", &refusal))?,
+        collectives: match settings.is_set("collectives") {
+            true => {
+                settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", &refusal))?
+            }
+            false => Choice::default(),
+        },
         ..ReadOptions::default()
     })
 }

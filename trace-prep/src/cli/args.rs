@@ -28,6 +28,11 @@ pub(super) fn command() -> Command {
                 .arg(output("OUT.trg")),
         )
         .subcommand(
+            reading(Command::new("expand"))
+                .about("Expands the collectives of a trace by named algorithms, as import does, and says by which")
+                .arg(output("OUT.trg").required(false)),
+        )
+        .subcommand(
             reading(Command::new("export")).about("Writes a trace in another format").arg(output("OUT")).arg(
                 Arg::new("to")
                     .long("to")
@@ -68,6 +73,12 @@ pub(super) fn command() -> Command {
                 .about("Multiplies computing times and message sizes")
                 .arg(factor("compute", "Factor on computing times; 0 removes computing"))
                 .arg(factor("bytes", "Factor on message sizes"))
+                .arg(
+                    Arg::new("tasks")
+                        .long("tasks")
+                        .value_name("FIRST..END")
+                        .help("Computing of tasks FIRST to END - 1 only: processors of another speed"),
+                )
                 .arg(output("OUT.trg")),
         )
         .subcommand(
@@ -223,6 +234,10 @@ fn options(command: Command) -> Command {
                 .value_parser(PossibleValuesParser::new(["src-dst", "dst-src", "detect"]))
                 .help("Order of tasks in receive lines of .trc files"),
         )
+        .arg(Arg::new("collectives").long("collectives").value_name("RULES").help(
+            "Algorithms of collectives: mpich (by size and ranks) [default], basic, or exceptions: \
+                 mpich,allreduce=ring",
+        ))
         .arg(
             Arg::new("max-events")
                 .long("max-events")

@@ -37,26 +37,36 @@ fn change(
 
 pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
+    let tasks = range(matches)?;
     change(matches, "scale", |mut program| {
-        transform::scale(&mut program, factor("compute"), factor("bytes"))?;
+        match tasks {
+            Some((first, end)) if factor("bytes") == 1.0 => {
+                transform::speed(&mut program, first, end, factor("compute"))?;
+            }
+            Some(_) => {
+                let what = "--bytes with --tasks: a message has the same size on both sides";
+                return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
+            }
+            None => transform::scale(&mut program, factor("compute"), factor("bytes"))?,
+        }
         Ok(program)
     })
 }
 
+/// The range of tasks that `--tasks FIRST..END` gives.
+fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
+    let Some(text) = matches.get_one::<String>("tasks") else { return Ok(None) };
+    let parsed = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    let bad = || Complaint::new(Exit::Usage, format!("--tasks `{text}` is no range"), "write --tasks 0..8");
+    parsed.map(Some).ok_or_else(bad)
+}
+
 pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let events = matches.get_one::<usize>("events").copied();
-    let tasks = matches.get_one::<String>("tasks");
-    if events.is_none() && tasks.is_none() {
+    let range = range(matches)?;
+    if events.is_none() && range.is_none() {
         return Err(Complaint::new(Exit::Usage, "nothing to cut by", "give --tasks 0..8, --events 1000, or both"));
     }
-    let range = match tasks {
-        None => None,
-        Some(text) => {
-            let parsed = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-            let bad = || Complaint::new(Exit::Usage, format!("--tasks `{text}` is no range"), "write --tasks 0..8");
-            Some(parsed.ok_or_else(bad)?)
-        }
-    };
     change(matches, "slice", |mut program| {
         if let Some((first, end)) = range {
             program = transform::tasks(program, first, end)?;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use trace_prep::otf2::{self, Printed};
 use trgen::trace::formats::{self, Application, ComputeUnit, ReadOptions, Trace};
 use trgen::trace::goal::Graph;
 
@@ -32,6 +33,7 @@ pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complain
         flop_rate: matches.get_one("flop-rate").copied().unwrap_or(defaults.flop_rate),
         compute_unit,
         recv_order: word("recv-order").unwrap_or("detect").parse()?,
+        collectives: word("collectives").map(str::parse).transpose()?.unwrap_or_default(),
         from: word("from").map(str::to_owned),
         max_events: matches.get_one("max-events").copied().unwrap_or(defaults.max_events),
     })
@@ -50,8 +52,15 @@ pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
 pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let quiet = quiet(matches);
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
+    let printed = otf2::print(path)?;
+    let path = printed.as_ref().map_or(path, Printed::path);
     let application = formats::open(path, &read_options(matches)?)?;
     drop(meter);
+    let expandable = matches!(&application, Application::Programs(trace) if !trace.algorithms.is_empty());
+    if matches.get_one::<String>("collectives").is_some() && !expandable {
+        let what = format!("{}: --collectives has nothing to act on: no collectives, or expanded ones", path.display());
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or give the original trace"));
+    }
     let loaded = Loaded { application, quiet };
     if !quiet {
         let (notes, warnings) = loaded.remarks();

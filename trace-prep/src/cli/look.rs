@@ -62,6 +62,10 @@ fn report(verdict: &Verdict) -> String {
     line("receives from any source", &verdict.wildcards);
     line("tasks with wildcard races", &verdict.races.len());
     line("tasks that wait for ever", &verdict.waits.len());
+    if let Some(path) = verdict.critical_path {
+        // To the nanosecond: a message counts for a picosecond.
+        line("critical path (s)", &format!("{:.9}", path.seconds()));
+    }
     for wait in verdict.waits.iter().take(16).chain(&verdict.unmatched_shown) {
         let _ = writeln!(text, "  {wait}");
     }

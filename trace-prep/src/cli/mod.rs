@@ -101,6 +101,14 @@ impl From<SourceError> for Complaint {
     }
 }
 
+impl From<trace_prep::otf2::PrintError> for Complaint {
+    fn from(error: trace_prep::otf2::PrintError) -> Self {
+        let remedy =
+            "install the tools of OTF2 (Debian: otf2-tools), or print it elsewhere: otf2-print -A FILE > TRACE.txt";
+        Self::new(Exit::Usage, error.to_string(), remedy)
+    }
+}
+
 impl From<trace_prep::transform::TransformError> for Complaint {
     fn from(error: trace_prep::transform::TransformError) -> Self {
         Self::new(Exit::Usage, error.what, error.remedy)
@@ -130,6 +138,7 @@ pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     let result = match matches.subcommand() {
         Some(("import", matches)) => store::import(matches),
+        Some(("expand", matches)) => store::expand(matches),
         Some(("export", matches)) => store::export(matches),
         Some(("check", matches)) => look::check(matches),
         Some(("info", matches)) => look::info(matches),

@@ -1,8 +1,9 @@
 //! `import` and `export`: from any format to the container, and back.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use trace_prep::output;
@@ -13,7 +14,7 @@ use trgen::trace::program::Program;
 
 use super::input::{self, Loaded, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, tell};
+use super::{Complaint, Exit, print, tell};
 
 /// The header of a container made of a trace.
 pub(super) fn header(trace: &Trace, origin: &str) -> Header {
@@ -70,6 +71,27 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
 
 pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
     store(&input::file(matches, "output")?, load(matches)?)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let loaded = load(matches)?;
+    let quiet = loaded.quiet;
+    let trace = loaded.programs("expand")?;
+    if trace.algorithms.is_empty() {
+        let what = "the trace has no collectives, or they have been expanded before".to_owned();
+        return Err(Complaint::new(Exit::Usage, what, "give the trace that was imported, with its calls"));
+    }
+    if let Some(path) = matches.get_one::<PathBuf>("output") {
+        store_program(path, &header(&trace, trace.format), &trace.program, quiet)?;
+    }
+    let mut table = format!("{:<16}{:<20}{:>12}\n", "operation", "algorithm", "calls");
+    for ((operation, algorithm), calls) in &trace.algorithms {
+        let _ = writeln!(table, "{operation:<16}{algorithm:<20}{calls:>12}");
+    }
+    let totals = trace.program.totals();
+    let _ = writeln!(table, "messages {}, bytes {}", totals.collective_messages, totals.collective_bytes);
+    print(&table)?;
     Ok(Exit::Done)
 }
 

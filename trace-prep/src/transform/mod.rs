@@ -43,21 +43,47 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
         }
     };
     for events in &mut program.tasks {
+        compute_longer(events, compute)?;
         for event in events.iter_mut() {
             match event {
-                Event::Compute(time) if compute != 1.0 => {
-                    let scaled = time.0 as f64 * compute;
-                    if scaled >= 9.2e18 {
-                        return refuse(format!("computing of {scaled:e} ps"), "use a smaller --compute");
-                    }
-                    *time = Picoseconds(scaled.round() as u64);
-                }
                 Event::Send(send) | Event::Isend(send, _) => send.bytes = size(send.bytes)?,
                 Event::Recv(receive) | Event::Irecv(receive, _) => receive.bytes = size(receive.bytes)?,
                 _ => {}
             }
         }
-        events.retain(|event| *event != Event::Compute(Picoseconds(0)));
     }
+    Ok(())
+}
+
+/// Multiplies the computing times of tasks `first` to `end` - 1 by `factor`, from 0 to 10^6: processors of another speed.
+///
+/// # Errors
+/// A factor out of range, tasks that do not exist, a time above 106 days.
+pub fn speed(program: &mut Program, first: usize, end: usize, factor: f64) -> Result<(), TransformError> {
+    if !(0.0..=1e6).contains(&factor) {
+        return refuse(format!("--compute {factor} is out of range"), "use 0 to 1000000; 1 changes nothing");
+    }
+    let count = program.tasks.len();
+    match program.tasks.get_mut(first..end) {
+        Some(tasks) if first < end => tasks.iter_mut().try_for_each(|events| compute_longer(events, factor)),
+        _ => refuse(format!("tasks {first}..{end} of {count}"), "name tasks that the trace has: 0..4"),
+    }
+}
+
+/// Multiplies the computing of a task, rounded to the nearest picosecond.
+fn compute_longer(events: &mut Vec<Event>, factor: f64) -> Result<(), TransformError> {
+    if factor == 1.0 {
+        return Ok(());
+    }
+    for event in events.iter_mut() {
+        if let Event::Compute(time) = event {
+            let scaled = time.0 as f64 * factor;
+            if scaled >= 9.2e18 {
+                return refuse(format!("computing of {scaled:e} ps"), "use a smaller --compute");
+            }
+            *time = Picoseconds(scaled.round() as u64);
+        }
+    }
+    events.retain(|event| *event != Event::Compute(Picoseconds(0)));
     Ok(())
 }

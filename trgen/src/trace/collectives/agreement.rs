@@ -1,12 +1,13 @@
-//! Whether all ranks of a communicator call the same collectives in the same order.
+//! Whether all ranks of a communicator call the same collectives in the same order, and by which algorithm.
 
-use super::Collective;
+use super::{Algorithm, Choice, Collective};
 
 /// What is remembered of the k-th collective of a communicator: who called it first, as what, and where.
 #[derive(Clone, Debug)]
 struct Call<P> {
     name: &'static str,
     root: Option<usize>,
+    algorithm: Algorithm,
     rank: usize,
     place: P,
 }
@@ -14,9 +15,13 @@ struct Call<P> {
 /// Compares the collectives of the ranks of one communicator, rank by rank in any order. `P` says where a call stands,
 /// for the message (a line number, for instance).
 ///
-/// Sizes are not compared: ranks may give another size for what they do not look at.
+/// Sizes are not compared: ranks may give another size for what they do not look at. The rank that comes first to a call
+/// decides its algorithm, which is then that of all.
 #[derive(Clone, Debug)]
 pub struct Agreement<P> {
+    choice: Choice,
+    /// Ranks of the communicator.
+    size: usize,
     calls: Vec<Call<P>>,
     /// The first rank that ended, having made all the calls there are.
     ended: Option<usize>,
@@ -39,18 +44,20 @@ pub struct Disagreement<P> {
 
 impl<P> Default for Agreement<P> {
     fn default() -> Self {
-        Self { calls: Vec::new(), ended: None }
+        Self::new(Choice::default(), 0)
+    }
+}
+
+impl<P> Agreement<P> {
+    /// Nothing called yet on a communicator of `size` ranks, whose algorithms are chosen by `choice`.
+    #[must_use]
+    pub const fn new(choice: Choice, size: usize) -> Self {
+        Self { choice, size, calls: Vec::new(), ended: None }
     }
 }
 
 impl<P: Clone> Agreement<P> {
-    /// Nothing called yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Notes that `rank` calls `collective` as its `index`-th (from 0).
+    /// Notes that `rank` calls `collective` as its `index`-th (from 0); the algorithm of that call.
     ///
     /// # Errors
     /// When another rank calls something else there, another root, or nothing.
@@ -60,7 +67,7 @@ impl<P: Clone> Agreement<P> {
         index: usize,
         collective: &Collective,
         place: impl FnOnce() -> P,
-    ) -> Result<(), Disagreement<P>> {
+    ) -> Result<Algorithm, Disagreement<P>> {
         let (name, root) = (collective.name(), collective.root());
         let Some(call) = self.calls.get(index) else {
             if let Some(ended) = self.ended {
@@ -72,11 +79,12 @@ impl<P: Clone> Agreement<P> {
                     found: describe(name, root),
                 });
             }
-            self.calls.push(Call { name, root, rank, place: place() });
-            return Ok(());
+            let algorithm = self.choice.algorithm(collective, self.size);
+            self.calls.push(Call { name, root, algorithm, rank, place: place() });
+            return Ok(algorithm);
         };
         if call.name == name && call.root == root {
-            return Ok(());
+            return Ok(call.algorithm);
         }
         Err(self.differs(index, describe(name, root)))
     }

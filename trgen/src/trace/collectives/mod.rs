@@ -1,11 +1,15 @@
-//! Collective operations as point-to-point messages, one named algorithm each.
+//! Collective operations as point-to-point messages, by named algorithms.
 //!
 //! [`expand`] writes what one rank of a communicator does; calling it for every rank gives the whole operation. The
-//! patterns are those of the literature and of MPICH; [`ALGORITHMS`] names them.
+//! patterns are those of the literature and of MPICH; [`ALGORITHMS`] names them. A [`Choice`] says which of them an
+//! operation is expanded by: by size and number of ranks as MPICH does, unless something else is asked for.
 //!
 //! # How the model departs from reality, and who could notice
-//! - One algorithm per operation, whatever the size. A real library changes algorithm with message size and
-//!   communicator; a user who studies large broadcasts or reductions (scatter + allgather, Rabenseifner) would notice.
+//! - MPICH cuts vectors at elements, here they are cut at bytes; and it takes the short algorithm of a reduction of fewer
+//!   elements than ranks, where here bytes alone decide. Operators are taken to commute.
+//! - Libraries of machines choose by tables of measured times, and know which ranks share a node. Whoever studies one
+//!   should name the algorithms that it uses.
+//! - In Rabenseifner's reduce a root that has no place among the power of two gets the result in one message more.
 //! - Messages of zero bytes are sent. MPICH returns early from an operation of zero bytes and leaves out empty blocks
 //!   of the `v` operations; Open MPI sends them. Sending them keeps the messages of one rank independent of whether
 //!   another rank's counts agree with its own, so that a trace can never hang on a recorded zero.
@@ -15,15 +19,18 @@
 //! rendezvous sends alike.
 
 mod agreement;
+mod blocks;
+mod choice;
 mod exchange;
+mod pieces;
 mod requests;
 mod tree;
 
 pub use agreement::{Agreement, Disagreement};
+pub use choice::{ALGORITHMS, Algorithm, Choice};
 pub use requests::RequestPool;
 
 use super::program::{Event, Receive, Send, Tag, TagFilter};
-use crate::catalog::Component;
 use crate::units::TaskId;
 
 /// One collective operation, as one rank calls it. Ranks are those of the communicator; sizes are in bytes.
@@ -135,6 +142,14 @@ pub enum ExpandError {
         /// Ranks of the communicator.
         size: usize,
     },
+    /// The algorithm is of other operations.
+    #[error("{algorithm} is no algorithm of {operation}")]
+    Algorithm {
+        /// Its name.
+        algorithm: &'static str,
+        /// The operation.
+        operation: &'static str,
+    },
     /// A table of block sizes has not one entry per rank.
     #[error("{found} block sizes for a communicator of {size}")]
     BlockCount {
@@ -143,44 +158,6 @@ pub enum ExpandError {
         /// Ranks of the communicator.
         size: usize,
     },
-}
-
-const DISSEMINATION: Component = algorithm(
-    "dissemination",
-    "barrier: in round k each rank signals the rank 2^k further on; 0 bytes, ceil(log2 p) rounds",
-    "Hensgen, Finkel, Manber 1988; MPICH",
-);
-const BINOMIAL: Component = algorithm(
-    "binomial-tree",
-    "broadcast, reduce, gather, scatter: tree of depth ceil(log2 p) rooted at the root; gather and scatter carry whole \
-     subtrees",
-    "Thakur, Rabenseifner, Gropp 2005, section 4; MPICH (short messages)",
-);
-const RECURSIVE_DOUBLING: Component = algorithm(
-    "recursive-doubling",
-    "allreduce, scan, exscan: exchange with rank xor 2^k; allreduce folds the ranks beyond a power of two into their \
-     neighbours first",
-    "Thakur, Rabenseifner, Gropp 2005, section 4.5; MPICH (short messages)",
-);
-const PAIRWISE: Component = algorithm(
-    "pairwise-exchange",
-    "alltoall, alltoallv, reduce_scatter: in step k send to rank + k, receive from rank - k (mod p), and wait; p - 1 \
-     steps",
-    "Thakur, Rabenseifner, Gropp 2005, sections 4.3 and 4.4; MPICH (long messages)",
-);
-const RING: Component = algorithm(
-    "ring",
-    "allgather, allgatherv: in each of p - 1 steps pass the newest block on to rank + 1",
-    "Thakur, Rabenseifner, Gropp 2005, section 4.1; MPICH (long messages)",
-);
-const LINEAR: Component =
-    algorithm("linear", "gatherv, scatterv: the root exchanges one message with every other rank", "MPICH");
-
-/// The algorithms that collectives are expanded by.
-pub const ALGORITHMS: &[Component] = &[DISSEMINATION, BINOMIAL, RECURSIVE_DOUBLING, PAIRWISE, RING, LINEAR];
-
-const fn algorithm(name: &'static str, about: &'static str, source: &'static str) -> Component {
-    Component { name, about, parameters: &[], source }
 }
 
 /// Names of all operations, as [`Collective::name`] gives them.
@@ -239,19 +216,6 @@ impl Collective {
         }
     }
 
-    /// The algorithm that [`expand`] uses for it.
-    #[must_use]
-    pub const fn algorithm(&self) -> &'static Component {
-        match self {
-            Self::Barrier => &DISSEMINATION,
-            Self::Broadcast { .. } | Self::Reduce { .. } | Self::Gather { .. } | Self::Scatter { .. } => &BINOMIAL,
-            Self::Allreduce { .. } | Self::Scan { .. } | Self::Exscan { .. } => &RECURSIVE_DOUBLING,
-            Self::Alltoall { .. } | Self::Alltoallv { .. } | Self::ReduceScatter { .. } => &PAIRWISE,
-            Self::Allgather { .. } | Self::Allgatherv { .. } => &RING,
-            Self::Gatherv { .. } | Self::Scatterv { .. } => &LINEAR,
-        }
-    }
-
     /// True if root and tables fit a communicator of `size` ranks.
     fn check(&self, size: usize) -> Result<(), ExpandError> {
         if let Some(root) = self.root()
@@ -273,16 +237,19 @@ impl Collective {
     }
 }
 
-/// Appends to `out` what the rank `rank` of `communicator` does in this collective.
+/// Appends to `out` what the rank `rank` of `communicator` does in this collective, by `algorithm`, which all ranks must
+/// have in common ([`Agreement::call`]).
 ///
 /// `communicator` lists the tasks by rank. All messages carry `tag`, which must be the same on all ranks and differ
 /// from that of other collectives that may be under way between the same tasks ([`Tag::collective`] of the running
 /// number of the collective on its communicator). Requests are taken from `requests` and given back.
 ///
 /// # Errors
-/// When `rank`, the root or a table does not fit the communicator; nothing is appended then.
+/// When `rank`, the root or a table does not fit the communicator, or the algorithm the operation; nothing is appended
+/// then.
 pub fn expand(
     collective: &Collective,
+    algorithm: Algorithm,
     communicator: &[TaskId],
     rank: usize,
     tag: Tag,
@@ -294,24 +261,70 @@ pub fn expand(
         return Err(ExpandError::NoSuchRank { rank, size });
     }
     collective.check(size)?;
+    if !algorithm.serves(collective.name()) {
+        return Err(ExpandError::Algorithm { algorithm: algorithm.name(), operation: collective.name() });
+    }
     let mut script = Script { communicator, rank, tag, requests, out };
-    match collective {
-        Collective::Barrier => exchange::barrier(&mut script),
-        Collective::Broadcast { root, bytes } => tree::broadcast(&mut script, *root, *bytes),
-        Collective::Reduce { root, bytes } => tree::reduce(&mut script, *root, *bytes),
-        Collective::Allreduce { bytes } => exchange::allreduce(&mut script, *bytes),
-        Collective::Alltoall { bytes } => exchange::pairwise(&mut script, |_| *bytes, |_| *bytes),
-        Collective::Alltoallv { send, receive } => exchange::pairwise(&mut script, |to| send[to], |from| receive[from]),
-        Collective::Gather { root, bytes } => tree::gather(&mut script, *root, *bytes),
-        Collective::Gatherv { root, send, receive } => tree::gatherv(&mut script, *root, *send, receive),
-        Collective::Scatter { root, bytes } => tree::scatter(&mut script, *root, *bytes),
-        Collective::Scatterv { root, send, receive } => tree::scatterv(&mut script, *root, send, *receive),
-        Collective::Allgather { bytes } => exchange::ring(&mut script, |_| *bytes),
-        Collective::Allgatherv { blocks } => exchange::ring(&mut script, |block| blocks[block]),
-        Collective::ReduceScatter { blocks } => {
+    let doubling = algorithm == Algorithm::RecursiveDoubling && size.is_power_of_two();
+    let same = |bytes: u64| vec![bytes; size];
+    match (collective, algorithm) {
+        (Collective::Barrier, Algorithm::Linear) => {
+            tree::gatherv(&mut script, 0, 0, &same(0));
+            tree::scatterv(&mut script, 0, &same(0), 0);
+        }
+        (Collective::Barrier, _) => exchange::barrier(&mut script),
+        (Collective::Broadcast { root, bytes }, Algorithm::Linear) => {
+            tree::scatterv(&mut script, *root, &same(*bytes), *bytes);
+        }
+        (Collective::Broadcast { root, bytes }, Algorithm::ScatterRing) => {
+            pieces::broadcast(&mut script, *root, *bytes, false);
+        }
+        (Collective::Broadcast { root, bytes }, Algorithm::ScatterDoubling) => {
+            pieces::broadcast(&mut script, *root, *bytes, true);
+        }
+        (Collective::Broadcast { root, bytes }, _) => tree::broadcast(&mut script, *root, *bytes),
+        (Collective::Reduce { root, bytes }, Algorithm::Linear) => {
+            tree::gatherv(&mut script, *root, *bytes, &same(*bytes));
+        }
+        (Collective::Reduce { root, bytes }, Algorithm::Rabenseifner) => pieces::reduce(&mut script, *root, *bytes),
+        (Collective::Reduce { root, bytes }, _) => tree::reduce(&mut script, *root, *bytes),
+        (Collective::Allreduce { bytes }, Algorithm::Rabenseifner) => pieces::allreduce(&mut script, *bytes),
+        (Collective::Allreduce { bytes }, Algorithm::Ring) => pieces::ring_allreduce(&mut script, *bytes),
+        (Collective::Allreduce { bytes }, _) => exchange::allreduce(&mut script, *bytes),
+        (Collective::Alltoall { bytes }, Algorithm::Bruck) => blocks::alltoall(&mut script, *bytes),
+        (Collective::Alltoall { bytes }, Algorithm::Scattered) => {
+            blocks::scattered(&mut script, |_| *bytes, |_| *bytes);
+        }
+        (Collective::Alltoall { bytes }, _) => exchange::pairwise(&mut script, |_| *bytes, |_| *bytes),
+        (Collective::Alltoallv { send, receive }, Algorithm::Scattered) => {
+            blocks::scattered(&mut script, |to| send[to], |from| receive[from]);
+        }
+        (Collective::Alltoallv { send, receive }, _) => {
+            exchange::pairwise(&mut script, |to| send[to], |from| receive[from]);
+        }
+        (Collective::Gather { root, bytes }, Algorithm::Linear) => {
+            tree::gatherv(&mut script, *root, *bytes, &same(*bytes));
+        }
+        (Collective::Gather { root, bytes }, _) => tree::gather(&mut script, *root, *bytes),
+        (Collective::Gatherv { root, send, receive }, _) => tree::gatherv(&mut script, *root, *send, receive),
+        (Collective::Scatter { root, bytes }, Algorithm::Linear) => {
+            tree::scatterv(&mut script, *root, &same(*bytes), *bytes);
+        }
+        (Collective::Scatter { root, bytes }, _) => tree::scatter(&mut script, *root, *bytes),
+        (Collective::Scatterv { root, send, receive }, _) => tree::scatterv(&mut script, *root, send, *receive),
+        (Collective::Allgather { bytes }, Algorithm::Ring) => exchange::ring(&mut script, |_| *bytes),
+        (Collective::Allgather { bytes }, _) if doubling => blocks::doubling(&mut script, |_| *bytes),
+        (Collective::Allgather { bytes }, _) => blocks::allgather(&mut script, |_| *bytes),
+        (Collective::Allgatherv { blocks }, Algorithm::Ring) => exchange::ring(&mut script, |block| blocks[block]),
+        (Collective::Allgatherv { blocks }, _) if doubling => blocks::doubling(&mut script, |block| blocks[block]),
+        (Collective::Allgatherv { blocks }, _) => blocks::allgather(&mut script, |block| blocks[block]),
+        (Collective::ReduceScatter { blocks }, Algorithm::RecursiveHalving) => {
+            pieces::reduce_scatter(&mut script, blocks);
+        }
+        (Collective::ReduceScatter { blocks }, _) => {
             exchange::pairwise(&mut script, |to| blocks[to], |_| blocks[rank]);
         }
-        Collective::Scan { bytes } | Collective::Exscan { bytes } => exchange::scan(&mut script, *bytes),
+        (Collective::Scan { bytes } | Collective::Exscan { bytes }, _) => exchange::scan(&mut script, *bytes),
     }
     Ok(())
 }

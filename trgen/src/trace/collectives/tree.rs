@@ -3,6 +3,8 @@
 //! Trees are those of the rank relative to the root, `v = (rank - root) mod p`: the parent of v is v without its lowest
 //! set bit, and the subtree of v has as many nodes as that bit says, as far as there are ranks.
 
+use std::ops::Range;
+
 use super::Script;
 use crate::trace::program::{Event, Request};
 
@@ -86,6 +88,20 @@ pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
     for &(child, ranks) in place.children().iter().rev() {
         script.send(child, bytes.saturating_mul(ranks));
+    }
+}
+
+/// Binomial tree, by which every rank gets its piece of a vector; pieces are numbered relative to the root, and `bytes`
+/// gives the size of some of them.
+pub(super) fn scatter_pieces(script: &mut Script<'_>, root: usize, bytes: impl Fn(Range<usize>) -> u64) {
+    let place = Place::of(script, root);
+    let size = place.size;
+    if let Some(parent) = place.parent() {
+        script.receive(parent, bytes(place.relative..place.relative + place.subtree() as usize));
+    }
+    for &(child, ranks) in place.children().iter().rev() {
+        let first = (child + size - root) % size;
+        script.send(child, bytes(first..first + ranks as usize));
     }
 }
 

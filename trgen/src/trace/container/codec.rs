@@ -1,6 +1,9 @@
 //! Rows as bytes. The only module that knows the encoding (bincode 2.0.1: variable-length little-endian integers).
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use super::{Content, Header, MAX_MESSAGE, MAX_RAW};
@@ -15,6 +18,37 @@ const CONFIG: Config = bincode::config::standard().with_limit::<MAX_RAW>();
 /// Why rows cannot be decoded.
 pub(super) type CodecError = String;
 
+/// A sequence as bincode has it: its length, then its elements. Decoded element by element, so that memory grows with
+/// what is there and not with the length that is told.
+struct List<T>(Vec<T>);
+
+impl<T: Encode + 'static> Encode for List<T> {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        self.0.encode(encoder)
+    }
+}
+
+impl<C, T: Decode<C>> Decode<C> for List<T> {
+    fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let length = u64::decode(decoder)?;
+        let mut elements = Vec::new();
+        for _ in 0..length {
+            elements.push(T::decode(decoder)?);
+        }
+        Ok(Self(elements))
+    }
+}
+
+impl<'de, C, T: Decode<C>> BorrowDecode<'de, C> for List<T> {
+    fn borrow_decode<D: BorrowDecoder<'de, Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Self::decode(decoder)
+    }
+}
+
+fn text(bytes: List<u8>) -> Result<String, CodecError> {
+    String::from_utf8(bytes.0).map_err(|_| "a text that is not UTF-8".to_owned())
+}
+
 /// An event. Variants keep their order: the number of a variant is what is stored.
 #[derive(Encode, Decode)]
 enum EventRow {
@@ -24,8 +58,8 @@ enum EventRow {
     Recv(ReceiveRow),
     Irecv(ReceiveRow, u32),
     Wait(u32),
-    WaitAll(Vec<u32>),
-    WaitAny(Vec<u32>),
+    WaitAll(List<u32>),
+    WaitAny(List<u32>),
 }
 
 #[derive(Encode, Decode)]
@@ -48,9 +82,9 @@ struct ReceiveRow {
 struct HeaderRow {
     graphs: bool,
     tasks: u32,
-    origin: String,
-    collectives: Vec<(String, u64)>,
-    notes: Vec<String>,
+    origin: List<u8>,
+    collectives: List<(List<u8>, u64)>,
+    notes: List<List<u8>>,
 }
 
 /// An operation of a graph, with those that depend on it.
@@ -62,8 +96,8 @@ struct NodeRow {
     tag: u32,
     cpu: u8,
     nic: u8,
-    on_finish: Vec<u32>,
-    on_start: Vec<u32>,
+    on_finish: List<u32>,
+    on_start: List<u32>,
 }
 
 /// One operation of a stored graph.
@@ -118,18 +152,29 @@ pub(super) fn take_index(raw: &[u8], at: &mut usize) -> Result<IndexRow, CodecEr
 }
 
 pub(super) fn put_header(header: &Header, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let Header { content, tasks, origin, collectives, notes } = header.clone();
-    put(HeaderRow { graphs: content == Content::Graphs, tasks, origin, collectives, notes }, out)
+    let bytes = |text: &String| List(text.clone().into_bytes());
+    let row = HeaderRow {
+        graphs: header.content == Content::Graphs,
+        tasks: header.tasks,
+        origin: bytes(&header.origin),
+        collectives: List(header.collectives.iter().map(|(name, calls)| (bytes(name), *calls)).collect()),
+        notes: List(header.notes.iter().map(bytes).collect()),
+    };
+    put(row, out)
 }
 
 pub(super) fn take_header(raw: &[u8], at: &mut usize) -> Result<Header, CodecError> {
     let HeaderRow { graphs, tasks, origin, collectives, notes } = take(raw, at)?;
     let content = if graphs { Content::Graphs } else { Content::Programs };
+    let collectives = collectives.0.into_iter().map(|(name, calls)| Ok((text(name)?, calls)));
+    let collectives = collectives.collect::<Result<_, CodecError>>()?;
+    let notes = notes.0.into_iter().map(text).collect::<Result<_, _>>()?;
+    let origin = text(origin)?;
     Ok(Header { content, tasks, origin, collectives, notes })
 }
 
 pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let numbers = |requests: &[Request]| requests.iter().map(|request| request.0).collect();
+    let numbers = |requests: &[Request]| List(requests.iter().map(|request| request.0).collect());
     put(
         match event {
             Event::Compute(time) => EventRow::Compute(time.0),
@@ -147,7 +192,7 @@ pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecErr
 
 /// The next event, of a trace of `tasks` tasks.
 pub(super) fn take_event(raw: &[u8], at: &mut usize, tasks: u32) -> Result<Event, CodecError> {
-    let requests = |numbers: Vec<u32>| numbers.into_iter().map(Request).collect();
+    let requests = |numbers: List<u32>| numbers.0.into_iter().map(Request).collect();
     Ok(match take(raw, at)? {
         EventRow::Compute(time) if time < 1 << 63 => Event::Compute(Picoseconds(time)),
         EventRow::Compute(time) => return Err(format!("computing of {time} ps, more than 106 days")),
@@ -200,12 +245,13 @@ pub(super) fn put_node(
     out: &mut Vec<u8>,
 ) -> Result<(), CodecError> {
     let &Operation { kind, size, peer, tag, cpu, nic } = operation;
-    let (on_finish, on_start) = (on_finish.to_vec(), on_start.to_vec());
+    let (on_finish, on_start) = (List(on_finish.to_vec()), List(on_start.to_vec()));
     put(NodeRow { kind: kind as u8, size, peer, tag, cpu, nic, on_finish, on_start }, out)
 }
 
 pub(super) fn take_node(raw: &[u8], at: &mut usize) -> Result<StoredNode, CodecError> {
-    let NodeRow { kind, size, peer, tag, cpu, nic, on_finish, on_start } = take(raw, at)?;
+    let NodeRow { kind, size, peer, tag, cpu, nic, on_finish: List(on_finish), on_start: List(on_start) } =
+        take(raw, at)?;
     let kind = match kind {
         1 => Kind::Send,
         2 => Kind::Recv,

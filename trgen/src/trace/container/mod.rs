@@ -37,6 +37,12 @@ const BLOCK_HEADER: usize = 25;
 const TRAILER: usize = 24;
 /// \[bytes\] Rows of one block, before compression.
 const MAX_RAW: usize = 16 << 20;
+/// \[bytes\] Rows of one block that a byte of the file may stand for, beyond [`SMALL_RAW`]: memory follows the file.
+const MAX_RATIO: u64 = 64;
+/// \[bytes\] Rows that any block may have: what the writer fills a block with, and a longer row.
+const SMALL_RAW: u64 = 256 << 10;
+/// Logarithm of the largest window that a block may ask the decoder for.
+const MAX_WINDOW: u32 = 24;
 /// Rows of one block.
 const MAX_ROWS: u32 = 1 << 16;
 /// Tasks of a container, at most; see also [`idle_tasks`].
@@ -46,7 +52,7 @@ const MAX_MESSAGE: u64 = 1 << 40;
 
 /// Tasks that a container of so many rows may have: a small file must not stand for millions of idle tasks.
 const fn idle_tasks(rows: u64) -> u64 {
-    let most = 65_536 + 16 * rows;
+    let most = 4096 + rows;
     if most < MAX_TASKS { most } else { MAX_TASKS }
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use super::codec::{self, BlockRow, IndexRow};
 use super::{
-    BLOCK_HEADER, BlockKind, ContainerError, Content, Header, MAGIC, MAX_RAW, MAX_ROWS, TRAILER, VERSION, checksum,
-    damaged, idle_tasks, unreadable,
+    BLOCK_HEADER, BlockKind, ContainerError, Content, Header, MAGIC, MAX_RATIO, MAX_RAW, MAX_ROWS, MAX_WINDOW,
+    SMALL_RAW, TRAILER, VERSION, checksum, damaged, idle_tasks, unreadable,
 };
 use crate::trace::goal::{After, Graph, RankBuilder};
 use crate::trace::program::{Event, Program};
@@ -35,6 +35,8 @@ pub struct TaskSummary {
 pub struct Reader {
     store: Arc<Mutex<dyn Store>>,
     header: Arc<Header>,
+    /// Where the index stands.
+    index_at: u64,
     summaries: Arc<[TaskSummary]>,
     /// Blocks of each task, in order.
     blocks: Arc<[Vec<BlockRow>]>,
@@ -83,6 +85,10 @@ fn read_block(
     if u64::from(raw_length) > limit || u64::from(stored_length) > limit + (1 << 16) {
         return Err(damaged(offset, format!("a block of {raw_length} bytes, more than {limit}")));
     }
+    if u64::from(raw_length) > SMALL_RAW + MAX_RATIO * u64::from(stored_length) {
+        let what = format!("a block of {raw_length} bytes in {stored_length}, more than {MAX_RATIO} times as many");
+        return Err(damaged(offset, what));
+    }
     let stored = read_at(store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
     if checksum::of(&[&head[..21], &stored]) != word(&head, 21) {
         return Err(damaged(offset, "a block does not have its checksum"));
@@ -99,7 +105,9 @@ fn read_block(
         return Err(damaged(offset, what));
     }
     let mut raw = Vec::new();
-    let decoder = zstd::stream::read::Decoder::with_buffer(&stored[..]).map_err(|error| unreadable(offset, &error))?;
+    let mut decoder =
+        zstd::stream::read::Decoder::with_buffer(&stored[..]).map_err(|error| unreadable(offset, &error))?;
+    decoder.window_log_max(MAX_WINDOW).map_err(|error| unreadable(offset, &error))?;
     decoder
         .single_frame()
         .take(u64::from(raw_length) + 1)
@@ -153,7 +161,13 @@ impl Reader {
         let block = read_block(&mut store, offset, (BlockKind::Index, 0, 0), limit)?;
         let (summaries, blocks) = index(&block, &header, offset, begin)?;
         let store: Arc<Mutex<dyn Store>> = Arc::new(Mutex::new(store));
-        Ok(Self { store, header: Arc::new(header), summaries: summaries.into(), blocks: blocks.into() })
+        Ok(Self {
+            store,
+            header: Arc::new(header),
+            index_at: offset,
+            summaries: summaries.into(),
+            blocks: blocks.into(),
+        })
     }
 
     /// What the container says of itself.
@@ -181,11 +195,11 @@ impl Reader {
     pub fn program(&self, limit: u64) -> Result<Program, ContainerError> {
         let rows = self.summaries.iter().fold(0_u64, |sum, task| sum.saturating_add(task.rows));
         if self.header.content != Content::Programs {
-            return Err(wrong_content("a graph where programs were expected"));
+            return Err(self.wrong_content("a graph where programs were expected"));
         }
         if rows > limit {
             return Err(ContainerError {
-                byte: None,
+                byte: Some(self.index_at),
                 what: format!("{rows} events, more than {limit} at once"),
                 remedy: "replay the container itself: that reads it block by block",
             });
@@ -206,7 +220,7 @@ impl Reader {
     /// A damaged block; a container of programs; dependencies that are none.
     pub fn graph(&self) -> Result<Graph, ContainerError> {
         if self.header.content != Content::Graphs {
-            return Err(wrong_content("programs where a graph was expected"));
+            return Err(self.wrong_content("programs where a graph was expected"));
         }
         let mut ranks = Vec::new();
         for task in 0..self.summaries.len() {
@@ -231,10 +245,12 @@ impl Reader {
         }
         Graph::new(ranks).map_err(|error| damaged(0, error.to_string()))
     }
-}
 
-fn wrong_content(what: &str) -> ContainerError {
-    ContainerError { byte: None, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
+    /// The header, which says what the tasks are, stands after magic number and version.
+    fn wrong_content(&self, what: &str) -> ContainerError {
+        let byte = Some((MAGIC.len() + 4) as u64);
+        ContainerError { byte, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
+    }
 }
 
 type Index = (Vec<TaskSummary>, Vec<Vec<BlockRow>>);

@@ -58,24 +58,32 @@ fn read(
                 place.byte(error.byte).error(Fault::Structure { what: error.what, remedy })
             })?
         } else {
-            read_text(place, input)?
+            read_text(place, input, options.max_events)?
         };
         Ok(())
     })?;
-    let counts = graph.counts();
-    if counts.sends + counts.recvs + counts.calcs > options.max_events {
-        return Err(source.place_of(file).error(Fault::TooManyEvents { limit: options.max_events }));
+    if operations(&graph) > options.max_events {
+        // A binary graph says its ranks there, and with them how much follows.
+        return Err(source.place_of(file).byte(8).error(Fault::TooManyEvents { limit: options.max_events }));
     }
     Ok(Application::Graphs(GraphTrace { graph, format, notes: Vec::new() }))
 }
 
-fn read_text(place: &Place, input: &mut dyn std::io::BufRead) -> Result<Graph, ReadError> {
+fn operations(graph: &Graph) -> u64 {
+    let counts = graph.counts();
+    counts.sends + counts.recvs + counts.calcs
+}
+
+fn read_text(place: &Place, input: &mut dyn std::io::BufRead, limit: u64) -> Result<Graph, ReadError> {
     let fault =
         |what: String| Fault::Structure { what, remedy: "the grammar is `num_ranks N`, then blocks `rank R { }`" };
     let mut lines = Lines::new(input, place);
     let mut reader = text::Reader::default();
     while let Some((number, line)) = lines.next_with_hashes()? {
         reader.line(line).map_err(|error| place.line(number).error(fault(error.what)))?;
+        if reader.operations() > limit {
+            return Err(place.line(number).error(Fault::TooManyEvents { limit }));
+        }
     }
     let last = place.line(lines.number());
     reader.finish().map_err(|error| last.error(fault(error.what)))

@@ -155,8 +155,10 @@ impl<'a> Source<'a> {
 
     fn add(&mut self, name: String, beginning: Beginning) -> Result<(), ReadError> {
         if self.by_name.insert(name.clone(), self.entries.len()).is_some() {
-            let what = format!("two members are named `{name}`");
-            return Err(Place::of(&self.path).error(Fault::Damaged { container: "tar", what }));
+            let what = "two members have this name".to_owned();
+            return Err(
+                Place { member: Some(name), ..Place::of(&self.path) }.error(Fault::Damaged { container: "tar", what })
+            );
         }
         let Beginning { head, magic } = beginning;
         self.entries.push(Entry { name, head, magic });
@@ -271,14 +273,17 @@ impl<'a> Source<'a> {
         let whole = self.place();
         let opened = open_text(origin, &whole)?;
         let allowance = Rc::new(Cell::new(MAX_HEADER));
-        let mut archive = tar::Archive::new(Guard { inner: opened.reader, allowance: Rc::clone(&allowance) });
+        let passed = Rc::new(Cell::new(0));
+        let guard = Guard { inner: opened.reader, allowance: Rc::clone(&allowance), passed: Rc::clone(&passed) };
+        let mut archive = tar::Archive::new(guard);
+        let here = || whole.byte(passed.get());
         let mut text_bytes = 0_u64;
-        for member in archive.entries().map_err(|error| tar_failed(&whole, error))? {
-            let mut member = member.map_err(|error| tar_failed(&whole, error))?;
+        for member in archive.entries().map_err(|error| tar_failed(&here(), error))? {
+            let mut member = member.map_err(|error| tar_failed(&here(), error))?;
             let size = member.size();
             text_bytes = text_bytes.saturating_add(size);
             if text_bytes > MAX_TEXT {
-                return Err(whole.error(Fault::TooLarge { what: "the archive", limit: MAX_TEXT }));
+                return Err(here().error(Fault::TooLarge { what: "the archive", limit: MAX_TEXT }));
             }
             allowance.set(size.saturating_add(MAX_HEADER));
             let kind = member.header().entry_type();
@@ -297,7 +302,7 @@ impl<'a> Source<'a> {
             let count = counted.into_inner().count;
             if count != size {
                 let what = format!("{count} of {size} bytes");
-                return Err(place.error(Fault::Damaged { container: "tar", what }));
+                return Err(place.byte(passed.get()).error(Fault::Damaged { container: "tar", what }));
             }
             allowance.set(MAX_HEADER);
         }
@@ -402,14 +407,14 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
                 return Err(place.error(Fault::Packed { name, command }));
             }
         }
-        let reader = Guard { inner: raw, allowance: Rc::new(Cell::new(MAX_TEXT)) };
+        let reader = Guard { inner: raw, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
         return Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) });
     }
     let stream = Stream::new_stream_decoder(MAX_DICTIONARY, CONCATENATED)
         .map_err(|error| place.error(Fault::Io(error.into())))?;
     let decoder = Unxz(XzDecoder::new_stream(raw, stream));
     let (beginning, decoder) = peek(decoder).map_err(io_failed)?;
-    let reader = Guard { inner: decoder, allowance: Rc::new(Cell::new(MAX_TEXT)) };
+    let reader = Guard { inner: decoder, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
     Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
 }
 
@@ -422,6 +427,7 @@ const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x04\x22\x4D\x18", "lz4", "unlz4 FILE"),
     (b"\x5D\x00\x00", "lzma", "unlzma FILE"),
     (b"7z\xBC\xAF\x27\x1C", "7-Zip", "7z x FILE"),
+    (b"\x03BOTF2", "OTF2", "otf2-print -A FILE > TRACE.txt"),
 ];
 
 fn is_tar(beginning: &[u8]) -> bool {
@@ -453,13 +459,18 @@ impl<R: Read> Read for Counted<R> {
 struct Guard<R> {
     inner: R,
     allowance: Rc<Cell<u64>>,
+    /// \[bytes\] Read so far.
+    passed: Rc<Cell<u64>>,
 }
 
 impl<R: Read> Read for Guard<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         match self.allowance.get().checked_sub(length as u64) {
-            Some(rest) => self.allowance.set(rest),
+            Some(rest) => {
+                self.allowance.set(rest);
+                self.passed.set(self.passed.get() + length as u64);
+            }
             None => return Err(io::Error::other(Stop::TooLarge)),
         }
         Ok(length)
@@ -474,7 +485,7 @@ impl<R: Read> Read for Unxz<R> {
         self.0.read(buffer).map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => error,
             _ if error.raw_os_error().is_some() => error,
-            _ => io::Error::other(Stop::Damaged(error.to_string())),
+            _ => io::Error::other(Stop::Damaged { byte: self.0.total_in(), what: error.to_string() }),
         })
     }
 }
@@ -484,15 +495,21 @@ impl<R: Read> Read for Unxz<R> {
 enum Stop {
     #[error("too large")]
     TooLarge,
-    #[error("{0}")]
-    Damaged(String),
+    #[error("{what}")]
+    Damaged {
+        /// Of the compressed file, read before.
+        byte: u64,
+        what: String,
+    },
 }
 
 /// What an error of reading means.
 pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     let fault = match find_stop(&error) {
         Some(Stop::TooLarge) => Fault::TooLarge { what: "the text", limit: MAX_TEXT },
-        Some(Stop::Damaged(what)) => Fault::Damaged { container: "xz", what: what.clone() },
+        Some(Stop::Damaged { byte, what }) => {
+            return place.byte(*byte).error(Fault::Damaged { container: "xz", what: what.clone() });
+        }
         None if error.kind() == io::ErrorKind::NotFound => Fault::NotFound,
         None => Fault::Io(error),
     };
@@ -505,7 +522,7 @@ fn tar_failed(place: &Place, error: io::Error) -> ReadError {
         Some(Stop::TooLarge) => {
             return place.error(Fault::TooLarge { what: "a header in the archive", limit: MAX_HEADER });
         }
-        Some(Stop::Damaged(_)) => return failed(place, error),
+        Some(Stop::Damaged { .. }) => return failed(place, error),
         None if error.raw_os_error().is_some() => return failed(place, error),
         None => {}
     }

@@ -4,10 +4,15 @@
 //! by the name of the file. Everything read is hostile until checked: no allocation follows a number in a file, and
 //! every error says which file and line, what was found and what was expected.
 
+mod alog;
+mod calls;
+mod dimemas;
 mod error;
 mod goal;
 mod input;
+mod members;
 mod options;
+mod otf2;
 mod pmpi;
 mod text;
 mod ti;
@@ -30,7 +35,17 @@ use crate::catalog::{Component, Refusal};
 use crate::units::Picoseconds;
 
 /// One row per format. A new format is one file and one line here.
-const READERS: &[Reader] = &[trg::READER, trc::READER, ti::READER, goal::TEXT, goal::BINARY, pmpi::READER];
+const READERS: &[Reader] = &[
+    trg::READER,
+    trc::READER,
+    ti::READER,
+    goal::TEXT,
+    goal::BINARY,
+    pmpi::READER,
+    otf2::READER,
+    dimemas::READER,
+    alog::READER,
+];
 
 /// The formats that can be read.
 pub const FORMATS: &[Component] = &components();
@@ -104,6 +119,8 @@ pub struct Trace {
     pub lines: u64,
     /// Collective calls that were expanded, summed over ranks, by name of the operation.
     pub collectives: BTreeMap<&'static str, u64>,
+    /// The same calls by operation and algorithm; empty where they were expanded before the file was written.
+    pub algorithms: BTreeMap<(&'static str, &'static str), u64>,
     /// Decisions that the reader took.
     pub notes: Vec<String>,
     /// What looks wrong, though it could be read.
@@ -211,6 +228,14 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
     let formats: Vec<String> = FORMATS.iter().map(|format| format!("{} ({})", format.name, format.about)).collect();
     let known = format!("known formats: {}", formats.join("; "));
     let fault = match source.only_entry() {
+        _ if source.entries().iter().any(|entry| entry.magic.starts_with(b"\x03BOTF2")) => Fault::Structure {
+            what: "holds an OTF2 archive, which is read as the text that its own tool prints".to_owned(),
+            remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
+        },
+        _ if source.entries().iter().any(|entry| entry.magic == b"\xFF\xAA\xDDDUMPI") => Fault::Structure {
+            what: "holds a DUMPI trace, which is not read".to_owned(),
+            remedy: "record the program again, with `trace-prep record`, or in one of the known formats",
+        },
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },

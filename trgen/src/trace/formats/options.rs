@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use crate::catalog::Refusal;
+use crate::trace::collectives::Choice;
 use crate::units::Picoseconds;
 
 /// How to read a trace. The default suits the traces of this project.
@@ -14,6 +15,8 @@ pub struct ReadOptions {
     pub compute_unit: ComputeUnit,
     /// Order of the tasks in receive lines of `.trc` files. Default: whichever matches the sends better.
     pub recv_order: RecvOrder,
+    /// Algorithms that collectives are expanded by. Default: as MPICH chooses.
+    pub collectives: Choice,
     /// Name of the format; `None` to detect it by content.
     pub from: Option<String>,
     /// Events of the whole program, at most; about 48 bytes of memory each. Default 2^28.
@@ -26,6 +29,7 @@ impl Default for ReadOptions {
             flop_rate: 5e9,
             compute_unit: ComputeUnit::Nanoseconds,
             recv_order: RecvOrder::Detect,
+            collectives: Choice::default(),
             from: None,
             max_events: 1 << 28,
         }

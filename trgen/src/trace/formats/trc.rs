@@ -43,10 +43,9 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
-/// Idle tasks that one line may imply: a single line must not make a program of millions of tasks.
-const IDLE_TASKS_PER_LINE: u64 = 16;
-/// Idle tasks that any file may have.
-const IDLE_TASKS: u64 = 1 << 16;
+/// Tasks that any file may have; beyond them there is one for each line, at most: a single line must not make a program
+/// of millions of tasks.
+const IDLE_TASKS: u64 = 1 << 12;
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let looks = |line: &String| {
@@ -124,13 +123,15 @@ fn duration(word: &str, unit: Picoseconds) -> Result<Picoseconds, Fault> {
 struct Survey {
     lines: u64,
     tasks: u64,
+    /// Line that names the highest task.
+    highest_at: u64,
     receives: u64,
     /// By (source, destination, tag): sends, receives read source first, receives read destination first.
     balance: HashMap<(u32, u32, i64), [u64; 3]>,
 }
 
 impl Survey {
-    fn add(&mut self, record: &Record, tally: bool) {
+    fn add(&mut self, record: &Record, tally: bool, line: u64) {
         let (a, b) = match *record {
             Record::Compute { task, .. } => (task, task),
             Record::Send { from, to, label, .. } => {
@@ -148,7 +149,10 @@ impl Survey {
                 (first, second)
             }
         };
-        self.tasks = self.tasks.max(u64::from(a.max(b)) + 1);
+        let tasks = u64::from(a.max(b)) + 1;
+        if tasks > self.tasks {
+            (self.tasks, self.highest_at) = (tasks, line);
+        }
     }
 
     /// Messages without a receive and receives without a message, under each reading.
@@ -169,14 +173,14 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 
     let mut survey = Survey::default();
     source.visit(file, &mut |_, place, reader| {
-        survey.lines = each_record(place, reader, unit, &mut |record, _| {
-            survey.add(&record, detect);
+        survey.lines = each_record(place, reader, unit, &mut |record, line| {
+            survey.add(&record, detect, line);
             Ok(())
         })?;
-        let limit = IDLE_TASKS + IDLE_TASKS_PER_LINE * survey.lines;
+        let limit = IDLE_TASKS + survey.lines;
         if survey.tasks > limit {
-            let why = "65536, and 16 for every line of the file";
-            return Err(place.error(Fault::TooManyTasks { found: survey.tasks, limit, why }));
+            let why = "4096, and one for every line of the file";
+            return Err(place.line(survey.highest_at).error(Fault::TooManyTasks { found: survey.tasks, limit, why }));
         }
         if survey.tasks == 0 { Err(place.error(Fault::Empty)) } else { Ok(()) }
     })?;
@@ -198,7 +202,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         each_record(place, reader, unit, build).map(|_| ())
     })?;
     let (format, lines) = (READER.component.name, survey.lines);
-    Ok(Trace { program, format, lines, collectives: BTreeMap::new(), notes, warnings })
+    Ok(Trace { program, format, lines, collectives: BTreeMap::new(), algorithms: BTreeMap::new(), notes, warnings })
 }
 
 /// Parses every line; the number of lines.

@@ -82,7 +82,15 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
                 let name = NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
                 *collectives.entry(name).or_insert(0_u64) += calls;
             }
-            Ok(Application::Programs(Trace { program, format, lines: 0, collectives, notes, warnings: Vec::new() }))
+            Ok(Application::Programs(Trace {
+                program,
+                format,
+                lines: 0,
+                collectives,
+                algorithms: BTreeMap::new(),
+                notes,
+                warnings: Vec::new(),
+            }))
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct Reader {
     /// Ranks announced; nothing is allocated by it.
     announced: u64,
     ranks: Vec<Rank>,
+    /// Of the ranks that are complete.
+    operations: u64,
     current: RankBuilder,
     labels: HashMap<Box<str>, u32>,
     in_comment: bool,
@@ -58,6 +60,7 @@ impl Default for Reader {
             expect: Expect::Count,
             announced: 0,
             ranks: Vec::new(),
+            operations: 0,
             current: RankBuilder::default(),
             labels: HashMap::new(),
             in_comment: false,
@@ -109,6 +112,12 @@ impl Reader {
         Ok(())
     }
 
+    /// Operations read so far.
+    #[must_use]
+    pub const fn operations(&self) -> u64 {
+        self.operations + self.current.len() as u64
+    }
+
     /// The end of the text: the graph.
     ///
     /// # Errors
@@ -126,6 +135,7 @@ impl Reader {
 
     fn close(&mut self) -> Result<(), TextError> {
         self.labels.clear();
+        self.operations += self.current.len() as u64;
         let rank = std::mem::take(&mut self.current)
             .build()
             .map_err(|error| TextError { what: format!("rank {}: {error}", self.ranks.len()) })?;

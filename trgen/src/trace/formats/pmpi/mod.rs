@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use self::comms::Creation;
 use self::rank::{Rank, Shared};
+use super::calls::Calls;
 use super::error::{Fault, ReadError};
 use super::input::{Source, folder_of};
 use super::options::ReadOptions;
@@ -31,7 +32,8 @@ use super::text::Lines;
 use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::collectives::Agreement;
-use crate::trace::program::Program;
+use crate::trace::program::{Event, Program};
+use crate::units::TaskId;
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -102,10 +104,11 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     let place_of = |task: usize| source.place_of(&files[task]);
     let communicators =
         comms::resolve(&creations).map_err(|(task, line, fault)| place_of(task).line(line).error(fault))?;
-    let agreements = vec![Agreement::new(); communicators.members.len()];
+    let agreement = |members: &Vec<TaskId>| Agreement::new(options.collectives.clone(), members.len());
+    let agreements = communicators.members.iter().map(agreement).collect();
     let (waits_without_request, clock_steps_back) = (0, 0);
-    let collectives = BTreeMap::new();
-    let mut shared = Shared { communicators, agreements, collectives, waits_without_request, clock_steps_back };
+    let calls = Calls::default();
+    let mut shared = Shared { communicators, agreements, calls, waits_without_request, clock_steps_back };
     let mut program = Program::new(files.len());
     let mut events = 0;
     let mut called = vec![HashMap::new(); files.len()];
@@ -116,7 +119,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
             let before = rank.events.len();
             let done = call::parse(line).and_then(|record| rank.record(&mut shared, record, number));
             done.map_err(|fault| place.line(number).error(fault))?;
-            events += (rank.events.len() - before) as u64;
+            events += rank.events[before..].iter().map(weight).sum::<u64>();
             if events > options.max_events {
                 return Err(place.line(number).error(Fault::TooManyEvents { limit: options.max_events }));
             }
@@ -128,13 +131,18 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     Ok(finish(shared, program, &called, lines_read))
 }
 
-fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], lines: u64) -> Trace {
-    let calls: u64 = shared.collectives.values().sum();
-    let created = shared.communicators.members.len() - 1;
-    let mut notes = Vec::new();
-    if calls > 0 {
-        notes.push(format!("{calls} collective calls were expanded, each as one of its communicator"));
+/// What an event counts for in the limit: a list of requests counts by its length, since lines that name the same
+/// requests again and again would grow with the square of the file.
+fn weight(event: &Event) -> u64 {
+    match event {
+        Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
+        _ => 1,
     }
+}
+
+fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], lines: u64) -> Trace {
+    let created = shared.communicators.members.len() - 1;
+    let mut notes: Vec<String> = shared.calls.note("each as one of its communicator").into_iter().collect();
     if created > 0 {
         notes.push(format!("{created} communicators beside the world were followed"));
     }
@@ -156,5 +164,13 @@ fn finish(shared: Shared, program: Program, called: &[HashMap<usize, usize>], li
             ));
         }
     }
-    Trace { program, format: READER.component.name, lines, collectives: shared.collectives, notes, warnings }
+    Trace {
+        program,
+        format: READER.component.name,
+        lines,
+        collectives: shared.calls.by_operation(),
+        algorithms: shared.calls.by_algorithm(),
+        notes,
+        warnings,
+    }
 }

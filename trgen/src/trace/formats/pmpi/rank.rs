@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::call::{Call, Message, Operation, Peer, Record, Requests};
 use super::comms::{Communicators, Creation, Names, Number};
 use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::formats::calls::Calls;
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::push_compute;
 use crate::trace::formats::text::bad;
@@ -15,7 +16,7 @@ use crate::units::{Picoseconds, TaskId};
 pub(super) struct Shared {
     pub(super) communicators: Communicators,
     pub(super) agreements: Vec<Agreement<u64>>,
-    pub(super) collectives: std::collections::BTreeMap<&'static str, u64>,
+    pub(super) calls: Calls,
     pub(super) waits_without_request: u64,
     pub(super) clock_steps_back: u64,
 }
@@ -169,8 +170,16 @@ impl Rank {
         match array {
             Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
             Requests::From { count, first } => {
+                // Work follows what is outstanding, not the count that the line gives.
                 let apart = |stride: u64| -> Vec<u64> {
-                    (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect()
+                    if *count <= self.outstanding.len() as u64 {
+                        return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
+                    }
+                    let place = |address: &u64| address.wrapping_sub(*first);
+                    let within = |address: &u64| place(address) % stride == 0 && place(address) / stride < *count;
+                    let mut found: Vec<u64> = self.outstanding.keys().copied().filter(within).collect();
+                    found.sort_unstable_by_key(place);
+                    found
                 };
                 let (wide, narrow) = (apart(8), apart(4));
                 if narrow.len() > wide.len() { narrow } else { wide }
@@ -223,7 +232,7 @@ impl Rank {
         let collective = collective(operation, members.len());
         let index = self.called.entry(number).or_default();
         let called = shared.agreements[number].call(self.task, *index, &collective, || line);
-        called.map_err(|disagreement| Fault::CollectiveMismatch {
+        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
             index: disagreement.index + 1,
             rank: self.task as u32,
             found: disagreement.found,
@@ -231,10 +240,10 @@ impl Rank {
             other: disagreement.expected,
             other_place: None,
         })?;
-        *shared.collectives.entry(collective.name()).or_default() += 1;
+        shared.calls.count(&collective, algorithm);
         let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
         *index += 1;
-        let done = expand(&collective, members, rank, tag, &mut self.requests, &mut self.events);
+        let done = expand(&collective, algorithm, members, rank, tag, &mut self.requests, &mut self.events);
         done.map_err(|error| bad("collective", collective.name(), error.to_string()))
     }
 }

@@ -248,7 +248,8 @@ fn read_common(source: &Source<'_>, file: &str, options: &ReadOptions) -> Result
     })?;
     let mut program = Program::new(0);
     for task in tasks {
-        program.tasks.push(task.end(&mut shared, &place_of).map_err(|fault| place.error(fault))?);
+        let last = place.line(shared.lines);
+        program.tasks.push(task.end(&mut shared, &place_of).map_err(|fault| last.error(fault))?);
     }
     Ok(shared.finish(program, READER.component.name))
 }

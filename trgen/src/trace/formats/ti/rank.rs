@@ -1,10 +1,9 @@
 //! What one rank's actions become, and what is common to all ranks while they are read.
 
-use std::collections::BTreeMap;
-
 use super::actions::{self, Action};
 use super::outstanding::{Key, Outstanding};
 use crate::trace::collectives::{Agreement, Collective, Disagreement, RequestPool, expand};
+use crate::trace::formats::calls::Calls;
 use crate::trace::formats::error::{Fault, Place};
 use crate::trace::formats::options::ReadOptions;
 use crate::trace::formats::{Trace, push_compute, text};
@@ -17,7 +16,7 @@ pub(super) struct Shared<'a> {
     world: Vec<TaskId>,
     /// The place of a call is its line; the rank says in which file.
     agreement: Agreement<u64>,
-    collectives: BTreeMap<&'static str, u64>,
+    calls: Calls,
     pub(super) lines: u64,
     events: u64,
     waits_without_request: u64,
@@ -30,8 +29,8 @@ impl<'a> Shared<'a> {
         Self {
             options,
             world: (0..ranks).map(TaskId::at).collect(),
-            agreement: Agreement::new(),
-            collectives: BTreeMap::new(),
+            agreement: Agreement::new(options.collectives.clone(), ranks),
+            calls: Calls::default(),
             lines: 0,
             events: 0,
             waits_without_request: 0,
@@ -41,12 +40,8 @@ impl<'a> Shared<'a> {
     }
 
     pub(super) fn finish(self, program: Program, format: &'static str) -> Trace {
-        let mut notes = Vec::new();
-        let calls: u64 = self.collectives.values().sum();
-        if calls > 0 {
-            notes
-                .push(format!("{calls} collective calls were expanded, each as one of all {} ranks", self.world.len()));
-        }
+        let note = self.calls.note(&format!("each as one of all {} ranks", self.world.len()));
+        let notes = note.into_iter().collect();
         let counted = [
             ("waits that name no outstanding request (taken for complete)", self.waits_without_request),
             ("waitalls that give a smaller number than is outstanding (they wait for all)", self.wider_waitalls),
@@ -54,7 +49,15 @@ impl<'a> Shared<'a> {
         ];
         let counted = counted.iter().filter(|(_, count)| *count > 0);
         let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
-        Trace { program, format, lines: self.lines, collectives: self.collectives, notes, warnings }
+        Trace {
+            program,
+            format,
+            lines: self.lines,
+            collectives: self.calls.by_operation(),
+            algorithms: self.calls.by_algorithm(),
+            notes,
+            warnings,
+        }
     }
 
     fn work(&self, operations: f64) -> Result<Picoseconds, Fault> {
@@ -183,11 +186,11 @@ impl Rank {
     ) -> Result<(), Fault> {
         let index = self.collectives;
         let called = shared.agreement.call(self.rank, index, collective, || number);
-        called.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
+        let algorithm = called.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
         self.collectives += 1;
-        *shared.collectives.entry(collective.name()).or_default() += 1;
+        shared.calls.count(collective, algorithm);
         let tag = Tag::collective(index as i64);
-        let done = expand(collective, &shared.world, self.rank, tag, &mut self.requests, &mut self.events);
+        let done = expand(collective, algorithm, &shared.world, self.rank, tag, &mut self.requests, &mut self.events);
         done.map_err(|error| text::bad("collective", collective.name(), error.to_string()))
     }
 }

@@ -1,0 +1,192 @@
+//! Sound files of every format, small enough to be read a million times.
+
+use std::io::Write as _;
+
+use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::formats::write;
+use trgen::trace::goal::{Graph, binary, patterns, text};
+use trgen::trace::kernels;
+use trgen::trace::program::Program;
+
+/// A file that can be read.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// What it is, for messages.
+    pub name: &'static str,
+    /// Format that it is read as.
+    pub format: &'static str,
+    /// The file.
+    pub bytes: Vec<u8>,
+}
+
+const TI: &str = "0 init\n1 init 1\n0 compute 1e6\n0 send 1 4 100 0\n1 recv 0 4 100 0\n0 irecv 1 5 20 1\n1 isend 0 5 20 1\n\
+0 wait 1 0 5\n1 waitall 1\n0 alltoallv 9 1 2 9 3 4 1 1\n1 alltoallv 9 3 4 9 1 2 1 1\n0 barrier\n1 barrier\n\
+0 bcast 3 1 0\n1 bcast 3 1 0\n0 gatherv 1 1 2 0 1 1\n1 gatherv 2 1 2 0 1 1\n0 sendRecv 1 1 1 1 0 0\n\
+1 sendRecv 1 0 1 0 0 0\n0 allreduce 100 5 0\n1 allreduce 100 5 0\n0 scan 1 5 0\n1 scan 1 5 0\n\
+0 reducescatter 1 2 5 1\n1 reducescatter 1 2 5 1\n0 allgatherv 1 1 2 1 1\n1 allgatherv 2 1 2 1 1\n0 finalize\n1 finalize\n";
+
+/// One rank of a log of MPI calls; `R` stands for the rank, `P` for the other one.
+const CALLS: &str = "# a log\nMPI_Init:-:0:0:1\nMPI_Comm_split:1:0,R,2:0:R:3:2\nMPI_Comm_dup:2:3,R,2:4:2.5\n\
+MPI_Irecv:3:8:1:1,4,4:-1:-1:0,R,2:64:4\nMPI_Send:4:8:1:1,4,4:P:7:0,R,2:5\nMPI_Waitany:5:1:64:0:0:6\n\
+MPI_Isend:6:8:3:17,8,8:P:1:3,R,2:72:7\nMPI_Irecv:7:8:3:17,8,8:P:1:3,R,2:80:8\nMPI_Waitall:8:2:72:0:9\n\
+MPI_Sendrecv:9:0:2:1,4,4:P:3:0:2:1,4,4:P:3:4,R,2:0:10\nMPI_Alltoallv:10:8:1;2:1,4,4:3,R,2:11\n\
+MPI_Allreduce:11:8:8:5:17,8,8:3:4,R,2:12\nMPI_Bcast:12:8:1000:1,4,4:1:0,R,2:13.25\n\
+MPI_Reduce_scatter:14:8:1;1:1,4,4:0,R,2:15\nMPI_Finalize:16:-\n";
+
+const OTF2: &str = r#"
+=== OTF2-PRINT ===
+Creator                        Score-P 7.1
+=== Global Definitions =========================================================
+CLOCK_PROPERTIES                          Ticks per Seconds: 2000000000, Global Offset: 0, Length: 590376159, Date: UNDEFINED
+STRING                                 1  "P#0"
+LOCATION                               0  Name: "T 0" <12>, Type: CPU_THREAD, # Events: 60, Group: "MPI Rank 0" <0>
+LOCATION                               9  Name: "T 1" <12>, Type: CPU_THREAD, # Events: 60, Group: "MPI Rank 1" <1>
+GROUP                                  0  Name: "" <0>, Type: COMM_LOCATIONS, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: "T 0" <0>, "T 1" <9>
+GROUP                                  4  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: 0 ("T 0" <0>), 1 ("T 1" <9>)
+GROUP                                  5  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: 0 ("T 1" <9>), 1 ("T 0" <0>)
+COMM                                   1  Name: "MPI_COMM_WORLD" <257>, Group: "" <4>, Parent: UNDEFINED, Flags: NONE
+COMM                                   2  Name: "half" <258>, Group: "" <5>, Parent: "MPI_COMM_WORLD" <1>, Flags: NONE
+=== Events =====================================================================
+Event                               Location            Timestamp  Attributes
+ENTER                                          0               1000  Region: "MPI_Send" <42>
+MPI_SEND                                       0               1010  Receiver: 1 ("T 1" <9>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 7, Length: 16384
+LEAVE                                          0               1100  Region: "MPI_Send" <42>
+MPI_IRECV_REQUEST                              9               1000  Request: 140721301803892
+ENTER                                          9               2000  Region: "mpi_wait_" <43>
+MPI_IRECV                                      9               2010  Sender: 0 ("T 0" <0>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 7, Length: 16384, Request: 140721301803892
+LEAVE                                          9               2100  Region: "mpi_wait_" <43>
+ENTER                                          0               5100  Region: "MPI_Isend" <44>
+MPI_ISEND                                      0               5110  Receiver: 0 ("T 1" <9>), Communicator: "half" <2>, Tag: 8, Length: 4, Request: 2
+LEAVE                                          0               5120  Region: "MPI_Isend" <44>
+MPI_RECV                                       9               5200  Sender: 1 ("T 0" <0>), Communicator: "half" <2>, Tag: 8, Length: 4
+MPI_ISEND_COMPLETE                             0               5300  Request: 2
+MPI_COLLECTIVE_BEGIN                           0               5400
+MPI_COLLECTIVE_END                             0               5500  Operation: ALLREDUCE, Communicator: "half" <2>, Root: NONE, Sent: 16, Received: 16
+MPI_COLLECTIVE_END                             9               5500  Operation: ALLREDUCE, Communicator: "half" <2>, Root: NONE, Sent: 16, Received: 16
+MPI_COLLECTIVE_END                             0               5600  Operation: BCAST, Communicator: "MPI_COMM_WORLD" <1>, Root: 0 ("T 0" <0>), Sent: 8, Received: 4
+MPI_COLLECTIVE_END                             9               5600  Operation: BCAST, Communicator: "MPI_COMM_WORLD" <1>, Root: 0 ("T 0" <0>), Sent: 0, Received: 4
+MPI_IRECV_REQUEST                              9               5700  Request: 3
+"#;
+
+const DIMEMAS: &str = "#DIMEMAS:seed:1,100:3(1,1,1)\nd:1:0:3:0:1:2\nd:1:5:2:2:0\no:0:0\ns:0:0:100\n1:0:0:0.000001\n\
+2:0:0:1:100:7:0:0\n3:1:0:0:100:7:0:1\n20:1:0:40:1\n3:1:0:0:100:7:0:2\n2:1:0:2:50:8:0:2\n3:2:0:1:50:8:0:0\n\
+2:0:0:2:9:-5:5:1\n3:2:0:-1:9:-1:5:0\n10:0:0:11:5:0:0:64:64\n10:2:0:11:5:0:0:64:64\n10:0:0:0:0:0:0:0\n\
+10:1:0:0:0:0:0:0\n10:2:0:0:0:0:0:0\n10:0:0:9:0:0:0:300:300\n10:1:0:9:0:0:0:300:300\n10:2:0:9:0:0:0:300:300\n\
+1:2:0:1.5e-3\n";
+
+const ALOG: &str = "-1 0 0 0 0 0 start\n-101 0 0 1 0 100 7 64\n-102 1 0 0 0 120 7 64\n-5 0 0 0 0 0 a state\n\
+-101 1 0 2 0 130 8 32\n-102 2 0 1 0 150 8 32\n-101 2 0 0 0 151 9 0\n-102 0 0 2 0 152 9 0\n";
+
+fn folder(files: &[(&str, String)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, text) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, name, text.as_bytes()).expect("memory takes everything");
+    }
+    builder.into_inner().expect("memory takes everything")
+}
+
+fn calls(rank: usize) -> String {
+    CALLS
+        .replace('R', &rank.to_string())
+        .replace("MPI_", "\0")
+        .replace('P', &(1 - rank).to_string())
+        .replace('\0', "MPI_")
+        // The letters of names that stand for nothing.
+        .replace(&format!("MPI_{rank}ecv"), "MPI_Recv")
+        .replace(&format!("MPI_{rank}educe"), "MPI_Reduce")
+}
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
+}
+
+fn kernel(spec: &str) -> Program {
+    kernels::parse(spec, 4, None).expect("a kernel of the table")
+}
+
+fn pattern(spec: &str) -> Graph {
+    patterns::parse(spec).expect("a pattern of the table")
+}
+
+fn header(content: Content, tasks: usize) -> Header {
+    Header { content, tasks: tasks as u32, origin: "seed".to_owned(), collectives: Vec::new(), notes: Vec::new() }
+}
+
+fn container(program: &Program) -> Vec<u8> {
+    let header = header(Content::Programs, program.tasks.len());
+    let mut writer = Writer::new(Vec::new(), &header).expect("memory takes everything");
+    writer.program(program).and_then(|()| writer.finish()).expect("memory takes everything")
+}
+
+fn graph_container(graph: &Graph) -> Vec<u8> {
+    let header = header(Content::Graphs, graph.ranks().len());
+    let mut writer = Writer::new(Vec::new(), &header).expect("memory takes everything");
+    writer.graph(graph).and_then(|()| writer.finish()).expect("memory takes everything")
+}
+
+fn trc(program: &Program) -> Vec<u8> {
+    let mut out = Vec::new();
+    write::trc(program, &mut out).expect("a kernel whose operations block");
+    out
+}
+
+/// Sound files of some hundred kilobytes, to measure what reading takes.
+#[must_use]
+pub fn large() -> Vec<Seed> {
+    let seed = |name, format, bytes| Seed { name, format, bytes };
+    let (graph, program) = (pattern("dissemination:ranks=1024"), kernel("all-to-all:tasks=96,bytes=1000"));
+    let (mut goal, mut packed, mut ti) = (Vec::new(), Vec::new(), Vec::new());
+    text::write(&graph, &mut goal).expect("memory takes everything");
+    binary::write(&graph, &mut packed).expect("memory takes everything");
+    (0..program.tasks.len()).for_each(|task| write::ti(&program, task, 5e9, &mut ti).expect("a kernel that blocks"));
+    let log: Vec<(String, String)> = (0..2)
+        .map(|rank: usize| {
+            let line = calls(rank)
+                .lines()
+                .filter(|line| line.contains("Send:"))
+                .fold(String::new(), |all, line| all + line + "\n");
+            (format!("p/rank-{rank}.log"), line.repeat(5000))
+        })
+        .collect();
+    let log: Vec<(&str, String)> = log.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    vec![
+        seed("trc", "fsin-trc", trc(&program)),
+        seed("ti", "simgrid-ti", ti),
+        seed("pmpi folder", "liballprof", folder(&log)),
+        seed("goal text", "goal", goal),
+        seed("goal binary", "goal-bin", packed),
+        seed("trg", "trg", container(&program)),
+        seed("trg of a graph", "trg", graph_container(&graph)),
+    ]
+}
+
+/// Seeds of all formats.
+#[must_use]
+pub fn all() -> Vec<Seed> {
+    let seed = |name, format, bytes| Seed { name, format, bytes };
+    let graph = pattern("pipelinedringdep:ranks=4,bytes=3000");
+    let (mut goal, mut packed) = (Vec::new(), Vec::new());
+    text::write(&graph, &mut goal).expect("memory takes everything");
+    binary::write(&graph, &mut packed).expect("memory takes everything");
+    let ranks = |rank: char| TI.lines().filter(|line| line.starts_with(rank)).map(|line| format!("{line}\n")).collect();
+    let ti = folder(&[("t/0", ranks('0')), ("t/1", ranks('1')), ("t/index", "0\n1\n".to_owned())]);
+    let log = folder(&[("p/rank-0.log", calls(0)), ("p/rank-1.log", calls(1))]);
+    vec![
+        seed("trc", "fsin-trc", trc(&kernel("all-to-all:tasks=4,bytes=100"))),
+        seed("ti", "simgrid-ti", TI.as_bytes().to_vec()),
+        seed("ti folder", "simgrid-ti", ti.clone()),
+        seed("ti folder, xz", "simgrid-ti", xz(&ti)),
+        seed("pmpi folder", "liballprof", log),
+        seed("otf2-print", "otf2-print", OTF2.as_bytes().to_vec()),
+        seed("dimemas", "dimemas", DIMEMAS.as_bytes().to_vec()),
+        seed("alog", "alog", ALOG.as_bytes().to_vec()),
+        seed("goal text", "goal", goal),
+        seed("goal binary", "goal-bin", packed),
+        seed("trg", "trg", container(&kernel("butterfly:tasks=8,bytes=5000"))),
+        seed("trg of a graph", "trg", graph_container(&graph)),
+    ]
+}

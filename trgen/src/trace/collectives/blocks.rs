@@ -1,0 +1,71 @@
+//! Algorithms that move blocks of several ranks at a time, and all at once.
+
+use super::Script;
+use crate::trace::program::Event;
+
+/// Exchanges that are under way at once.
+const BATCH: usize = 32;
+
+/// Bruck's all-to-all: a block of each distance; in round k those whose distance has bit k go 2^k ranks on.
+pub(super) fn alltoall(script: &mut Script<'_>, bytes: u64) {
+    let (rank, size) = (script.rank, script.size());
+    let mut bit = 1;
+    while bit < size {
+        let blocks = (1..size).filter(|distance| distance & bit != 0).count() as u64;
+        let sum = bytes.saturating_mul(blocks);
+        script.exchange((rank + bit) % size, sum, (rank + size - bit) % size, sum);
+        bit *= 2;
+    }
+}
+
+/// Bruck's allgather: a rank holds the blocks of itself and of the ranks after it, twice as many after every round.
+pub(super) fn allgather(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
+    let (rank, size) = (script.rank, script.size());
+    let sum = |first: usize, count: usize| {
+        (first..first + count).fold(0_u64, |sum, place| sum.saturating_add(block(place % size)))
+    };
+    let mut held = 1;
+    while held < size {
+        let count = held.min(size - held);
+        let (to, from) = ((rank + size - held) % size, (rank + held) % size);
+        script.exchange(to, sum(rank, count), from, sum(from, count));
+        held += count;
+    }
+}
+
+/// Allgather by recursive doubling, of 2^k ranks: `rank xor 2^k` gives the blocks of its half.
+pub(super) fn doubling(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
+    let (rank, size) = (script.rank, script.size());
+    let sum =
+        |first: usize, count: usize| (first..first + count).fold(0_u64, |sum, place| sum.saturating_add(block(place)));
+    let mut held = 1;
+    while held < size {
+        let partner = rank ^ held;
+        let (own, other) = (rank & !(held - 1), partner & !(held - 1));
+        script.exchange(partner, sum(own, held), partner, sum(other, held));
+        held *= 2;
+    }
+}
+
+/// All-to-all with everything begun at once, 32 ranks at a time.
+pub(super) fn scattered(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, received: impl Fn(usize) -> u64) {
+    let (rank, size) = (script.rank, script.size());
+    let mut first = 1;
+    while first < size {
+        let batch = first..size.min(first + BATCH);
+        let mut begun = Vec::new();
+        for step in batch.clone() {
+            let (from, request) = ((rank + step) % size, script.requests.take());
+            script.out.push(Event::Irecv(script.incoming(from, received(from)), request));
+            begun.push(request);
+        }
+        for step in batch {
+            let (to, request) = ((rank + size - step) % size, script.requests.take());
+            script.out.push(Event::Isend(script.outgoing(to, sent(to)), request));
+            begun.push(request);
+        }
+        begun.iter().rev().for_each(|&request| script.requests.give_back(request));
+        script.out.push(Event::WaitAll(begun.into_boxed_slice()));
+        first += BATCH;
+    }
+}

@@ -1,0 +1,313 @@
+//! Which algorithm an operation is expanded by: the rules of a library, or one that is named.
+
+use std::str::FromStr;
+
+use super::{Collective, NAMES};
+use crate::catalog::{Component, Refusal};
+
+/// An algorithm of one or more operations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Algorithm {
+    /// Rounds of signals twice as far each time.
+    Dissemination,
+    /// A tree of depth ceil(log2 p).
+    BinomialTree,
+    /// The root and every other rank.
+    Linear,
+    /// Exchanges with rank xor 2^k.
+    RecursiveDoubling,
+    /// p - 1 exchanges, each with two others.
+    PairwiseExchange,
+    /// All exchanges at once, 32 at a time.
+    Scattered,
+    /// Pieces pass from rank to rank.
+    Ring,
+    /// log2 p rounds that carry several blocks each.
+    Bruck,
+    /// A scatter, then an allgather on a ring.
+    ScatterRing,
+    /// A scatter, then an allgather by recursive doubling.
+    ScatterDoubling,
+    /// Halves of what is left, to ever nearer ranks.
+    RecursiveHalving,
+    /// A reduce-scatter by halving, then a gather or an allgather.
+    Rabenseifner,
+}
+
+use Algorithm::{
+    BinomialTree, Bruck, Dissemination, Linear, PairwiseExchange, Rabenseifner, RecursiveDoubling, RecursiveHalving,
+    Ring, ScatterDoubling, ScatterRing, Scattered,
+};
+
+/// Which operations an algorithm does, the first being what the others have in common with it.
+const SERVES: &[(Algorithm, &[&str])] = &[
+    (Dissemination, &["barrier"]),
+    (BinomialTree, &["bcast", "reduce", "gather", "scatter"]),
+    (Linear, &["barrier", "bcast", "reduce", "gather", "gatherv", "scatter", "scatterv"]),
+    (RecursiveDoubling, &["allreduce", "scan", "exscan", "allgather", "allgatherv"]),
+    (PairwiseExchange, &["alltoall", "alltoallv", "reduce_scatter"]),
+    (Scattered, &["alltoall", "alltoallv"]),
+    (Ring, &["allreduce", "allgather", "allgatherv"]),
+    (Bruck, &["alltoall", "allgather", "allgatherv"]),
+    (ScatterRing, &["bcast"]),
+    (ScatterDoubling, &["bcast"]),
+    (RecursiveHalving, &["reduce_scatter"]),
+    (Rabenseifner, &["reduce", "allreduce"]),
+];
+
+impl Algorithm {
+    /// What it says of itself.
+    #[must_use]
+    pub const fn component(self) -> &'static Component {
+        match self {
+            Dissemination => &ALGORITHMS[2],
+            BinomialTree => &ALGORITHMS[3],
+            Linear => &ALGORITHMS[4],
+            RecursiveDoubling => &ALGORITHMS[5],
+            PairwiseExchange => &ALGORITHMS[6],
+            Scattered => &ALGORITHMS[7],
+            Ring => &ALGORITHMS[8],
+            Bruck => &ALGORITHMS[9],
+            ScatterRing => &ALGORITHMS[10],
+            ScatterDoubling => &ALGORITHMS[11],
+            RecursiveHalving => &ALGORITHMS[12],
+            Rabenseifner => &ALGORITHMS[13],
+        }
+    }
+
+    /// The word that names it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.component().name
+    }
+
+    /// True if it does this operation.
+    #[must_use]
+    pub fn serves(self, operation: &str) -> bool {
+        SERVES.iter().any(|&(algorithm, operations)| algorithm == self && operations.contains(&operation))
+    }
+
+    /// Those that do this operation.
+    pub fn of(operation: &str) -> impl Iterator<Item = Self> {
+        SERVES.iter().filter(move |(_, operations)| operations.contains(&operation)).map(|&(algorithm, _)| algorithm)
+    }
+}
+
+const fn row(name: &'static str, about: &'static str, source: &'static str) -> Component {
+    Component { name, about, parameters: &[], source }
+}
+
+const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
+
+/// The rules that choose, then the algorithms.
+pub const ALGORITHMS: &[Component] = &[
+    row(
+        "mpich",
+        "rules: bcast binomial-tree below 12 KiB or 8 ranks, then scatter-doubling (2^k ranks, below 512 KiB) or scatter-ring; reduce \
+         and allreduce rabenseifner above 2 KiB; allgather recursive-doubling (2^k ranks, below 512 KiB in all), bruck \
+         below 80 KiB, or ring; alltoall bruck up to 256 bytes from 8 ranks on, scattered up to 32 KiB, then \
+         pairwise-exchange; alltoallv scattered; reduce_scatter recursive-halving below 512 KiB, then pairwise-exchange",
+        "defaults of MPICH 3; Thakur, Rabenseifner, Gropp 2005",
+    ),
+    row(
+        "basic",
+        "rules: one algorithm for each operation, whatever the size: barrier dissemination; bcast, reduce, gather, scatter \
+         binomial-tree; allreduce, scan, exscan recursive-doubling; alltoall, alltoallv, reduce_scatter \
+         pairwise-exchange; allgather, allgatherv ring; gatherv, scatterv linear",
+        "this project",
+    ),
+    row(
+        "dissemination",
+        "barrier: in round k each rank signals the rank 2^k further on; 0 bytes, ceil(log2 p) rounds",
+        "Hensgen, Finkel, Manber 1988; MPICH",
+    ),
+    row(
+        "binomial-tree",
+        "bcast, reduce, gather, scatter: tree of depth ceil(log2 p) rooted at the root; gather and scatter carry whole \
+         subtrees",
+        THAKUR,
+    ),
+    row(
+        "linear",
+        "barrier, bcast, reduce, gather, gatherv, scatter, scatterv: the root exchanges one message with every other \
+         rank; a barrier does so both ways with rank 0",
+        "MPICH",
+    ),
+    row(
+        "recursive-doubling",
+        "allreduce, scan, exscan, allgather, allgatherv: exchange with rank xor 2^k; allreduce folds the ranks beyond a \
+         power of two into their neighbours first; an allgather of other than 2^k ranks is done by bruck",
+        THAKUR,
+    ),
+    row(
+        "pairwise-exchange",
+        "alltoall, alltoallv, reduce_scatter: in step k send to rank + k, receive from rank - k (mod p), and wait; p - 1 \
+         steps",
+        THAKUR,
+    ),
+    row(
+        "scattered",
+        "alltoall, alltoallv: receives from rank + 1, + 2, ... and sends to rank - 1, - 2, ... (mod p) are begun 32 at a \
+         time, then waited for",
+        "MPICH (isend and irecv)",
+    ),
+    row(
+        "ring",
+        "allreduce, allgather, allgatherv: in each of p - 1 steps pass the newest block on to rank + 1; allreduce first \
+         sums p pieces going round in the same way",
+        THAKUR,
+    ),
+    row(
+        "bruck",
+        "alltoall, allgather, allgatherv: ceil(log2 p) rounds; alltoall sends in round k to rank + 2^k all blocks whose \
+         distance has bit k; allgather sends to rank - 2^k all that it holds, as far as that is missing",
+        "Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997",
+    ),
+    row(
+        "scatter-ring",
+        "bcast: a binomial scatter of p pieces, then an allgather of them on a ring (van de Geijn)",
+        THAKUR,
+    ),
+    row(
+        "scatter-doubling",
+        "bcast: a binomial scatter of p pieces, then an allgather by recursive doubling; of other than 2^k ranks it is \
+         scatter-ring",
+        THAKUR,
+    ),
+    row(
+        "recursive-halving",
+        "reduce_scatter: half of what is left to and from ever nearer ranks; ranks beyond a power of two are folded into \
+         their neighbours first and get their block last",
+        THAKUR,
+    ),
+    row(
+        "rabenseifner",
+        "reduce, allreduce: reduce-scatter by recursive halving, then a gather to the root or an allgather by recursive \
+         doubling; ranks beyond a power of two are folded into their neighbours first",
+        THAKUR,
+    ),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rules {
+    Mpich,
+    Basic,
+}
+
+/// How algorithms are chosen: by rules, but for operations for which one is named.
+///
+/// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; without rules it is those of MPICH.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    rules: Rules,
+    named: Vec<(&'static str, Algorithm)>,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self { rules: Rules::Mpich, named: Vec::new() }
+    }
+}
+
+impl Choice {
+    /// One algorithm for each operation, whatever the size.
+    #[must_use]
+    pub const fn basic() -> Self {
+        Self { rules: Rules::Basic, named: Vec::new() }
+    }
+
+    /// The algorithm of an operation on a communicator of `size` ranks, as the rank that calls it first gives it.
+    #[must_use]
+    pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
+        let operation = collective.name();
+        let named = self.named.iter().rev().find(|(name, _)| *name == operation);
+        match (named, self.rules) {
+            (Some(&(_, algorithm)), _) => algorithm,
+            (None, Rules::Mpich) => mpich(collective, size),
+            (None, Rules::Basic) => basic(collective),
+        }
+    }
+}
+
+impl FromStr for Choice {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        const FAMILY: &str = "collective algorithm";
+        let mut choice = Self::default();
+        for (position, word) in text.split(',').map(str::trim).enumerate() {
+            let Some((operation, algorithm)) = word.split_once('=') else {
+                choice.rules = match word {
+                    "mpich" if position == 0 => Rules::Mpich,
+                    "basic" if position == 0 => Rules::Basic,
+                    _ => return Err(Refusal::unknown("rules of collectives", word, &["mpich", "basic"])),
+                };
+                continue;
+            };
+            let (operation, algorithm) = (operation.trim(), algorithm.trim());
+            let known = || Refusal::unknown("collective operation", operation, NAMES);
+            let operation = NAMES.iter().copied().find(|name| *name == operation).ok_or_else(known)?;
+            let found = Algorithm::of(operation).find(|found| found.name() == algorithm);
+            let names: Vec<&str> = Algorithm::of(operation).map(Algorithm::name).collect();
+            choice.named.push((operation, found.ok_or_else(|| Refusal::unknown(FAMILY, algorithm, &names))?));
+        }
+        Ok(choice)
+    }
+}
+
+const fn basic(collective: &Collective) -> Algorithm {
+    match collective {
+        Collective::Barrier => Dissemination,
+        Collective::Broadcast { .. }
+        | Collective::Reduce { .. }
+        | Collective::Gather { .. }
+        | Collective::Scatter { .. } => BinomialTree,
+        Collective::Allreduce { .. } | Collective::Scan { .. } | Collective::Exscan { .. } => RecursiveDoubling,
+        Collective::Alltoall { .. } | Collective::Alltoallv { .. } | Collective::ReduceScatter { .. } => {
+            PairwiseExchange
+        }
+        Collective::Allgather { .. } | Collective::Allgatherv { .. } => Ring,
+        Collective::Gatherv { .. } | Collective::Scatterv { .. } => Linear,
+    }
+}
+
+/// \[bytes\] The limits of MPICH's defaults.
+mod limit {
+    pub(super) const BROADCAST_SHORT: u64 = 12_288;
+    pub(super) const BROADCAST_LONG: u64 = 524_288;
+    pub(super) const REDUCE_SHORT: u64 = 2_048;
+    pub(super) const ALLGATHER_SHORT: u64 = 81_920;
+    pub(super) const ALLGATHER_LONG: u64 = 524_288;
+    pub(super) const ALLTOALL_SHORT: u64 = 256;
+    pub(super) const ALLTOALL_MEDIUM: u64 = 32_768;
+    pub(super) const REDUCE_SCATTER_LONG: u64 = 524_288;
+}
+
+fn mpich(collective: &Collective, size: usize) -> Algorithm {
+    let sum = |blocks: &[u64]| blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
+    let allgather = |total: u64| match total {
+        0..limit::ALLGATHER_LONG if size.is_power_of_two() => RecursiveDoubling,
+        0..limit::ALLGATHER_SHORT => Bruck,
+        _ => Ring,
+    };
+    match collective {
+        Collective::Broadcast { bytes, .. } if *bytes < limit::BROADCAST_SHORT || size < 8 => BinomialTree,
+        Collective::Broadcast { bytes, .. } if *bytes < limit::BROADCAST_LONG && size.is_power_of_two() => {
+            ScatterDoubling
+        }
+        Collective::Broadcast { .. } => ScatterRing,
+        Collective::Reduce { bytes, .. } | Collective::Allreduce { bytes } if *bytes > limit::REDUCE_SHORT => {
+            Rabenseifner
+        }
+        Collective::Allgather { bytes } => allgather(bytes.saturating_mul(size as u64)),
+        Collective::Allgatherv { blocks } => allgather(sum(blocks)),
+        Collective::Alltoall { bytes } => match *bytes {
+            0..=limit::ALLTOALL_SHORT if size >= 8 => Bruck,
+            0..=limit::ALLTOALL_MEDIUM => Scattered,
+            _ => PairwiseExchange,
+        },
+        Collective::Alltoallv { .. } => Scattered,
+        Collective::ReduceScatter { blocks } if sum(blocks) < limit::REDUCE_SCATTER_LONG => RecursiveHalving,
+        other => basic(other),
+    }
+}

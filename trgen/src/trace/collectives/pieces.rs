@@ -1,0 +1,187 @@
+//! Algorithms for long vectors, which cut them into pieces.
+
+use super::{Script, tree};
+
+/// The places of the largest power of two of ranks: of the first 2 * `folded` ranks only the odd ones have one.
+struct Core {
+    core: usize,
+    folded: usize,
+}
+
+impl Core {
+    fn of(size: usize) -> Self {
+        let core = 1 << size.max(1).ilog2();
+        Self { core, folded: size - core }
+    }
+
+    /// The place of a rank; `None` for one that hands its part to the next rank.
+    fn place(&self, rank: usize) -> Option<usize> {
+        match rank {
+            _ if rank >= 2 * self.folded => Some(rank - self.folded),
+            _ if rank % 2 == 1 => Some(rank / 2),
+            _ => None,
+        }
+    }
+
+    fn rank(&self, place: usize) -> usize {
+        if place < self.folded { 2 * place + 1 } else { place + self.folded }
+    }
+}
+
+/// Pieces `range` of `count` of a vector.
+fn pieces(bytes: u64, range: &std::ops::Range<usize>, count: usize) -> u64 {
+    let cut = |number: usize| (u128::from(bytes) * number as u128 / count as u128) as u64;
+    cut(range.end) - cut(range.start)
+}
+
+/// One of them.
+fn piece(bytes: u64, number: usize, count: usize) -> u64 {
+    pieces(bytes, &(number..number + 1), count)
+}
+
+/// Halves the range of pieces that a place is left with, down to one: what it keeps after each step.
+fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<std::ops::Range<usize>> {
+    let mut kept = vec![0..core.core];
+    let mut range = 0..core.core;
+    let mut bit = 1;
+    while bit < core.core {
+        let middle = range.start + range.len() / 2;
+        let (low, high) = (range.start..middle, middle..range.end);
+        let (keep, give) = if place & bit == 0 { (low, high) } else { (high, low) };
+        let partner = core.rank(place ^ bit);
+        let (given, got) = (pieces(bytes, &give, core.core), pieces(bytes, &keep, core.core));
+        script.exchange(partner, given, partner, got);
+        kept.push(keep.clone());
+        range = keep;
+        bit *= 2;
+    }
+    kept
+}
+
+/// Rabenseifner's allreduce.
+pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
+    let (rank, core) = (script.rank, Core::of(script.size()));
+    let Some(place) = core.place(rank) else {
+        script.send(rank + 1, bytes);
+        script.receive(rank + 1, bytes);
+        return;
+    };
+    let outside = rank < 2 * core.folded;
+    if outside {
+        script.receive(rank - 1, bytes);
+    }
+    let kept = halve(script, bytes, &core, place);
+    // Backwards: what was given away in a step comes back summed.
+    let mut bit = core.core;
+    for step in (1..kept.len()).rev() {
+        bit /= 2;
+        let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
+        let partner = core.rank(place ^ bit);
+        script.exchange(partner, own, partner, whole - own);
+    }
+    if outside {
+        script.send(rank - 1, bytes);
+    }
+}
+
+/// Rabenseifner's reduce: a root without a place gets the result from its neighbour.
+pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
+    let (rank, core) = (script.rank, Core::of(script.size()));
+    let collector = core.place(root).unwrap_or(root / 2);
+    if let Some(place) = core.place(rank) {
+        if rank < 2 * core.folded {
+            script.receive(rank - 1, bytes);
+        }
+        let kept = halve(script, bytes, &core, place);
+        let mut bit = core.core;
+        for step in (1..kept.len()).rev() {
+            bit /= 2;
+            let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
+            let partner = core.rank(place ^ bit);
+            if place & bit != collector & bit {
+                script.send(partner, own);
+                break;
+            }
+            script.receive(partner, whole - own);
+        }
+        if core.place(root).is_none() && place == collector {
+            script.send(root, bytes);
+        }
+    } else {
+        script.send(rank + 1, bytes);
+        if rank == root {
+            script.receive(rank + 1, bytes);
+        }
+    }
+}
+
+/// Reduce-scatter by recursive halving; `blocks` are the results of the ranks.
+pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
+    let (rank, core) = (script.rank, Core::of(script.size()));
+    let total = blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
+    let Some(place) = core.place(rank) else {
+        script.send(rank + 1, total);
+        script.receive(rank + 1, blocks[rank]);
+        return;
+    };
+    let outside = rank < 2 * core.folded;
+    if outside {
+        script.receive(rank - 1, total);
+    }
+    // A place answers for its own block and for that of the neighbour without a place.
+    let of_place = |place: usize| {
+        let before = if place < core.folded { blocks[2 * place] } else { 0 };
+        before.saturating_add(blocks[core.rank(place)])
+    };
+    let sum = |first: usize, count: usize| {
+        (first..first + count).fold(0_u64, |sum, place| sum.saturating_add(of_place(place)))
+    };
+    let mut half = core.core / 2;
+    while half > 0 {
+        let partner = place ^ half;
+        let (own, other) = (place & !(half - 1), partner & !(half - 1));
+        let to = core.rank(partner);
+        script.exchange(to, sum(other, half), to, sum(own, half));
+        half /= 2;
+    }
+    if outside {
+        script.send(rank - 1, blocks[rank - 1]);
+    }
+}
+
+/// Allreduce on a ring: p pieces go round once to be summed, and once more.
+pub(super) fn ring_allreduce(script: &mut Script<'_>, bytes: u64) {
+    let (rank, size) = (script.rank, script.size());
+    let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);
+    for step in 0..2 * size.saturating_sub(1) {
+        let newest = (rank + 2 * size - step) % size;
+        let coming = (newest + size - 1) % size;
+        script.exchange(to, piece(bytes, newest, size), from, piece(bytes, coming, size));
+    }
+}
+
+/// Broadcast as a scatter of p pieces and an allgather, on a ring or by recursive doubling. Places are relative to the
+/// root.
+pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64, doubling: bool) {
+    let size = script.size();
+    let place = (script.rank + size - root) % size;
+    let rank_of = |place: usize| (place + root) % size;
+    tree::scatter_pieces(script, root, |range| pieces(bytes, &range, size));
+    if doubling && size.is_power_of_two() {
+        let mut held = 1;
+        while held < size {
+            let partner = place ^ held;
+            let (own, other) = (place & !(held - 1), partner & !(held - 1));
+            let to = rank_of(partner);
+            let sum = |first: usize| pieces(bytes, &(first..first + held), size);
+            script.exchange(to, sum(own), to, sum(other));
+            held *= 2;
+        }
+        return;
+    }
+    for step in 1..size {
+        let (newest, coming) = ((place + size + 1 - step) % size, (place + size - step) % size);
+        let (to, from) = (rank_of((place + 1) % size), rank_of((place + size - 1) % size));
+        script.exchange(to, piece(bytes, newest, size), from, piece(bytes, coming, size));
+    }
+}

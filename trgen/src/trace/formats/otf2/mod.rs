@@ -1,0 +1,102 @@
+//! OTF2 archives (Score-P, EZTrace, TAU) as the text that `otf2-print -A` makes of them.
+//!
+//! ```text
+//! GROUP                 1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1 ("P1" <9>)
+//! COMM                  0  Name: "MPI_COMM_WORLD" <7>, Group: "" <1>, Parent: UNDEFINED, Flags: NONE
+//! MPI_SEND              0        6990436  Receiver: 1 ("P1" <9>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8
+//! MPI_IRECV_REQUEST     9        6984327  Request: 140721301803892
+//! MPI_IRECV             9        7008053  Sender: 0 ("P0" <0>), Communicator: "MPI_COMM_WORLD" <0>, Tag: 1, Length: 8, Request: 140721301803892
+//! MPI_COLLECTIVE_END    0        8265721  Operation: BARRIER, Communicator: "MPI_COMM_WORLD" <0>, Root: NONE, Sent: 0, Received: 0
+//! ```
+//!
+//! The binary form is defined by its library alone; its own tool reads every version of it. Tasks are the locations of
+//! the group of MPI processes, in its order; communicators are those of the definitions, so collectives stay in theirs.
+//! What passes between two MPI regions of a location is computing.
+//!
+//! # How the model departs from reality, and who could notice
+//! - A request is waited for where its completion was recorded: a wait for any of several becomes one for the one that
+//!   completed. A user of a master that hands out work would notice.
+//! - A receive whose completion is missing takes a message of any source and tag of the world, and is never waited for.
+//! - Score-P counts what a collective sends and receives in all, other recorders the argument of one rank. The creator
+//!   in the archive decides.
+//! - Recorders other than Score-P write some messages of duplicates of the world as the world's own (EZTrace does so for
+//!   sends): there, messages on all communicators of all processes are matched together.
+//! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
+//! - Non-blocking collectives and one-sided operations are left out, with a warning.
+
+mod definitions;
+mod line;
+mod rank;
+
+use self::definitions::Definitions;
+use self::line::Line;
+use self::rank::{Rank, Shared};
+use super::error::{Fault, Place, ReadError};
+use super::input::Source;
+use super::options::ReadOptions;
+use super::text::Lines;
+use super::{Application, Candidate, Layout, Reader, Trace};
+use crate::catalog::Component;
+use crate::trace::program::Program;
+
+pub(super) const READER: Reader = Reader {
+    component: Component {
+        name: "otf2-print",
+        about: "an OTF2 archive as text: the output of `otf2-print -A ARCHIVE.otf2`",
+        parameters: &[],
+        source: "Open Trace Format 2 (Score-P, EZTrace, TAU); Eschweiler et al., ParCo 2011",
+    },
+    find,
+    read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
+};
+
+fn find(source: &Source<'_>) -> Vec<Candidate> {
+    let looks = |line: &String| line.starts_with("=== OTF2-PRINT ===");
+    let files = source.entries().iter().filter(|entry| entry.head.first().is_some_and(looks));
+    files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
+}
+
+fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let Layout::Whole(file) = &candidate.layout else { return Err(source.place().error(Fault::Empty)) };
+    let mut trace = None;
+    source.visit(std::slice::from_ref(file), &mut |_, place, reader| {
+        let mut lines = Lines::new(reader, place);
+        trace = Some(read_lines(&mut lines, place, options)?);
+        Ok(())
+    })?;
+    trace.ok_or_else(|| source.place_of(file).error(Fault::Empty))
+}
+
+fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut definitions = Definitions::default();
+    loop {
+        let Some((number, line)) = lines.next()? else {
+            return Err(place.line(lines.number()).error(no_events()));
+        };
+        if line.starts_with("=== Events") {
+            break;
+        }
+        definitions.line(line).map_err(|fault| place.line(number).error(fault))?;
+    }
+    let mut shared = Shared::new(definitions, options).map_err(|fault| place.line(lines.number()).error(fault))?;
+    let mut ranks: Vec<Rank> = (0..shared.tasks()).map(Rank::new).collect();
+    while let Some((number, line)) = lines.next()? {
+        let Some(line) = Line::of(line) else { continue };
+        shared.event(&mut ranks, &line, number).map_err(|fault| place.line(number).error(fault))?;
+    }
+    if shared.records() == 0 {
+        return Err(place.line(lines.number()).error(no_events()));
+    }
+    let (calls, notes, warnings) = shared.finish(&ranks);
+    let program = Program { tasks: ranks.into_iter().map(Rank::finish).collect() };
+    let (format, lines) = (READER.component.name, lines.number());
+    let (collectives, algorithms) = (calls.by_operation(), calls.by_algorithm());
+    Ok(Trace { program, format, lines, collectives, algorithms, notes, warnings })
+}
+
+fn no_events() -> Fault {
+    Fault::Structure {
+        what: "ends without the events of an archive".to_owned(),
+        remedy: "write it by `otf2-print -A ARCHIVE.otf2`, which prints definitions and events",
+    }
+}

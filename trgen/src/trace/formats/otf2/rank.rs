@@ -1,0 +1,373 @@
+//! What the events of the locations become.
+
+use std::collections::HashMap;
+
+use super::definitions::{Definitions, Kind, World};
+use super::line::{Collected, Line, Message, number};
+use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::formats::calls::Calls;
+use crate::trace::formats::error::Fault;
+use crate::trace::formats::members::Members;
+use crate::trace::formats::options::ReadOptions;
+use crate::trace::formats::text::bad;
+use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use crate::units::{Picoseconds, TaskId};
+
+/// What is common to all locations.
+pub(super) struct Shared {
+    world: World,
+    /// Ticks of the clock in a second.
+    ticks: u64,
+    ticks_told: bool,
+    totals: bool,
+    agreements: Vec<Agreement<u64>>,
+    limit: u64,
+    events: u64,
+    records: u64,
+    calls: Calls,
+    /// Collectives of one process alone.
+    alone: u64,
+    tally: Tally,
+}
+
+/// What is worth a warning.
+#[derive(Default)]
+struct Tally {
+    steps_back: u64,
+    other_locations: u64,
+    non_blocking: u64,
+    one_sided: u64,
+    void_completions: u64,
+    shares: u64,
+}
+
+/// One process.
+pub(super) struct Rank {
+    task: usize,
+    /// Events; `None` where a request was cancelled.
+    events: Vec<Option<Event>>,
+    requests: RequestPool,
+    /// By the number that the archive gives: the request, and where its receive stands, if it is one.
+    outstanding: HashMap<u64, (Request, Option<usize>)>,
+    /// Regions of MPI that have been entered and not left.
+    depth: u32,
+    /// When the last of them was left.
+    ended: Option<u64>,
+    /// Collectives called on each communicator.
+    called: HashMap<usize, usize>,
+}
+
+impl Rank {
+    pub(super) fn new(task: usize) -> Self {
+        Self {
+            task,
+            events: Vec::new(),
+            requests: RequestPool::new(),
+            outstanding: HashMap::new(),
+            depth: 0,
+            ended: None,
+            called: HashMap::new(),
+        }
+    }
+
+    /// The steps of the task.
+    pub(super) fn finish(self) -> Vec<Event> {
+        self.events.into_iter().flatten().collect()
+    }
+
+    /// Receives that no completion was recorded for.
+    fn incomplete(&self) -> usize {
+        self.outstanding.values().filter(|(_, receive)| receive.is_some()).count()
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push(Some(event));
+    }
+
+    fn wait(&mut self, request: Request) {
+        self.push(Event::Wait(request));
+        self.requests.give_back(request);
+    }
+}
+
+/// True for a call of MPI, in C or Fortran.
+fn is_mpi(region: &str) -> bool {
+    region.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("mpi_"))
+}
+
+/// True for a call that begins a collective without blocking, which has no record of its own.
+fn begins_collective(region: &str) -> bool {
+    const NAMES: &[&str] =
+        &["barrier", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "scan", "exscan"];
+    let lower = region.to_ascii_lowercase();
+    lower.strip_prefix("mpi_i").is_some_and(|rest| NAMES.iter().any(|name| rest.starts_with(name)))
+}
+
+impl Shared {
+    pub(super) fn new(definitions: Definitions, options: &ReadOptions) -> Result<Self, Fault> {
+        let (ticks, totals) = (definitions.ticks, definitions.totals);
+        let world = definitions.world()?;
+        let agreement = |members: &Members| Agreement::new(options.collectives.clone(), members.tasks().len());
+        Ok(Self {
+            agreements: world.members.iter().map(agreement).collect(),
+            world,
+            ticks: ticks.unwrap_or(1_000_000_000),
+            ticks_told: ticks.is_some(),
+            totals,
+            limit: options.max_events,
+            events: 0,
+            records: 0,
+            calls: Calls::default(),
+            alone: 0,
+            tally: Tally::default(),
+        })
+    }
+
+    pub(super) fn tasks(&self) -> usize {
+        self.world.members[0].tasks().len()
+    }
+
+    /// Records of messages and regions read.
+    pub(super) const fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Takes one event.
+    pub(super) fn event(&mut self, ranks: &mut [Rank], line: &Line<'_>, number_of_line: u64) -> Result<(), Fault> {
+        let location = number("location", line.location)?;
+        let Some(task) = self.world.tasks.get(&location) else {
+            self.tally.other_locations += 1;
+            return Ok(());
+        };
+        let Some(rank) = ranks.get_mut(task.index()) else { return Ok(()) };
+        let time = number("time", line.time)?;
+        let before = rank.events.len();
+        self.records += 1;
+        match line.record {
+            "ENTER" if is_mpi(line.region()) => {
+                if rank.depth == 0 {
+                    self.compute(rank, time)?;
+                }
+                rank.depth += 1;
+                self.tally.non_blocking += u64::from(begins_collective(line.region()));
+            }
+            "LEAVE" if is_mpi(line.region()) => {
+                rank.depth = rank.depth.saturating_sub(1);
+                if rank.depth == 0 {
+                    rank.ended = Some(time);
+                }
+            }
+            name if name.starts_with("MPI_") => {
+                if rank.depth == 0 {
+                    self.compute(rank, time)?;
+                    rank.ended = Some(time);
+                }
+                self.message(rank, line, number_of_line)?;
+            }
+            name if name.starts_with("RMA_") => self.tally.one_sided += 1,
+            _ => {}
+        }
+        self.events += (rank.events.len() - before) as u64;
+        if self.events > self.limit { Err(Fault::TooManyEvents { limit: self.limit }) } else { Ok(()) }
+    }
+
+    fn message(&mut self, rank: &mut Rank, line: &Line<'_>, number_of_line: u64) -> Result<(), Fault> {
+        match line.record {
+            "MPI_SEND" => {
+                let send = self.send(&line.message(false)?.0)?;
+                rank.push(Event::Send(send));
+            }
+            "MPI_ISEND" => {
+                let (message, number) = line.message(true)?;
+                let (send, request) = (self.send(&message)?, rank.requests.take());
+                rank.push(Event::Isend(send, request));
+                rank.outstanding.insert(number, (request, None));
+            }
+            "MPI_RECV" => {
+                let receive = self.receive(&line.message(false)?.0)?;
+                rank.push(Event::Recv(receive));
+            }
+            "MPI_IRECV_REQUEST" => {
+                let request = rank.requests.take();
+                rank.outstanding.insert(line.request()?, (request, Some(rank.events.len())));
+                // Until its completion says what it received.
+                let any = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 0 };
+                rank.push(Event::Irecv(any, request));
+            }
+            "MPI_IRECV" => {
+                let (message, number) = line.message(true)?;
+                let receive = self.receive(&message)?;
+                match rank.outstanding.remove(&number) {
+                    Some((request, Some(posted))) => {
+                        rank.events[posted] = Some(Event::Irecv(receive, request));
+                        rank.wait(request);
+                    }
+                    // Posted before recording began: it is received here.
+                    _ => rank.push(Event::Recv(receive)),
+                }
+            }
+            "MPI_ISEND_COMPLETE" => match rank.outstanding.remove(&line.request()?) {
+                Some((request, None)) => rank.wait(request),
+                _ => self.tally.void_completions += 1,
+            },
+            "MPI_REQUEST_CANCELLED" => {
+                if let Some((_, Some(posted))) = rank.outstanding.remove(&line.request()?) {
+                    rank.events[posted] = None;
+                }
+            }
+            "MPI_COLLECTIVE_END" => self.collective(rank, &line.collective()?, number_of_line)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn compute(&mut self, rank: &mut Rank, now: u64) -> Result<(), Fault> {
+        let Some(ended) = rank.ended else { return Ok(()) };
+        let Some(gap) = now.checked_sub(ended) else {
+            self.tally.steps_back += 1;
+            return Ok(());
+        };
+        let time = u128::from(gap) * 1_000_000_000_000 / u128::from(self.ticks);
+        let time = u64::try_from(time).ok().filter(|&time| time < 1 << 63);
+        let time = time.ok_or_else(|| bad("time", &now.to_string(), "at most 106 days after the call before"))?;
+        if time > 0 {
+            rank.push(Event::Compute(Picoseconds(time)));
+        }
+        Ok(())
+    }
+
+    fn task(&self, location: u64) -> Result<TaskId, Fault> {
+        let unknown = || bad("location", &location.to_string(), "one of the processes that the archive defines");
+        self.world.tasks.get(&location).copied().ok_or_else(unknown)
+    }
+
+    fn communicator(&self, id: u64) -> Result<usize, Fault> {
+        let unknown = || bad("communicator", &id.to_string(), "one that the archive defines, with its members");
+        self.world.numbers.get(&id).copied().ok_or_else(unknown)
+    }
+
+    fn tag(&self, message: &Message) -> Result<Tag, Fault> {
+        let number = self.communicator(message.communicator)?;
+        // Other recorders write some sends of a communicator of all processes as the world's.
+        let world = !self.totals && self.world.kinds[number] == Kind::Whole;
+        let context = Tag::context_of(if world { 0 } else { number as u32 });
+        Ok(Tag { context, label: message.label })
+    }
+
+    fn send(&self, message: &Message) -> Result<Send, Fault> {
+        Ok(Send { to: self.task(message.peer)?, tag: self.tag(message)?, bytes: message.bytes })
+    }
+
+    fn receive(&self, message: &Message) -> Result<Receive, Fault> {
+        let (from, tag) = (Some(self.task(message.peer)?), TagFilter::Exactly(self.tag(message)?));
+        Ok(Receive { from, tag, bytes: message.bytes })
+    }
+
+    fn collective(&mut self, rank: &mut Rank, collected: &Collected<'_>, line: u64) -> Result<(), Fault> {
+        const WITHOUT_MESSAGES: &[&str] = &[
+            "CREATE_HANDLE",
+            "DESTROY_HANDLE",
+            "ALLOCATE",
+            "DEALLOCATE",
+            "CREATE_HANDLE_AND_ALLOCATE",
+            "DESTROY_HANDLE_AND_DEALLOCATE",
+        ];
+        if WITHOUT_MESSAGES.contains(&collected.operation) {
+            return Ok(());
+        }
+        let number = self.communicator(collected.communicator)?;
+        if self.world.kinds[number] == Kind::Alone {
+            self.alone += 1;
+            return Ok(());
+        }
+        let members = &self.world.members[number];
+        let place = members.rank_of(TaskId::at(rank.task)).ok_or_else(|| {
+            let expected = "one that this process is a member of";
+            bad("communicator", &collected.communicator.to_string(), expected)
+        })?;
+        let collective = operation(collected, members.tasks().len() as u64, self.totals)?;
+        self.tally.shares += u64::from(collective.name().ends_with('v'));
+        let index = rank.called.entry(number).or_default();
+        let called = self.agreements[number].call(rank.task, *index, &collective, || line);
+        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
+            index: disagreement.index + 1,
+            rank: rank.task as u32,
+            found: disagreement.found,
+            other_rank: disagreement.expected_rank as u32,
+            other: disagreement.expected,
+            other_place: None,
+        })?;
+        self.calls.count(&collective, algorithm);
+        let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
+        *index += 1;
+        let mut events = Vec::new();
+        let done = expand(&collective, algorithm, members.tasks(), place, tag, &mut rank.requests, &mut events);
+        done.map_err(|error| bad("collective", collected.operation, error.to_string()))?;
+        rank.events.extend(events.into_iter().map(Some));
+        Ok(())
+    }
+
+    /// Counts of collectives, notes, warnings.
+    pub(super) fn finish(&self, ranks: &[Rank]) -> (&Calls, Vec<String>, Vec<String>) {
+        let how =
+            if self.totals { "with bytes in total, as Score-P counts" } else { "with bytes of one rank's argument" };
+        let mut notes: Vec<String> = self.calls.note(how).into_iter().collect();
+        if self.alone > 0 {
+            notes.push(format!("{} collective calls of one process alone, which send nothing", self.alone));
+        }
+        if !self.ticks_told {
+            notes.push("the archive does not say how long a tick is: 1 ns".to_owned());
+        }
+        let incomplete: usize = ranks.iter().map(Rank::incomplete).sum();
+        let counted = [
+            ("receives without a completion (for any source and tag, never waited for)", incomplete as u64),
+            ("completions of requests that were not begun", self.tally.void_completions),
+            ("calls of non-blocking collectives, which are left out", self.tally.non_blocking),
+            ("records of one-sided operations, which are left out", self.tally.one_sided),
+            ("calls of `v` collectives, whose blocks are taken for equal shares", self.tally.shares),
+            ("records of locations that are no MPI process, which are left out", self.tally.other_locations),
+            ("calls that begin before the one before has ended (no computing between them)", self.tally.steps_back),
+        ];
+        let counted = counted.iter().filter(|(_, count)| *count > 0);
+        let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        (&self.calls, notes, warnings)
+    }
+}
+
+/// The operation on a communicator of `size`, of which a record tells totals or the argument of a rank.
+fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Collective, Fault> {
+    let &Collected { operation, root, sent, received, .. } = collected;
+    let most = sent.max(received);
+    let (block, share) = (if totals { most / size } else { most }, most / size);
+    let shares = |total: u64| vec![total / size; size as usize];
+    let root = || match root {
+        Some(root) if (root as u64) < size => Ok(root),
+        _ => Err(bad(
+            "root",
+            &root.map_or_else(|| "NONE".to_owned(), |root| root.to_string()),
+            "a rank of the communicator",
+        )),
+    };
+    Ok(match operation {
+        "BARRIER" => Collective::Barrier,
+        // The root's total is that of all ranks; every rank receives the data once.
+        "BCAST" => Collective::Broadcast { root: root()?, bytes: if received > 0 { received } else { block } },
+        "REDUCE" => Collective::Reduce { root: root()?, bytes: if sent > 0 { sent } else { block } },
+        "ALLREDUCE" => Collective::Allreduce { bytes: block },
+        "ALLTOALL" => Collective::Alltoall { bytes: block },
+        "ALLGATHER" => Collective::Allgather { bytes: block },
+        "GATHER" => Collective::Gather { root: root()?, bytes: if sent > 0 { sent } else { block } },
+        "SCATTER" => Collective::Scatter { root: root()?, bytes: if received > 0 { received } else { block } },
+        "SCAN" => Collective::Scan { bytes: if sent > 0 { sent } else { block } },
+        "EXSCAN" => Collective::Exscan { bytes: if sent > 0 { sent } else { block } },
+        "ALLTOALLV" | "ALLTOALLW" => Collective::Alltoallv { send: shares(sent), receive: shares(received) },
+        "ALLGATHERV" => Collective::Allgatherv { blocks: shares(received) },
+        "GATHERV" => Collective::Gatherv { root: root()?, send: sent, receive: shares(received) },
+        "SCATTERV" => Collective::Scatterv { root: root()?, send: shares(sent), receive: received },
+        "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => Collective::ReduceScatter { blocks: vec![share; size as usize] },
+        other => {
+            let expected = "an operation of MPI, such as BARRIER or ALLREDUCE";
+            return Err(bad("operation", other, expected));
+        }
+    })
+}
