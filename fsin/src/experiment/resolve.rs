@@ -388,6 +388,7 @@ fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
         bubble: settings.integer("bubble")?,
         lbr: settings.integer("lbr")?,
         in_transit_priority: settings.number("in-transit-priority")?,
+        alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
         source_queue: settings
             .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
         seed: settings.integer("seed")?,
