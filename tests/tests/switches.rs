@@ -2,11 +2,16 @@
 //! the original and of theory.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 
+use fsin::couple::Coupled;
+use fsin::engine::fast;
+use fsin::engine::reference::Reference;
+use fsin::network::Network;
 use fsin::router::RouterParams;
 use fsin::router::guide::{Guide, Visit};
 use fsin::routing::Routing;
-use fsin::run::BatchPlan;
+use fsin::run::{BatchPlan, fixed};
 use fsin::topology::{self, Port, Survey, Switched, Topology};
 use tests::setup::{Setup, accepted_load};
 use tests::strategies::{SWITCHES, routings_of};
@@ -111,8 +116,8 @@ fn networks_are_what_their_formulas_say() {
             cut,
         ));
     }
-    // 32 endpoints in 2 subtrees of 16; 3 others at 2 hops, 12 at 4, 16 at 6.
-    expected.push(("slimtree:4,2,3".to_owned(), (32, 8 + 4 + 4), 6, 6, (3 * 2 + 12 * 4 + 16 * 6) as f64 / 31.0, 8));
+    // 32 endpoints in 2 subtrees of 16, each with 4 links to the top; 3 others at 2 hops, 12 at 4, 16 at 6.
+    expected.push(("slimtree:4,2,3".to_owned(), (32, 8 + 4 + 4), 6, 6, f64::from(3 * 2 + 12 * 4 + 16 * 6) / 31.0, 4));
     for (sizes, p) in [(vec![4u32, 4], 4u32), (vec![2, 3, 4], 1), (vec![6], 3), (vec![5, 5], 2)] {
         let switches: u32 = sizes.iter().product();
         let n = sizes.len() as u32;
@@ -161,41 +166,95 @@ fn networks_are_what_their_formulas_say() {
     }
 }
 
+/// Follows ways from every endpoint to every other, and returns whether all paths were shortest ones.
+fn follow(topology: &dyn Topology, guide: &Guide) -> bool {
+    let spec = topology.spec();
+    let mut is_minimal = true;
+    for from in 0..topology.endpoints() {
+        let shortest = distances(topology, from);
+        for to in (0..topology.endpoints()).filter(|&to| to != from) {
+            for key in 0..6u64 {
+                let (mut node, destination) = (NodeId::at(from), NodeId::at(to));
+                let (mut state, mut hops) = ([0i16; 2], 0);
+                while node != destination {
+                    let mut ways = Vec::new();
+                    let visit = Visit { node, destination, key, state: &state };
+                    guide.ways(&visit, |way| ways.push(way));
+                    assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
+                    // Always the same of the ways, by key; a packet that weighs could take any.
+                    let port = ways[(key as usize * 7 + hops) % ways.len()].port;
+                    guide.hop(node, destination, key, port, &mut state);
+                    node = topology.neighbour(node, port).expect("ways follow links");
+                    hops += 1;
+                    assert!(hops <= 40, "{spec} from {from} to {to} goes round and round");
+                }
+                is_minimal &= hops as u32 == shortest[to];
+            }
+        }
+    }
+    is_minimal
+}
+
 /// Whatever way a packet takes, it arrives; on the routings that claim so, by a shortest path.
 #[test]
 fn every_way_leads_there() {
     for spec in SWITCHES {
         let topology = build(spec);
         for (routing, vcs) in routings_of(spec) {
-            let guide = guide(&*topology, routing, vcs);
-            let is_minimal = matches!(
+            let shortest = follow(&*topology, &guide(&*topology, routing, vcs));
+            let claims = matches!(
                 routing,
                 Routing::TreeAdaptive | Routing::TreeStatic | Routing::HyperxDor | Routing::GraphShortest
             );
-            for from in 0..topology.endpoints() {
-                let shortest = distances(&*topology, from);
-                for to in (0..topology.endpoints()).filter(|&to| to != from) {
-                    for key in 0..6u64 {
-                        let (mut node, destination) = (NodeId::at(from), NodeId::at(to));
-                        let (mut state, mut hops) = ([0i16; 2], 0);
-                        while node != destination {
-                            let mut ways = Vec::new();
-                            let visit = Visit { node, destination, key, state: &state };
-                            guide.ways(&visit, |way| ways.push(way));
-                            assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} {routing:?}");
-                            // Always the same of the ways, by key; a packet that weighs could take any.
-                            let port = ways[(key as usize * 7 + hops) % ways.len()].port;
-                            guide.hop(node, destination, key, port, &mut state);
-                            node = topology.neighbour(node, port).expect("ways follow links");
-                            hops += 1;
-                            assert!(hops <= 40, "{spec} {routing:?} from {from} to {to} goes round and round");
-                        }
-                        assert!(!is_minimal || hops as u32 == shortest[to], "{spec} {routing:?} from {from} to {to}");
-                    }
-                }
-            }
+            assert!(shortest || !claims, "{spec} {routing:?}");
         }
     }
+}
+
+/// Routings by tables know the links that are left: packets arrive, nothing waits in a circle, both engines do the same.
+#[test]
+fn routings_by_tables_go_round_dead_links() {
+    for (spec, faults) in [
+        ("fattree:4,2", 5),
+        ("hyperx:3x3:2", 4),
+        ("dragonfly:p=2,a=4,h=2", 12),
+        ("dragonfly:p=2,a=4,h=1,g=2", 3),
+        ("rrg:s=10,d=4,p=2", 6),
+    ] {
+        let damage = || topology::parse_with_faults(spec, 2, faults, 3).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let (whole, damaged) = (build(spec), damage());
+        let links = |topology: &dyn Topology| Survey::of(topology).links;
+        assert_eq!(links(&*whole) - links(&*damaged), 2 * faults, "{spec}");
+        for routing in [Routing::GraphShortest, Routing::GraphUpDown] {
+            let params = |vcs| RouterParams { routing, vcs, ..RouterParams::default() };
+            let vcs = (1..=12).find(|&vcs| params(vcs).check(&*damaged).is_ok()).expect("paths are short");
+            let guide = guide(&*damaged, routing, vcs);
+            assert!(follow(&*damaged, &guide) || routing == Routing::GraphUpDown, "{spec}");
+            assert!(is_acyclic(&waits(&*damaged, &guide)), "{spec} {routing:?}");
+            let source = || Setup::new(spec, routing, vcs).load(1.0).source();
+            let run = |network: &mut dyn Network| {
+                let stop = AtomicBool::new(false);
+                fixed(&mut Coupled::new(&mut source(), network, &stop), 2_000, &mut |_| {})
+            };
+            let fast = run(&mut *fast::build(damage(), params(vcs), 1).expect("few ports"));
+            let reference = run(&mut Reference::new(damage(), params(vcs)));
+            assert!(fast.totals.received > 200, "{spec} {routing:?}");
+            assert_eq!(fast, reference, "{spec} {routing:?}");
+        }
+    }
+}
+
+/// Faults that cannot be are refused, and so are those that a routing would run into.
+#[test]
+fn faults_that_cannot_be_avoided_are_named() {
+    let refusal = |spec, faults| topology::parse_with_faults(spec, 2, faults, 1).unwrap_err().to_string();
+    assert!(refusal("torus:4x4", 1).contains("cannot avoid dead links"));
+    assert!(refusal("fattree:2,2", 9).contains("8 links between switches"), "{}", refusal("fattree:2,2", 9));
+    let cut = refusal("rrg:s=6,d=2,p=1", 3);
+    assert!(cut.contains("cannot reach each other") && cut.contains("0 and "), "{cut}");
+    let damaged = topology::parse_with_faults("fattree:4,2", 2, 1, 1).expect("a fat tree has other ways");
+    let params = RouterParams { routing: Routing::TreeAdaptive, ..RouterParams::default() };
+    assert!(params.check(&*damaged).unwrap_err().to_string().contains("cannot avoid dead links"));
 }
 
 type Channel = (NodeId, Port, u8);
@@ -346,7 +405,8 @@ fn adversarial_traffic_on_dragonflies() {
             accepted_load(&setup.batch(&plan()), setup.params.packet_phits)
         };
         let minimal = saturation(Routing::DragonflyMinimal, 2);
-        assert!((minimal - 1.0 / 8.0).abs() < 0.002, "{arrangement}: {minimal}, one link for 8 nodes");
+        println!("{arrangement} minimal: {minimal:.3}");
+        assert!((8.0 * minimal - 1.0).abs() < 0.04, "{arrangement}: {minimal}, one link for 8 nodes");
         for routing in [Routing::DragonflyValiant, Routing::DragonflyUgal] {
             let accepted = saturation(routing, 6);
             println!("{arrangement} {routing:?}: {accepted:.3}");

@@ -371,6 +371,24 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
     })
 }
 
+/// The topology of a specification, with so many links dead, drawn from `seed`.
+///
+/// # Errors
+/// Those of [`parse`], faults in a network without switches, more faults than links, endpoints that are cut off.
+pub fn parse_with_faults(spec: &str, ways: usize, faults: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
+    let topology = parse(spec, ways)?;
+    if faults == 0 {
+        return Ok(topology);
+    }
+    match topology.switched() {
+        Some(network) => Ok(Box::new(network.with_faults(faults, seed)?)),
+        None => Err(Refusal::value(
+            format!("--faults {faults}: the routings of {spec} cannot avoid dead links"),
+            "leave it out, or use a network of switches with --routing graph:updown or graph:shortest",
+        )),
+    }
+}
+
 /// Networks of switches have no other links.
 fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, Refusal> {
     match ways {

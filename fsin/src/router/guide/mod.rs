@@ -79,6 +79,11 @@ impl Guide {
     pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, Refusal> {
         let fabric = Arc::clone(network.fabric());
         let vcs = params.vcs;
+        let knows_the_plan_only = !matches!(params.routing, Routing::GraphShortest | Routing::GraphUpDown);
+        if fabric.faults() > 0 && knows_the_plan_only {
+            let what = format!("--routing {} cannot avoid dead links", params.routing.name());
+            return Err(Refusal::value(what, "use --routing graph:updown or graph:shortest with --faults"));
+        }
         let scheme = match (params.routing, network.plan()) {
             (Routing::TreeAdaptive | Routing::TreeStatic, Plan::Tree(plan)) => {
                 Scheme::Tree(tree::TreeGuide::new(plan, &fabric, params.routing == Routing::TreeAdaptive))

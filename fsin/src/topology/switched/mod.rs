@@ -12,6 +12,7 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
 mod dragonfly;
+mod faults;
 mod graph;
 mod hyperx;
 mod random;
@@ -54,6 +55,8 @@ pub struct Fabric {
     places: Vec<u8>,
     /// By endpoint: its switch, and the switch's port to it.
     homes: Vec<(u32, u8)>,
+    /// \[links\] That are dead, and not among the neighbours.
+    faults: usize,
 }
 
 impl Fabric {
@@ -89,6 +92,7 @@ impl Fabric {
                 .collect(),
             places: vec![0; degree.iter().sum::<u32>() as usize],
             homes: Vec::new(),
+            faults: 0,
         };
         for (arc, &colour) in colours.iter().enumerate() {
             let link = links[arc / 2];
@@ -126,6 +130,12 @@ impl Fabric {
     #[must_use]
     pub const fn ports(&self) -> usize {
         self.ports
+    }
+
+    /// \[links\] Between switches that are dead, both ways. Routings that know the plan only would run into them.
+    #[must_use]
+    pub const fn faults(&self) -> usize {
+        self.faults
     }
 
     /// Places for links of a node.
