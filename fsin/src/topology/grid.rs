@@ -130,18 +130,19 @@ impl Topology for Grid {
 
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
         let mut offsets = [0i16; MAX_DIMENSIONS];
-        for (dimension, &size) in self.geometry.sizes().iter().enumerate() {
-            let ahead = i32::try_from(self.coordinate(to, dimension)).unwrap_or(0)
-                - i32::try_from(self.coordinate(from, dimension)).unwrap_or(0);
+        let (mut from, mut to) = (from.0, to.0);
+        for ((dimension, &size), offset) in self.geometry.sizes().iter().enumerate().zip(&mut offsets) {
+            let ahead = (to % size) as i32 - (from % size) as i32;
+            (from, to) = (from / size, to / size);
             let size = size as i32;
             let hops = if !self.wraps {
                 ahead
             } else {
-                let up = ahead.rem_euclid(size);
+                let up = if ahead < 0 { ahead + size } else { ahead };
                 let go_up = self.ways == 1 || 2 * up < size || (2 * up == size && positive(dimension));
                 if up == 0 || go_up { up } else { up - size }
             };
-            offsets[dimension] = hops as i16;
+            *offset = hops as i16;
         }
         offsets
     }

@@ -13,11 +13,17 @@ use trgen::NodeId;
 /// The bit of [`Router::awake`] that stands for no input.
 const NO_INPUT: u64 = 1 << 63;
 
-/// What happens at the end of a cycle, when a tail has moved, at a node of the part.
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
-    /// The tail of the packet that owns this output channel has left this input.
-    Left { node: u32, output: u8, input: u8 },
+struct Left {
+    node: u32,
+    output: u8,
+    input: u8,
+}
+
+/// What else happens at the end of a cycle, when a tail has moved, at a node of the part.
+#[derive(Clone, Copy, Debug)]
+enum Event {
     /// The tail of the packet that was leaving this input has been consumed.
     Consumed { node: u32, input: u8, packet: u32 },
     /// Serial injection has moved a tail.
@@ -99,6 +105,8 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     injecting: Vec<u32>,
     /// Kept for its memory.
     looked: Vec<u32>,
+    /// What tails will do: those that cross a link, and the others.
+    crossing: Ring<Left>,
     ring: Ring<Event>,
     /// By output: the inputs that ask for it, while a node decides.
     asking: [u64; 64],
@@ -213,6 +221,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             looking: Vec::new(),
             injecting: Vec::new(),
             looked: Vec::new(),
+            crossing: Ring::new(rules.tail),
             ring: Ring::new(rules.tail),
             asking: [0; 64],
             inbox: (0..parts).map(|_| Mail::new()).collect(),
@@ -251,7 +260,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
 
     /// The first cycle from `now` on in which a tail leaves.
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
-        self.ring.next(now)
+        let (crossing, other) = (self.crossing.next(now), self.ring.next(now));
+        crossing.into_iter().chain(other).min()
     }
 
     /// A packet comes into a source buffer of a node.
@@ -327,10 +337,18 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         looked.clear();
         self.looked = looked;
 
+        let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
+        self.report.hops += headers as u64;
+        self.report.moved |= headers > 0;
+
+        let tails = self.crossing.turn(self.clock);
+        for &Left { node, output, input } in &tails {
+            self.left(node as usize, output.into(), input.into());
+        }
+        self.crossing.keep(self.clock, tails);
         let events = self.ring.turn(self.clock);
         for &event in &events {
             match event {
-                Event::Left { node, output, input } => self.left(node as usize, output.into(), input.into()),
                 Event::Consumed { node, input, packet } => {
                     self.report.consumed.push(packet);
                     self.consumed(node as usize, input.into());
@@ -644,9 +662,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
         }
-        self.report.hops += 1;
-        self.report.moved = true;
-        self.ring.enter(Event::Left { node: node as u32, output: index as u8, input: input as u8 });
+        self.crossing.enter(Left { node: node as u32, output: index as u8, input: input as u8 });
         if rules.compares_space {
             self.ahead[node * Q + index].sent = self.clock;
             self.tell_departure(node, input);
