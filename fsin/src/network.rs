@@ -94,6 +94,15 @@ pub enum Channel {
         /// Virtual channel.
         vc: usize,
     },
+    /// The transit queue of a port, in a network of switches.
+    Switch {
+        /// The node at whose input the queue is.
+        node: NodeId,
+        /// The port.
+        port: usize,
+        /// Virtual channel.
+        vc: usize,
+    },
     /// An injection queue.
     Injection {
         /// Its node.
@@ -113,6 +122,7 @@ impl fmt::Display for Channel {
                 };
                 write!(f, "node {node} {axis}{} vc {vc}", if positive { '+' } else { '-' })
             }
+            Self::Switch { node, port, vc } => write!(f, "node {node} port {port} vc {vc}"),
             Self::Injection { node, injector } => write!(f, "node {node} injector {injector}"),
         }
     }

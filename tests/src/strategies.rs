@@ -14,11 +14,70 @@ pub fn fixed_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(2017), failure_persistence: None, ..Config::default() }
 }
 
-/// Every routing that there is.
+fn listed_routings() -> impl Iterator<Item = Routing> {
+    ROUTINGS.iter().map(|component| Routing::parse(component.name).expect("a routing of the table has its name"))
+}
+
+/// Every routing that there is for direct networks.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
-    let parse = |name| Routing::parse(name).expect("a routing of the table has its name");
-    ROUTINGS.iter().map(|component| parse(component.name)).collect()
+    listed_routings().filter(|routing| !routing.is_for_switches()).collect()
+}
+
+/// Every routing that works on this network of switches, with the fewest channels that it takes.
+///
+/// # Panics
+/// When the specification is refused.
+#[must_use]
+pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
+    let topology = fsin::topology::parse(switches, 2).unwrap_or_else(|refusal| panic!("{switches}: {refusal}"));
+    let fits = |routing, vcs| RouterParams { routing, vcs, ..RouterParams::default() }.check(&*topology).is_ok();
+    let least = |routing| (1..=12).find(|&vcs| fits(routing, vcs));
+    let fitting = listed_routings().filter(|routing| routing.is_for_switches());
+    fitting.filter_map(|routing| Some((routing, least(routing)?))).collect()
+}
+
+/// Networks of switches, each with all that is special about its kind, of few endpoints.
+pub const SWITCHES: [&str; 16] = [
+    "fattree:2,3",
+    "fattree:4,2",
+    "fattree:3,1",
+    "thintree:3,2,2",
+    "thintree:4,1,2",
+    "slimtree:4,2,2",
+    "slimtree:2,1,3",
+    "dragonfly:p=1,a=2,h=1",
+    "dragonfly:p=2,a=2,h=2,arrangement=relative",
+    "dragonfly:p=1,a=3,h=2,arrangement=circulant",
+    "dragonfly:p=2,a=3,h=2,g=3",
+    "dragonfly:p=2,a=4,h=1,g=2,arrangement=circulant",
+    "hyperx:3x3:2",
+    "hyperx:2x4x2:1",
+    "rrg:s=10,d=3,p=2",
+    "rrg:s=9,d=4,p=1,seed=2",
+];
+
+/// Runs on networks of switches, with every routing that they have.
+pub fn switched_setups() -> impl Strategy<Value = Setup> {
+    let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "randperm"]);
+    (0..SWITCHES.len(), any::<prop::sample::Index>(), routers(), 0usize..=3, patterns, 0.0f64..=1.0).prop_map(
+        |(network, routing, params, more, pattern, load)| {
+            let topology = SWITCHES[network];
+            let routings = routings_of(topology);
+            let (routing, least) = routings[routing.index(routings.len())];
+            let params = RouterParams {
+                routing,
+                vcs: least + more.min(6usize.saturating_sub(least)),
+                order: Order::Dimension,
+                injection: Injection::Shortest,
+                lbr: 0,
+                in_transit_priority: 0.0,
+                alternatives: if routing == Routing::GraphShortest { more as u32 } else { 0 },
+                ..params
+            };
+            Setup { params, topology: topology.to_owned(), ways: 2, pattern: pattern.to_owned(), load }
+        },
+    )
 }
 
 /// The same router, changed where it has to be to work on this topology, with `more` virtual channels than the fewest if
@@ -29,7 +88,7 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     params.routing = match routing {
         Routing::HexaOblivious if shape.dimensions != 3 => Routing::DoubleOblivious,
         Routing::HexaAdaptive if shape.dimensions != 3 => Routing::DoubleAdaptive,
-        _ if !routing.uses_bubble() && !topology.is_grid() => Routing::BubbleSmart,
+        _ if routing.uses_datelines() && !topology.is_grid() => Routing::BubbleSmart,
         _ => routing,
     };
     let least = params.routing.min_vcs(shape.dimensions);

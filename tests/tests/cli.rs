@@ -584,10 +584,15 @@ fn what_is_listed_can_be_run() {
         let (topology, vcs) = match name {
             "double:hexa-oblivious" | "double:hexa-adaptive" => ("torus:4x4x4", 6),
             "dally:adaptive" => ("torus:4x4", 3),
+            name if name.starts_with("tree:") => ("fattree:2,3", 1),
+            name if name.starts_with("dragonfly:") => ("dragonfly:p=1,a=2,h=1", 3),
+            name if name.starts_with("hyperx:") => ("hyperx:2x3:2", 2),
+            name if name.starts_with("graph:") => ("rrg:s=6,d=3,p=1", 3),
             _ => ("torus:4x4", 2),
         };
         done(&run(folder.path(), &format!("run --cycles 200 --topology {topology} --routing {name} --vcs {vcs}")));
     }
+    std::fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
     for topology in text(&run(folder.path(), "list topologies")).lines() {
         let name = topology.split_whitespace().next().unwrap();
         // Each refuses what lacks its sizes with an example of them, which runs.
@@ -595,7 +600,14 @@ fn what_is_listed_can_be_run() {
         let example =
             refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);
         let example = example.unwrap_or_else(|| panic!("{name}: {refused}"));
-        done(&run(folder.path(), &format!("run --cycles 200 --topology {example}")));
+        let routing = match name {
+            "fattree" | "thintree" | "slimtree" => "tree:static",
+            "dragonfly" => "dragonfly:minimal",
+            "hyperx" => "hyperx:dor",
+            "rrg" | "graph" => "graph:updown",
+            _ => "bubble:smart",
+        };
+        done(&run(folder.path(), &format!("run --cycles 200 --topology {example} --routing {routing}")));
         done(&run(folder.path(), &format!("topology {example}")));
     }
     for mode in text(&run(folder.path(), "list arbitrations")).lines() {

@@ -13,7 +13,7 @@ use fsin::run::{Outcome, fixed, to_end};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
-use tests::strategies::{all_routings, fitted, fixed_cases, networks, routers};
+use tests::strategies::{SWITCHES, all_routings, fitted, fixed_cases, networks, routers, routings_of, switched_setups};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
@@ -145,6 +145,49 @@ fn check_cases<S: Strategy>(cases: u32, strategy: &S, check: fn(&S::Value) -> Re
 #[test]
 fn synthetic_traffic_on_400_networks() {
     check_cases(400, &synthetic(), check_synthetic);
+}
+
+/// Networks of switches, whose routings are others.
+fn switched() -> impl Strategy<Value = Setup> {
+    (switched_setups(), wide_routers()).prop_map(|(setup, wide)| Setup {
+        load: setup.load * f64::from(wide.packet_phits.min(4)),
+        params: RouterParams {
+            packet_phits: wide.packet_phits,
+            queue_packets: wide.queue_packets,
+            bubble: wide.bubble,
+            watchdog_cycles: wide.watchdog_cycles,
+            ..setup.params
+        },
+        ..setup
+    })
+}
+
+#[test]
+fn synthetic_traffic_on_200_networks_of_switches() {
+    check_cases(200, &switched(), check_synthetic);
+}
+
+#[test]
+#[ignore = "5 000 cases take minutes"]
+fn synthetic_traffic_on_5_000_networks_of_switches() {
+    check_cases(5_000, &switched(), check_synthetic);
+}
+
+/// Every routing of every network of switches at full load, in one part and in several.
+#[test]
+fn threads_do_not_show_in_networks_of_switches() {
+    for topology in SWITCHES {
+        for (routing, vcs) in routings_of(topology) {
+            let setup = Setup::new(topology, routing, vcs).load(1.0);
+            let results = [1, 3].map(|threads| {
+                let network = fast::build(setup.shape(), setup.params.clone(), threads);
+                let mut network = network.expect("these have few ports");
+                run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
+            });
+            assert!(results[0].totals.received > 20, "{setup:?}");
+            assert_eq!(&results[0], &results[1], "{topology} {routing:?}");
+        }
+    }
 }
 
 #[test]

@@ -185,6 +185,10 @@ impl Surroundings for OneChannel {
         output.vc != self.0
     }
 
+    fn packets_ahead(&self, output: OutputVc) -> u32 {
+        u32::from(output.vc != self.0)
+    }
+
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         Some(u32::from(output.vc == self.0))
     }
@@ -201,7 +205,7 @@ type Held = (usize, OutputVc);
 /// routing permits.
 fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)> {
     let shape = topology.shape();
-    let requests = Requests::new(params, AnySize { shape, vcs: params.vcs }, topology.geometry());
+    let requests = Requests::new(params, AnySize { shape, vcs: params.vcs }, topology);
     let name = |node: NodeId, output: OutputVc| {
         let mut ring = vec![node];
         while params.routing.uses_bubble()
@@ -228,7 +232,8 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
             continue;
         }
         let head_input = input.map_or(Input::Injection, Input::Transit);
-        let head = Head { node: *node, input: head_input, offsets, key: 1, now: 1 };
+        let destination = NodeId(u32::MAX);
+        let head = Head { node: *node, input: head_input, destination, offsets, key: 1, now: 1 };
         let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
         if let Some(input) = *input {
             // What it stands in is the channel that leads from the node before.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ArgMatches;
-use fsin::topology::{self, Port, Survey, Topology};
+use fsin::topology::{self, Port, Survey, Switched, Topology};
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
 
@@ -42,6 +42,7 @@ fn figures(topology: &dyn Topology) -> Map<String, Value> {
         "topology": topology.spec(),
         "ways": topology.ways(),
         "nodes": survey.nodes,
+        "switches": survey.switches,
         "links": survey.links,
         "degree_min": survey.degree_min,
         "degree_max": survey.degree_max,
@@ -63,14 +64,24 @@ fn table(topology: &dyn Topology) -> String {
         (least, most) if least == most => most.to_string(),
         (least, most) => format!("{least} to {most}"),
     };
+    let (router, halves) = match survey.switches {
+        0 => ("node", "from the lower to the upper half of the numbers"),
+        _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
+    };
     let rows = [
         ("topology", topology.spec()),
-        ("nodes", survey.nodes.to_string()),
+        (
+            "nodes",
+            match survey.switches {
+                0 => survey.nodes.to_string(),
+                switches => format!("{} endpoints, {switches} switches", survey.nodes),
+            },
+        ),
         ("links", format!("{}, one way", survey.links)),
-        ("degree", format!("{degree} links from each node")),
+        ("degree", format!("{degree} links from each {router}")),
         ("diameter", format!("{} hops", survey.diameter)),
         ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
-        ("middle", format!("{} links, one way, from the lower to the upper half of the numbers", survey.middle_links)),
+        ("middle", format!("{} links, one way, {halves}", survey.middle_links)),
         ("uniform load", format!("{} phits/node/cycle at most", number(survey.uniform_load_bound))),
     ];
     rows.iter().fold(String::new(), |mut text, (name, value)| {
@@ -81,6 +92,9 @@ fn table(topology: &dyn Topology) -> String {
 
 /// The graph for Graphviz: a link both ways is one edge.
 fn dot(topology: &dyn Topology) -> String {
+    if let Some(network) = topology.switched() {
+        return dot_of_switches(network);
+    }
     let shape = topology.shape();
     let mut text = format!("digraph \"{}\" {{\n", topology.spec());
     for node in (0..topology.nodes()).map(NodeId::at) {
@@ -94,6 +108,30 @@ fn dot(topology: &dyn Topology) -> String {
             }
             let both = if shape.ways == 2 && back(shape.port(dimension, false)) { ", dir=both" } else { "" };
             let _ = writeln!(text, "  {node} -> {there} [label={dimension}{both}];");
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+/// The switches, and how many endpoints each has: what `--topology graph:FILE` reads.
+fn dot_of_switches(network: &Switched) -> String {
+    let fabric = network.fabric();
+    let mut endpoints = vec![0; fabric.nodes()];
+    for endpoint in (0..fabric.endpoints()).map(NodeId::at) {
+        endpoints[fabric.home(endpoint).0.index()] += 1;
+    }
+    let mut text = format!("graph \"{}\" {{\n", network.spec());
+    let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
+    for switch in switches() {
+        let _ = writeln!(text, "  {switch} [endpoints={}];", endpoints[switch.index()]);
+    }
+    for switch in switches() {
+        for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
+            // Each link from its lower end; endpoints have lower numbers than switches.
+            if let Some(there) = fabric.neighbour(switch, port).filter(|&there| there > switch) {
+                let _ = writeln!(text, "  {switch} -- {there};");
+            }
         }
     }
     text.push_str("}\n");

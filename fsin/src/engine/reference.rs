@@ -106,6 +106,16 @@ struct Near<'a> {
     node: NodeId,
 }
 
+impl Near<'_> {
+    /// \[packets\] In the neighbour's queue behind a channel.
+    fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
+        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
+        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
+        let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
+        changes as u32 + u32::from(!queue.is_empty())
+    }
+}
+
 impl Surroundings for Near<'_> {
     fn open(&self, port: Port) -> u32 {
         let params = &self.engine.params;
@@ -120,10 +130,12 @@ impl Surroundings for Near<'_> {
     fn is_full(&self, output: OutputVc) -> bool {
         let params = &self.engine.params;
         let Some(neighbour) = self.engine.topology.neighbour(self.node, output.port) else { return true };
-        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(params.vcs)];
-        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
-        let packets = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
-        !queue.is_empty() && packets + 1 >= params.queue_packets as usize
+        self.packets(neighbour, output) >= params.queue_packets
+    }
+
+    fn packets_ahead(&self, output: OutputVc) -> u32 {
+        let neighbour = self.engine.topology.neighbour(self.node, output.port);
+        neighbour.map_or(0, |neighbour| self.packets(neighbour, output))
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
@@ -157,13 +169,13 @@ impl Reference {
             serial: (0, None),
         };
         Self {
-            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, topology.geometry()),
+            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
             vacant: Vec::new(),
-            interface: Interface::new(topology.nodes(), params.source_queue),
-            recorder: Recorder::new(topology.nodes()),
+            interface: Interface::new(topology.endpoints(), params.source_queue),
+            recorder: Recorder::new(topology.endpoints()),
             in_flight: 0,
             last_moved: Cycle::FIRST,
             crossed: Vec::new(),
@@ -199,7 +211,7 @@ impl Reference {
 
     /// One cycle.
     fn step(&mut self, notices: &mut Notices) {
-        for node in 0..self.nodes.len() {
+        for node in 0..self.topology.endpoints() {
             self.generate(node, notices);
             self.inject_packets(node);
         }
@@ -322,6 +334,7 @@ impl Reference {
         Head {
             node: NodeId::at(node),
             input,
+            destination: packet.destination,
             offsets: &packet.offsets[..self.shape.dimensions],
             key: packet.key,
             now: self.clock.0,
@@ -460,8 +473,7 @@ impl Reference {
                 if queue >= outputs {
                     self.recorder.departed(self.clock.since(packet.start));
                 }
-                let (dimension, positive) = self.shape.direction(port);
-                packet.offsets[dimension] -= if positive { 1 } else { -1 };
+                self.requests.hop(NodeId::at(node), packet.destination, packet.key, port, &mut packet.offsets);
                 packet.hops += 1;
                 self.recorder.hops(1);
                 if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
@@ -495,7 +507,7 @@ impl Reference {
 
 impl Network for Reference {
     fn nodes(&self) -> usize {
-        self.nodes.len()
+        self.topology.endpoints()
     }
 
     fn clock(&self) -> Cycle {

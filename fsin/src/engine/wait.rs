@@ -31,6 +31,9 @@ pub(super) fn channel((node, queue): Place, shape: Shape, vcs: usize) -> Channel
         return Channel::Injection { node, injector: queue - outputs };
     }
     let OutputVc { port, vc } = OutputVc::at(queue, vcs);
+    if shape.is_switched() {
+        return Channel::Switch { node, port: port.index(), vc: vc.into() };
+    }
     let (dimension, positive) = shape.direction(port);
     Channel::Transit { node, dimension, positive, vc: vc.into() }
 }

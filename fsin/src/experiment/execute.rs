@@ -123,7 +123,8 @@ fn run_to_end(
 /// The network of an experiment, and its geometry.
 pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
     let settings = &experiment.settings();
-    let topology = topology::parse(&experiment.topology, experiment.ways)
+    let (spec, seed) = (&experiment.topology, experiment.router.seed);
+    let topology = topology::parse_with_faults(spec, experiment.ways, experiment.faults, seed)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let geometry = topology.geometry().clone();
     let network: Box<dyn Network> = match experiment.engine {

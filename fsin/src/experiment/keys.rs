@@ -80,6 +80,8 @@ pub const KEYS: &[Key] = &[
     key_of(Network, "vcs", "N", Integer, Some("3"), "", "virtual channels of each link"),
     key_of(Network, "routing", "MANAGEMENT:MODE", Word, Some("bubble:smart"), "", "deadlock avoidance and request mode"),
     key_of(Network, "order", "dim|dir", Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
+    key_of(Network, "faults", "N", Integer, None, "links", "dead links between switches, both ways, drawn by the seed; with graph:updown or graph:shortest; 0 if absent"),
+    key_of(Network, "alternatives", "K", Integer, None, "links", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
     key_of(Network, "packet", "PHITS", Integer, Some("16"), "phits", "length of every packet"),
     key_of(Network, "phit-bytes", "B", Integer, Some("4"), "bytes", "payload of a phit"),
     key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue"),

@@ -71,6 +71,8 @@ pub struct Experiment {
     pub topology: String,
     /// Ways of each dimension.
     pub ways: usize,
+    /// \[links\] That are dead.
+    pub faults: usize,
     /// The router.
     pub router: RouterParams,
     /// What drives it.
@@ -165,6 +167,12 @@ impl Experiment {
             settings.refused(key, &refusal)
         })?;
         let router = router(&settings)?;
+        let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
+        let topology = match faults {
+            0 => topology,
+            _ => topology::parse_with_faults(settings.word("topology"), ways, faults, router.seed)
+                .map_err(|refusal| settings.error("faults", refusal.to_string(), refusal.remedy()))?,
+        };
         if settings.is_set("ways") && topology.ways() != ways {
             let what =
                 format!("--ways {ways}: every dimension of {} has links of {} way", topology.spec(), topology.ways());
@@ -225,6 +233,7 @@ impl Experiment {
         Ok(Self {
             topology: topology.spec(),
             ways,
+            faults,
             router,
             traffic,
             threads,
@@ -393,6 +402,7 @@ fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
         bubble: settings.integer("bubble")?,
         lbr: settings.integer("lbr")?,
         in_transit_priority: settings.number("in-transit-priority")?,
+        alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
         source_queue: settings
             .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
         seed: settings.integer("seed")?,

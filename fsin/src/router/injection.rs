@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn every_mode_chooses_what_it_names() {
         assert!(Injection::ALL.iter().map(|&(name, _)| name).eq(INJECTIONS.iter().map(|one| one.name)));
-        let shape = Shape { dimensions: 2, ways: 2 };
+        let shape = Shape::direct(2, 2);
         // Ports X+ X- Y+ Y-; X- and Y+ are profitable.
         let choose = |mode: Injection, order, occupied: [u32; 4]| {
             mode.injector((order, shape), &[-1, 3], 4, |injector| occupied[injector] < 8, |injector| occupied[injector])

@@ -49,7 +49,7 @@ pub struct TwoWay<const D: usize, const V: usize>;
 impl<const D: usize, const V: usize> Layout for TwoWay<D, V> {
     #[inline(always)]
     fn shape(self) -> Shape {
-        Shape { dimensions: D, ways: 2 }
+        Shape::direct(D, 2)
     }
 
     #[inline(always)]

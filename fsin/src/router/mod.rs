@@ -1,7 +1,7 @@
 //! The functional router: virtual cut-through, input-buffered, one cycle per hop.
 //!
 //! Each rule stands here once; both engines call it. [`params`] is what can be set, [`request`] is how a head asks for an
-//! output, [`arbitration`] is who gets it, [`injection`] where a packet enters, [`layout`] how large a router is.
+//! output, [`guide`] how packets find their way through switches, [`arbitration`] is who gets it, [`injection`] where a packet enters, [`layout`] how large a router is.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A hop costs one cycle: no pipeline, no wire length. Zero-load latency is hops + packet length - 1. Who compares
@@ -14,6 +14,7 @@
 //!   whose surroundings have not changed decides the same again; the original drew anew in every cycle.
 
 pub mod arbitration;
+pub mod guide;
 pub mod injection;
 pub mod layout;
 pub mod params;

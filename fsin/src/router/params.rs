@@ -2,6 +2,7 @@
 
 use trgen::catalog::Refusal;
 
+use super::guide::Guide;
 use super::{Arbitration, Injection};
 use crate::routing::{Order, Routing};
 use crate::topology::Topology;
@@ -66,6 +67,8 @@ pub struct RouterParams {
     pub lbr: u32,
     /// \[probability\] That transit queues are considered before injection queues.
     pub in_transit_priority: f64,
+    /// With `graph:shortest`: links of a switch that packets of one destination are spread over; 0 for all.
+    pub alternatives: u32,
     /// What stands before the source buffer.
     pub source_queue: SourceQueue,
     /// Seed of the run: every draw of the router is a function of it, the packet, the node and the purpose.
@@ -99,6 +102,7 @@ impl Default for RouterParams {
             bubble: 2,
             lbr: 0,
             in_transit_priority: 0.0,
+            alternatives: 0,
             source_queue: SourceQueue::Throttled,
             seed: 1,
             watchdog_cycles: 10_000,
@@ -166,6 +170,10 @@ impl RouterParams {
     fn check_routing(&self, topology: &dyn Topology) -> Result<(), Refusal> {
         let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
         let dimensions = topology.shape().dimensions;
+        if let Some(network) = topology.switched().filter(|_| !routing.is_for_switches()) {
+            // It says which routings are.
+            Guide::new(self, network)?;
+        }
         if routing.needs_three_dimensions() && dimensions != 3 {
             let what =
                 format!("--routing {name} needs three dimensions, --topology {} has {dimensions}", topology.spec());
@@ -183,7 +191,7 @@ impl RouterParams {
                 };
             return Err(Refusal::value(
                 format!("--routing {name} needs {count} virtual channels, --vcs is {vcs}"),
-                format!("{remedy}, or --routing bubble:oblivious"),
+                if routing.is_for_switches() { remedy } else { format!("{remedy}, or --routing bubble:oblivious") },
             ));
         }
         if routing.orders_by_channel() && self.order != Order::Dimension {
@@ -191,12 +199,50 @@ impl RouterParams {
                 format!("--order dir has no meaning with --routing {name}, whose channels have orders of their own");
             return Err(Refusal::value(what, "use --order dim"));
         }
-        if !routing.uses_bubble() && !topology.is_grid() {
+        match topology.switched() {
+            Some(network) => {
+                self.check_switches(topology)?;
+                Guide::new(self, network)?;
+            }
+            None if routing.is_for_switches() => {
+                let what =
+                    format!("--routing {name} is for networks of switches, --topology {} is none", topology.spec());
+                return Err(Refusal::value(what, "use --routing bubble:smart, or --topology fattree:4,3"));
+            }
+            None => {}
+        }
+        if self.alternatives > 0 && routing != Routing::GraphShortest {
+            let what = format!("--alternatives has no meaning with --routing {name}");
+            return Err(Refusal::value(what, "leave it out, or use --routing graph:shortest"));
+        }
+        if routing.uses_datelines() && !topology.is_grid() {
             let what = format!(
                 "--routing {name} needs rings that wrap at a coordinate, --topology {} has none",
                 topology.spec()
             );
             return Err(Refusal::value(what, "use --topology torus:8x8, or --routing bubble:smart"));
+        }
+        Ok(())
+    }
+
+    /// Settings of direct networks that mean nothing where only endpoints inject.
+    fn check_switches(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+        let useless = |flag: &str, remedy: &str| {
+            let what =
+                format!("--{flag} has no meaning with --topology {}, whose switches do not inject", topology.spec());
+            Err(Refusal::value(what, remedy))
+        };
+        if self.injection != Injection::Shortest {
+            return useless("injection", "use --injection shortest");
+        }
+        if self.lbr > 0 {
+            return useless("lbr", "leave it out");
+        }
+        if self.in_transit_priority > 0.0 {
+            return useless("in-transit-priority", "leave it out");
+        }
+        if self.order != Order::Dimension {
+            return useless("order", "leave it out");
         }
         Ok(())
     }

@@ -1,15 +1,19 @@
 //! How a head asks for an output virtual channel.
 
+use std::sync::Arc;
+
+use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
-use trgen::{Geometry, NodeId};
 
 use super::RouterParams;
+use super::guide::Guide;
 use super::layout::Layout;
 use crate::routing::{Order, Routing};
-use crate::topology::Port;
+use crate::topology::{Port, Topology};
 
 mod dally;
 mod double;
+mod guided;
 
 use dally::Ring;
 
@@ -52,7 +56,9 @@ pub struct Head<'a> {
     pub node: NodeId,
     /// In which queue.
     pub input: Input,
-    /// Hops to go in each dimension; not all 0.
+    /// Where it goes to; not this node.
+    pub destination: NodeId,
+    /// Hops to go in each dimension; in a network of switches, what the packet carries for its guide.
     pub offsets: &'a [i16],
     /// Names (run seed, packet): see [`packet_key`].
     pub key: u64,
@@ -68,6 +74,8 @@ pub trait Surroundings {
     /// True if the neighbour's queue holds as many packets as it has room for, counting those that are arriving or
     /// departing; or if there is no link.
     fn is_full(&self, output: OutputVc) -> bool;
+    /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must exist.
+    fn packets_ahead(&self, output: OutputVc) -> u32;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
     /// True if this node's own transit queue of the same port and channel has room for so many packets.
@@ -101,6 +109,8 @@ pub struct Requests<L> {
     lbr: u32,
     /// Of each dimension, for routings that look at coordinates.
     rings: Box<[Ring]>,
+    /// Of a network of switches.
+    guide: Option<Arc<Guide>>,
 }
 
 /// The ports that a blocked head would take if they opened, as bit masks.
@@ -113,16 +123,18 @@ pub struct Interest {
 }
 
 impl<L: Layout> Requests<L> {
-    /// The rules for these settings; `layout` and `geometry` are those of the topology and the settings.
+    /// The rules for these settings, which must have passed [`RouterParams::check`] for this topology; `layout` is that of
+    /// both.
     #[must_use]
-    pub fn new(params: &RouterParams, layout: L, geometry: &Geometry) -> Self {
+    pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
         Self {
             layout,
             routing: params.routing,
             order: params.order,
             bubble: if params.routing.uses_bubble() { params.bubble } else { 0 },
             lbr: params.lbr,
-            rings: Ring::of(geometry),
+            rings: Ring::of(topology.geometry()),
+            guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
         }
     }
 
@@ -140,6 +152,9 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        if self.layout.shape().is_switched() {
+            return self.guided(head, near);
+        }
         // The usual one first, and without a table of jumps.
         if self.routing == Routing::BubbleSmart {
             return self.smart(head, near).or_else(|| self.escape(head, near));
@@ -159,12 +174,27 @@ impl<L: Layout> Requests<L> {
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
             Routing::DallyAdaptive => self.dally_adaptive(head, near),
+            _ => self.guided(head, near),
         }
+    }
+
+    /// What a packet carries after its header has left through a port: one hop less to go.
+    #[inline(always)]
+    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) {
+        let shape = self.layout.shape();
+        if shape.is_switched() {
+            return self.guided_hop(node, destination, key, port, offsets);
+        }
+        let (dimension, positive) = shape.direction(port);
+        offsets[dimension] -= if positive { 1 } else { -1 };
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
     #[must_use]
     pub fn interest(&self, head: &Head<'_>) -> Interest {
+        if self.layout.shape().is_switched() {
+            return self.guided_interest(head);
+        }
         let deterministic = if self.routing.orders_by_channel() {
             self.double_ports(head)
         } else {
@@ -191,7 +221,7 @@ impl<L: Layout> Requests<L> {
     /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
     /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
     /// matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also be
-    /// that something closes.
+    /// that something closes; guides that weigh compare packets ahead of all ways.
     pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
             Routing::BubbleShortest => true,
@@ -199,6 +229,7 @@ impl<L: Layout> Requests<L> {
                 self.profitable(head).any(|port| self.passing(head, port, self.channels_from(1), near) != 0)
             }
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
+            Routing::DragonflyUgal | Routing::HyperxAdaptive => self.guided_weighs(head, near),
             _ => false,
         }
     }
@@ -213,6 +244,9 @@ impl<L: Layout> Requests<L> {
     /// of such waits is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
+        if self.layout.shape().is_switched() {
+            return self.guided_last_resort(head);
+        }
         if self.routing.orders_by_channel() {
             return self.double_last_resort(head);
         }

@@ -13,7 +13,8 @@ pub use dor::Order;
 ///
 /// With `bubble`, virtual channel 0 is the **escape** channel, in dimension order; the others are adaptive (except in
 /// oblivious mode, where every channel is in dimension order). With `double`, every channel has an order of dimensions of
-/// its own, and a bubble. With `dally`, channels cut every ring open, and there is no bubble.
+/// its own, and a bubble. With `dally`, channels cut every ring open, and there is no bubble. All others are for networks
+/// of switches ([`crate::router::guide`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Routing {
     /// Dimension order; the channel is drawn at injection and at every turn, and kept while going straight.
@@ -40,6 +41,24 @@ pub enum Routing {
     DallyImproved,
     /// Any profitable channel from 2 on that passes, drawn; else as `DallyImproved`.
     DallyAdaptive,
+    /// Trees: up by any open link, drawn, then down.
+    TreeAdaptive,
+    /// Trees: up by the link that the destination's number names, then down.
+    TreeStatic,
+    /// Dragonflies: shortest routes between groups.
+    DragonflyMinimal,
+    /// Dragonflies: through a group that is drawn.
+    DragonflyValiant,
+    /// Dragonflies: one of the two, by packets ahead times hops to go at the first switch.
+    DragonflyUgal,
+    /// HyperX: dimension order.
+    HyperxDor,
+    /// HyperX: minimal hops against hops to others of the row, by packets ahead times hops to go; else dimension order.
+    HyperxAdaptive,
+    /// Networks of switches: shortest paths, a class of channels for each hop.
+    GraphShortest,
+    /// Networks of switches: up to switches nearer to the root, then down.
+    GraphUpDown,
 }
 
 const PUENTE: &str = "Puente, Izu, Beivide et al., The adaptive bubble router, JPDC 61(9), 2001";
@@ -123,7 +142,68 @@ pub const ROUTINGS: &[Component] = &[
         parameters: &[],
         source: DUATO,
     },
+    Component {
+        name: "tree:adaptive",
+        about: "fattree, thintree, slimtree: up by any open link, drawn; then down; V >= 1",
+        parameters: &[],
+        source: "Petrini and Vanneschi, k-ary n-trees, IPPS 1997",
+    },
+    Component {
+        name: "tree:static",
+        about: "fattree, thintree, slimtree: up by the link that a digit of the destination names; then down; V >= 1",
+        parameters: &[],
+        source: "Gomez, Gilabert, Gomez, Lopez, Duato, Deterministic versus adaptive routing in fat-trees, IPDPS 2007",
+    },
+    Component {
+        name: "dragonfly:minimal",
+        about: "dragonfly: local, between groups, local; channel class of links between groups crossed; V >= 2",
+        parameters: &[],
+        source: ISCA,
+    },
+    Component {
+        name: "dragonfly:valiant",
+        about: "dragonfly: through another group, drawn for each packet; V >= 3",
+        parameters: &[],
+        source: ISCA,
+    },
+    Component {
+        name: "dragonfly:ugal",
+        about: "dragonfly: minimal or valiant, whose first link has fewer packets ahead times hops to go (UGAL-L); V >= 3",
+        parameters: &[],
+        source: ISCA,
+    },
+    Component {
+        name: "hyperx:dor",
+        about: "hyperx: dimension order, any channel; V >= 1",
+        parameters: &[],
+        source: SC,
+    },
+    Component {
+        name: "hyperx:adaptive",
+        about: "hyperx: minimal, or once in each dimension round by another switch of the row, by packets ahead times \
+                hops to go, on channels 1..V-1; escape channel 0 in dimension order (after DAL); V >= 2",
+        parameters: &[],
+        source: SC,
+    },
+    Component {
+        name: "graph:shortest",
+        about: "any network of switches: shortest paths, adaptive among --alternatives links; the n-th hop between switches \
+                is on channel class n; V >= longest path between switches",
+        parameters: &[],
+        source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
+    },
+    Component {
+        name: "graph:updown",
+        about: "any network of switches: up*/down*, shortest of such paths, from the switch with most links; V >= 1",
+        parameters: &[],
+        source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
+    },
 ];
+
+const ISCA: &str =
+    "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008, section 4";
+const SC: &str =
+    "Ahn et al., HyperX: topology, routing, and packaging of efficient large-scale networks, SC 2009, section 4";
 
 impl Routing {
     /// The routing of this name.
@@ -144,6 +224,15 @@ impl Routing {
             "dally:basic" => Self::DallyBasic,
             "dally:improved" => Self::DallyImproved,
             "dally:adaptive" => Self::DallyAdaptive,
+            "tree:adaptive" => Self::TreeAdaptive,
+            "tree:static" => Self::TreeStatic,
+            "dragonfly:minimal" => Self::DragonflyMinimal,
+            "dragonfly:valiant" => Self::DragonflyValiant,
+            "dragonfly:ugal" => Self::DragonflyUgal,
+            "hyperx:dor" => Self::HyperxDor,
+            "hyperx:adaptive" => Self::HyperxAdaptive,
+            "graph:shortest" => Self::GraphShortest,
+            "graph:updown" => Self::GraphUpDown,
             _ => {
                 let known: Vec<&str> = ROUTINGS.iter().map(|component| component.name).collect();
                 return Err(Refusal::unknown("routing", name, &known));
@@ -167,6 +256,15 @@ impl Routing {
             Self::DallyBasic => "dally:basic",
             Self::DallyImproved => "dally:improved",
             Self::DallyAdaptive => "dally:adaptive",
+            Self::TreeAdaptive => "tree:adaptive",
+            Self::TreeStatic => "tree:static",
+            Self::DragonflyMinimal => "dragonfly:minimal",
+            Self::DragonflyValiant => "dragonfly:valiant",
+            Self::DragonflyUgal => "dragonfly:ugal",
+            Self::HyperxDor => "hyperx:dor",
+            Self::HyperxAdaptive => "hyperx:adaptive",
+            Self::GraphShortest => "graph:shortest",
+            Self::GraphUpDown => "graph:updown",
         }
     }
 
@@ -174,7 +272,10 @@ impl Routing {
     #[must_use]
     pub const fn min_vcs(self, dimensions: usize) -> usize {
         match self {
-            Self::BubbleOblivious => 1,
+            Self::BubbleOblivious | Self::TreeAdaptive | Self::TreeStatic | Self::HyperxDor => 1,
+            // Of a hop between switches at least; the network may need more.
+            Self::GraphShortest | Self::GraphUpDown => 1,
+            Self::DragonflyValiant | Self::DragonflyUgal => 3,
             Self::DoubleOblivious | Self::DoubleAdaptive => dimensions,
             Self::HexaOblivious | Self::HexaAdaptive => 6,
             Self::DallyAdaptive => 3,
@@ -198,7 +299,30 @@ impl Routing {
     /// True if packets that enter a ring leave a bubble there.
     #[must_use]
     pub const fn uses_bubble(self) -> bool {
-        !matches!(self, Self::DallyTrc | Self::DallyBasic | Self::DallyImproved | Self::DallyAdaptive)
+        !(self.is_for_switches() || self.uses_datelines())
+    }
+
+    /// True if channels cut every ring open: it needs rings that wrap at a coordinate.
+    #[must_use]
+    pub const fn uses_datelines(self) -> bool {
+        matches!(self, Self::DallyTrc | Self::DallyBasic | Self::DallyImproved | Self::DallyAdaptive)
+    }
+
+    /// True if it is for networks of switches, not for direct networks.
+    #[must_use]
+    pub const fn is_for_switches(self) -> bool {
+        matches!(
+            self,
+            Self::TreeAdaptive
+                | Self::TreeStatic
+                | Self::DragonflyMinimal
+                | Self::DragonflyValiant
+                | Self::DragonflyUgal
+                | Self::HyperxDor
+                | Self::HyperxAdaptive
+                | Self::GraphShortest
+                | Self::GraphUpDown
+        )
     }
 
     /// True if every channel has an order of dimensions of its own.

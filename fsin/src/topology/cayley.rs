@@ -174,7 +174,7 @@ impl Topology for Cayley {
     }
 
     fn shape(&self) -> Shape {
-        Shape { dimensions: self.dimensions, ways: self.ways }
+        Shape::direct(self.dimensions, self.ways)
     }
 
     fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {

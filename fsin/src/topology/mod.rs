@@ -9,11 +9,13 @@ mod cayley;
 mod circulant;
 mod grid;
 mod survey;
+pub mod switched;
 mod twisted;
 
 pub use cayley::Cayley;
 pub use grid::Grid;
 pub use survey::Survey;
+pub use switched::Switched;
 
 /// Most dimensions that a topology can have: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
@@ -21,10 +23,10 @@ pub const MAX_DIMENSIONS: usize = 20;
 /// Hops still to go in each dimension, signed by direction; 0 beyond the topology's dimensions.
 pub type Offsets = [i16; MAX_DIMENSIONS];
 
-/// A directed link of a node: dimension and way.
+/// A directed link of a node: in a direct network a dimension and a way, in a network of switches just a number.
 ///
-/// Ports are numbered dimension by dimension, + before - (and only + with one-way links). A packet that leaves through a
-/// port arrives at the neighbour in the transit queues of the same number.
+/// In direct networks ports are numbered dimension by dimension, + before - (and only + with one-way links). In all
+/// networks a packet that leaves through a port arrives at the neighbour in the transit queues of the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Port(pub u8);
 
@@ -36,12 +38,13 @@ impl Port {
     }
 }
 
-/// The shape of a direct network: every node has a router and the same number of ports.
+/// The shape of a network. In a direct network every node sends, receives and passes on, and all have the same number of
+/// ports. In a network of switches the first nodes are endpoints, which send and receive, and those after them switches.
 pub trait Topology: Debug + Send + Sync {
     /// The specification that builds this topology again, such as `torus:16x16`.
     fn spec(&self) -> String;
 
-    /// Dimensions, sizes and numbering of the nodes.
+    /// Dimensions, sizes and numbering of the nodes that send and receive.
     fn geometry(&self) -> &Geometry;
 
     /// Ways of each dimension: 1 (only +) or 2 (+ and -).
@@ -61,34 +64,69 @@ pub trait Topology: Debug + Send + Sync {
     /// True if the network looks the same from every node.
     fn looks_alike(&self) -> bool;
 
-    /// Number of nodes.
+    /// Number of nodes, switches included.
     fn nodes(&self) -> usize {
         self.geometry().nodes()
     }
 
+    /// Number of nodes that send and receive: the first ones.
+    fn endpoints(&self) -> usize {
+        self.geometry().nodes()
+    }
+
+    /// The network of switches, if it is one.
+    fn switched(&self) -> Option<&Switched> {
+        None
+    }
+
     /// Dimensions and ways: all that port arithmetic needs.
     fn shape(&self) -> Shape {
-        Shape { dimensions: self.geometry().sizes().len(), ways: self.ways() }
+        Shape::direct(self.geometry().sizes().len(), self.ways())
     }
 }
 
-/// How many dimensions, and how many ways in each.
+/// How many dimensions, and how many ways in each; or how many ports of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// 1 to [`MAX_DIMENSIONS`].
+    /// 1 to [`MAX_DIMENSIONS`]; of a network of switches, [`STATE_WORDS`].
     pub dimensions: usize,
-    /// 1 or 2.
+    /// 1 or 2; of a network of switches, 0.
     pub ways: usize,
+    /// Ports of the switch that has most; 0 of a direct network.
+    switch_ports: usize,
 }
 
+/// Words that a packet in a network of switches carries, where others carry hops to go.
+pub const STATE_WORDS: usize = 2;
+
 impl Shape {
-    /// Ports of each node.
+    /// Of a direct network.
     #[must_use]
-    pub const fn ports(self) -> usize {
-        self.dimensions * self.ways
+    pub const fn direct(dimensions: usize, ways: usize) -> Self {
+        Self { dimensions, ways, switch_ports: 0 }
     }
 
-    /// The port of a dimension and direction.
+    /// Of a network of switches with so many ports each.
+    #[must_use]
+    pub const fn switched(ports: usize) -> Self {
+        Self { dimensions: STATE_WORDS, ways: 0, switch_ports: ports }
+    }
+
+    /// True of a network of switches: ports have no dimension.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_switched(self) -> bool {
+        self.ways == 0
+    }
+
+    /// Ports of each node.
+    #[must_use]
+    #[inline(always)]
+    pub const fn ports(self) -> usize {
+        self.dimensions * self.ways + self.switch_ports
+    }
+
+    /// The port of a dimension and direction of a direct network.
     #[must_use]
     #[inline]
     pub fn port(self, dimension: usize, positive: bool) -> Port {
@@ -97,7 +135,7 @@ impl Shape {
         Port((dimension * self.ways + way) as u8)
     }
 
-    /// The dimension of a port, and whether it leads in + direction.
+    /// The dimension of a port of a direct network, and whether it leads in + direction.
     #[must_use]
     #[inline]
     pub const fn direction(self, port: Port) -> (usize, bool) {
@@ -198,7 +236,108 @@ pub const TOPOLOGIES: &[Component] = &[
         }],
         source: "Furber, Temple, Brown, High-performance computing for systems of spiking neurons, 2006",
     },
+    Component {
+        name: "fattree",
+        about: "k-ary n-tree: k^n endpoints, n levels of k^(n-1) switches with k links down and, below the top, k up; \
+                diameter 2 n, bisection k^n / 2",
+        parameters: &[ARITY, LEVELS],
+        source: "Petrini and Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, \
+                 IPPS 1997",
+    },
+    Component {
+        name: "thintree",
+        about: "k:k'-ary n-thin-tree: k^n endpoints, switches with k links down and k' up: k'^l k^(n-l) links between \
+                levels l and l + 1; diameter 2 n",
+        parameters: &[ARITY, THIN_ARITY, LEVELS],
+        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
+                 networks, Parallel Computing 36, 2010",
+    },
+    Component {
+        name: "slimtree",
+        about: "k:k'-ary n-slim-tree: as the thin tree, with k' links down instead of k from the top: k^(n-1) k' endpoints, \
+                half of them in each half of a tree with k' = 2; diameter 2 n",
+        parameters: &[ARITY, THIN_ARITY, LEVELS],
+        source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
+                 networks, Parallel Computing 36, 2010",
+    },
+    Component {
+        name: "dragonfly",
+        about: "g groups of a switches, all of a group linked with each other, each with p endpoints and h links to other \
+                groups; at most a h + 1 groups, p a g endpoints; diameter 5 with the links to endpoints",
+        parameters: &[
+            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
+            Parameter { name: "a", about: "switches of each group", range: "1 to 254", default: "" },
+            Parameter { name: "h", about: "links of each switch to other groups", range: "1 to 254", default: "" },
+            Parameter { name: "g", about: "groups", range: "2 to a h + 1", default: "a h + 1" },
+            Parameter {
+                name: "arrangement",
+                about: "where the links of a group lead: to groups 0, 1, 2, ... (absolute), to those 1, 2, 3, ... further \
+                        (relative), or 1 further, 1 back, 2 further, ... (circulant)",
+                range: "absolute, relative, circulant",
+                default: "absolute",
+            },
+        ],
+        source: "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
+                 Camarero, Vallejo, Beivide, Topological characterization of Hamming and dragonfly networks, TACO 11(4), \
+                 2014",
+    },
+    Component {
+        name: "hyperx",
+        about: "switches in a grid, all of a row linked with each other in every dimension, and endpoints at each: \
+                hyperx:4x4:4; with as many endpoints as a row a flattened butterfly; diameter n + 2",
+        parameters: &[
+            Parameter {
+                name: "sizes",
+                about: "switches in each dimension, separated by x",
+                range: "1 to 15 sizes of 1..=254",
+                default: "",
+            },
+            Parameter {
+                name: "endpoints",
+                about: "after a second colon, of each switch",
+                range: "1 to 254",
+                default: "",
+            },
+        ],
+        source: "Ahn, Binkert, Davis, McLaren, Schreiber, HyperX: topology, routing, and packaging of efficient \
+                 large-scale networks, SC 2009; Kim, Balfour, Dally, Flattened butterfly topology, MICRO 2007",
+    },
+    Component {
+        name: "rrg",
+        about: "random regular graph (Jellyfish): s switches with d links to others, drawn by the seed, and p endpoints each",
+        parameters: &[
+            Parameter { name: "s", about: "switches", range: "2 to 4096, s d even", default: "" },
+            Parameter {
+                name: "d",
+                about: "links of each switch to others",
+                range: "2 to min(s - 1, 254)",
+                default: "",
+            },
+            Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
+            Parameter { name: "seed", about: "of the draw of the links", range: "whole number", default: "1" },
+        ],
+        source: "Singla, Hong, Popa, Godfrey, Jellyfish: networking data centers randomly, NSDI 2012",
+    },
+    Component {
+        name: "graph",
+        about: "switches and links of a file: lines `A B` of links, or undirected DOT; endpoints at each switch",
+        parameters: &[
+            Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
+            Parameter {
+                name: "endpoints",
+                about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT the attribute \
+                        endpoints=2 of a node, say otherwise",
+                range: "0 to 254",
+                default: "1",
+            },
+        ],
+        source: "Graphviz, The DOT language",
+    },
 ];
+
+const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 254", default: "" };
+const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 254", default: "" };
+const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 254", default: "" };
 
 const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
 
@@ -218,11 +357,44 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
         "circpk" => Box::new(circulant::circpk(sizes, ways)?),
         "spidergon" => Box::new(circulant::spidergon(sizes, ways)?),
         "spinnaker" => Box::new(twisted::spinnaker(sizes, ways)?),
+        "fattree" => Box::new(both_ways(spec, ways, switched::fat(sizes)?)?),
+        "thintree" => Box::new(both_ways(spec, ways, switched::thin(sizes)?)?),
+        "slimtree" => Box::new(both_ways(spec, ways, switched::slim(sizes)?)?),
+        "dragonfly" => Box::new(both_ways(spec, ways, switched::parse_dragonfly(sizes)?)?),
+        "hyperx" => Box::new(both_ways(spec, ways, switched::parse_hyperx(sizes)?)?),
+        "rrg" => Box::new(both_ways(spec, ways, switched::parse_random(sizes)?)?),
+        "graph" => Box::new(both_ways(spec, ways, switched::parse_graph(sizes)?)?),
         _ => {
             let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
             return Err(Refusal::unknown("topology", name, &known));
         }
     })
+}
+
+/// The topology of a specification, with so many links dead, drawn from `seed`.
+///
+/// # Errors
+/// Those of [`parse`], faults in a network without switches, more faults than links, endpoints that are cut off.
+pub fn parse_with_faults(spec: &str, ways: usize, faults: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
+    let topology = parse(spec, ways)?;
+    if faults == 0 {
+        return Ok(topology);
+    }
+    match topology.switched() {
+        Some(network) => Ok(Box::new(network.with_faults(faults, seed)?)),
+        None => Err(Refusal::value(
+            format!("--faults {faults}: the routings of {spec} cannot avoid dead links"),
+            "leave it out, or use a network of switches with --routing graph:updown or graph:shortest",
+        )),
+    }
+}
+
+/// Networks of switches have no other links.
+fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, Refusal> {
+    match ways {
+        2 => Ok(network),
+        _ => Err(Refusal::value(format!("the links of {spec} lead both ways"), "use --ways 2, or leave it out")),
+    }
 }
 
 /// A whole number that stands in a specification.

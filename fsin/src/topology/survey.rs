@@ -1,25 +1,30 @@
 //! What a topology is like: links, degree, distances, and how much uniform load its links bear.
 
+use petgraph::algo::maximum_flow::dinics;
+use petgraph::graph::{DiGraph, NodeIndex};
 use trgen::NodeId;
 
-use super::{Port, Topology};
+use super::{Port, Switched, Topology};
 
 /// Figures of a topology, counted node by node: no formula enters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
-    /// \[nodes\]
+    /// \[nodes\] That send and receive.
     pub nodes: usize,
-    /// \[links\] One-way: a link both ways counts as two.
+    /// \[switches\] That only pass on; 0 of a direct network.
+    pub switches: usize,
+    /// \[links\] One-way: a link both ways counts as two. Those to endpoints count too.
     pub links: usize,
-    /// \[links\] That leave the node with fewest.
+    /// \[links\] That leave the router with fewest: a node of a direct network, or a switch.
     pub degree_min: usize,
-    /// \[links\] That leave the node with most.
+    /// \[links\] That leave the router with most.
     pub degree_max: usize,
-    /// \[hops\] Longest shortest path.
+    /// \[hops\] Longest shortest path between nodes that send and receive.
     pub diameter: u32,
-    /// \[hops\] Mean length of shortest paths between different nodes; `None` of a single node.
+    /// \[hops\] Mean length of shortest paths between different ones; `None` of a single node.
     pub distance_mean: Option<f64>,
-    /// \[links\] One-way, from the lower half of the node numbers to the upper half.
+    /// \[links\] One-way, from the lower half of the node numbers to the upper half; in a network of switches, as many as
+    /// must be cut so that no path is left from one half of the endpoints to the other.
     pub middle_links: usize,
     /// \[phits/node/cycle\] Most uniform load that any routing could carry: what all links together bear, or those that
     /// cross the middle of the node numbers, whichever is less. `None` of a single node.
@@ -40,16 +45,21 @@ impl Survey {
             .collect();
         let links = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours.iter().map(Vec::len);
-        let starts = if topology.looks_alike() { 1 } else { nodes };
+        let ends = topology.endpoints();
+        let starts = if topology.looks_alike() { 1 } else { ends };
         let mut diameter = 0;
         let mut sum = 0u64;
         for start in 0..starts {
-            let distances = distances(&neighbours, start);
+            let mut distances = distances(&neighbours, start);
+            distances.truncate(ends);
             diameter = diameter.max(distances.iter().copied().max().unwrap_or(0));
             sum += distances.into_iter().map(u64::from).sum::<u64>();
         }
-        let pairs = (starts * (nodes - 1)) as f64;
-        let distance_mean = (nodes > 1).then(|| sum as f64 / pairs);
+        let pairs = (starts * (ends - 1)) as f64;
+        let distance_mean = (ends > 1).then(|| sum as f64 / pairs);
+        if let Some(network) = topology.switched() {
+            return Self::of_switches(network, &neighbours, diameter, distance_mean);
+        }
         let half = nodes / 2;
         let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
         let uniform_load_bound = distance_mean.map(|mean| {
@@ -60,6 +70,7 @@ impl Survey {
         });
         Self {
             nodes,
+            switches: 0,
             links,
             degree_min: degrees().min().unwrap_or(0),
             degree_max: degrees().max().unwrap_or(0),
@@ -69,6 +80,54 @@ impl Survey {
             uniform_load_bound,
         }
     }
+}
+
+impl Survey {
+    fn of_switches(network: &Switched, neighbours: &[Vec<usize>], diameter: u32, distance_mean: Option<f64>) -> Self {
+        let nodes = network.endpoints();
+        let links: usize = neighbours.iter().map(Vec::len).sum();
+        let degrees = || neighbours[nodes..].iter().map(Vec::len);
+        let half = nodes / 2;
+        let middle_links = if half == 0 { 0 } else { cut(neighbours, half, nodes) };
+        let uniform_load_bound = distance_mean.map(|mean| {
+            // Every packet takes the link of its source and that of its destination, and others between switches.
+            let between = links - 2 * nodes;
+            let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
+            let crossing = half as f64 * (nodes - half) as f64 / (nodes - 1) as f64;
+            all.min(middle_links as f64 / crossing).min(1.0)
+        });
+        Self {
+            nodes,
+            switches: neighbours.len() - nodes,
+            links,
+            degree_min: degrees().min().unwrap_or(0),
+            degree_max: degrees().max().unwrap_or(0),
+            diameter,
+            distance_mean,
+            middle_links,
+            uniform_load_bound,
+        }
+    }
+}
+
+/// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between them.
+fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
+    let mut graph: DiGraph<(), u32> = DiGraph::new();
+    for _ in 0..neighbours.len() + 2 {
+        graph.add_node(());
+    }
+    let (source, sink) = (NodeIndex::new(neighbours.len()), NodeIndex::new(neighbours.len() + 1));
+    for (here, there) in
+        neighbours.iter().enumerate().flat_map(|(here, list)| list.iter().map(move |&there| (here, there)))
+    {
+        graph.add_edge(NodeIndex::new(here), NodeIndex::new(there), 1);
+    }
+    for endpoint in 0..endpoints {
+        let (from, to) =
+            if endpoint < half { (source, NodeIndex::new(endpoint)) } else { (NodeIndex::new(endpoint), sink) };
+        graph.add_edge(from, to, 1);
+    }
+    dinics(&graph, source, sink).0 as usize
 }
 
 /// \[hops\] From `start` to every node, breadth first.

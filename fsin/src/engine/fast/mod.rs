@@ -107,6 +107,7 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
         (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
         (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
         (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
+        (..=4, _, _, ..=MAX_QUEUES, _) => fast!(any, 4, 63, 63),
         (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
         _ => None,
     }
@@ -141,8 +142,9 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
-        let interface = Interface::new(count, params.source_queue);
-        let rules = Rules::new(params, layout, topology.geometry());
+        let endpoints = topology.endpoints();
+        let interface = Interface::new(endpoints, params.source_queue);
+        let rules = Rules::new(params, layout, &*topology);
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
         let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
@@ -156,10 +158,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             span,
             pool,
             interface,
-            sequences: vec![0; count],
+            sequences: vec![0; endpoints],
             sending: Vec::new(),
-            is_sending: vec![false; count],
-            recorder: Recorder::new(count),
+            is_sending: vec![false; endpoints],
+            recorder: Recorder::new(endpoints),
             in_flight: 0,
             moves_until: Cycle::FIRST.0,
         })

@@ -142,6 +142,12 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
         no_link || self.router.lanes[output.index(self.rules.layout.vcs())].credits == 0
     }
 
+    #[inline]
+    fn packets_ahead(&self, output: OutputVc) -> u32 {
+        let credits = self.router.lanes[output.index(self.rules.layout.vcs())].credits;
+        self.rules.queue_packets - u32::from(credits)
+    }
+
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
         if self.router.links[output.port.index()].downstream == NONE {
             return None;
@@ -173,6 +179,7 @@ fn head<'a, L: Layout, const D: usize>(
     Head {
         node: NodeId(node),
         input: if input < rules.outputs() { Input::Transit(rules.channel(input)) } else { Input::Injection },
+        destination: NodeId(packet.destination),
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,
         now,
@@ -681,8 +688,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         lane.waiting.pop(packet);
         lane.departed = Stamp::new(self.clock);
         router.leaving |= 1 << input;
-        let (dimension, positive) = rules.layout.shape().direction(output.port);
-        packet.offsets[dimension] -= if positive { 1 } else { -1 };
+        let number = NodeId(self.first + node as u32);
+        rules.requests.hop(number, NodeId(packet.destination), packet.key, output.port, &mut packet.offsets);
         packet.hops += 1;
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);

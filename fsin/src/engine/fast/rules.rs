@@ -2,11 +2,10 @@
 
 use std::ops::Deref;
 
-use trgen::Geometry;
-
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::{Arbitration, Consumption, RouterParams};
+use crate::topology::Topology;
 
 /// Settings of the router, prepared for use in every cycle.
 #[derive(Clone, Debug)]
@@ -36,8 +35,8 @@ impl<L> Deref for Rules<L> {
 }
 
 impl<L: Layout> Rules<L> {
-    pub(super) fn new(params: RouterParams, layout: L, geometry: &Geometry) -> Self {
-        let requests = Requests::new(&params, layout, geometry);
+    pub(super) fn new(params: RouterParams, layout: L, topology: &dyn Topology) -> Self {
+        let requests = Requests::new(&params, layout, topology);
         let outputs = layout.shape().ports() * layout.vcs();
         let deterministic = (0..outputs)
             .filter(|&output| OutputVc::at(output, layout.vcs()).vc < requests.first_adaptive())

@@ -1,0 +1,189 @@
+//! How packets find their way through a network of switches.
+//!
+//! In a direct network a packet carries the hops that it has to go in each dimension. Here it carries its destination and
+//! two words of state, and the switch where it stands knows the ways. A **way** is a port, the virtual channels that the
+//! packet may take there, and how many hops it would have to go. Of the ways of the first tier that have an open channel
+//! one is taken: that with fewest packets ahead, drawn among equals; in trees any, drawn, as in the original. Ways of later tiers are for packets that find no
+//! other: the escape channel.
+//!
+//! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
+//! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience.
+//!
+//! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
+//! class c of C has the channels c, c + C, c + 2 C, ...
+
+use std::sync::Arc;
+
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+use super::RouterParams;
+use crate::routing::Routing;
+use crate::topology::Port;
+use crate::topology::switched::{Fabric, Plan, Switched};
+
+mod dragonfly;
+mod hyperx;
+mod paths;
+mod tree;
+
+/// A port that a packet may leave through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// The port.
+    pub port: Port,
+    /// The virtual channels, as a mask.
+    pub vcs: u32,
+    /// Ways of a tier are considered if none of those before passes.
+    pub tier: u8,
+    /// \[hops\] To the last switch, this way.
+    pub hops: u8,
+}
+
+/// A packet at a switch, as guides see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a> {
+    /// Where it is.
+    pub node: NodeId,
+    /// Where it goes to.
+    pub destination: NodeId,
+    /// Names (run seed, packet) in draws.
+    pub key: u64,
+    /// What it carries.
+    pub state: &'a [i16],
+}
+
+#[derive(Debug)]
+enum Scheme {
+    Tree(tree::TreeGuide),
+    Dragonfly(dragonfly::DragonflyGuide),
+    Hyperx(hyperx::HyperxGuide),
+    Shortest(paths::Shortest),
+    UpDown(paths::UpDown),
+}
+
+/// The ways of a network of switches, for a routing.
+#[derive(Debug)]
+pub struct Guide {
+    fabric: Arc<Fabric>,
+    /// All channels, as a mask.
+    all: u32,
+    scheme: Scheme,
+}
+
+impl Guide {
+    /// The guide of a network for the routing and the number of channels that are set.
+    ///
+    /// # Errors
+    /// A routing that is not for this network, or too few channels for it.
+    pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, Refusal> {
+        let fabric = Arc::clone(network.fabric());
+        let vcs = params.vcs;
+        let knows_the_plan_only = !matches!(params.routing, Routing::GraphShortest | Routing::GraphUpDown);
+        if fabric.faults() > 0 && knows_the_plan_only {
+            let what = format!("--routing {} cannot avoid dead links", params.routing.name());
+            return Err(Refusal::value(what, "use --routing graph:updown or graph:shortest with --faults"));
+        }
+        let scheme = match (params.routing, network.plan()) {
+            (Routing::TreeAdaptive | Routing::TreeStatic, Plan::Tree(plan)) => {
+                Scheme::Tree(tree::TreeGuide::new(plan, &fabric, params.routing == Routing::TreeAdaptive))
+            }
+            (Routing::DragonflyMinimal | Routing::DragonflyValiant | Routing::DragonflyUgal, Plan::Dragonfly(plan)) => {
+                Scheme::Dragonfly(dragonfly::DragonflyGuide::new(plan, params.routing, vcs))
+            }
+            (Routing::HyperxDor | Routing::HyperxAdaptive, Plan::Hyperx(plan)) => {
+                Scheme::Hyperx(hyperx::HyperxGuide::new(plan, &fabric, params.routing == Routing::HyperxAdaptive))
+            }
+            (Routing::GraphShortest, _) => {
+                let shortest = paths::Shortest::new(&fabric, vcs, params.alternatives)?;
+                if vcs < shortest.classes() {
+                    let needed = shortest.classes();
+                    return Err(Refusal::value(
+                        format!(
+                            "--routing graph:shortest needs a virtual channel for each hop between switches, {needed} in \
+                             this network, --vcs is {vcs}"
+                        ),
+                        format!("use --vcs {needed} or more, or --routing graph:updown"),
+                    ));
+                }
+                Scheme::Shortest(shortest)
+            }
+            (Routing::GraphUpDown, _) => Scheme::UpDown(paths::UpDown::new(&fabric)?),
+            (routing, plan) => {
+                let own = plan.name();
+                return Err(Refusal::value(
+                    format!("--routing {} is not for networks such as this one", routing.name()),
+                    match plan {
+                        Plan::Tree(_) => format!("use --routing {own}:adaptive, {own}:static, or graph:updown"),
+                        Plan::Dragonfly(_) => format!("use --routing {own}:minimal, {own}:valiant or {own}:ugal"),
+                        Plan::Hyperx(_) => format!("use --routing {own}:dor or {own}:adaptive"),
+                        Plan::Graph => "use --routing graph:updown or graph:shortest".to_owned(),
+                    },
+                ));
+            }
+        };
+        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })
+    }
+
+    /// Shows every way of a packet, those of the same tier together.
+    #[inline]
+    pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
+        let Visit { node, destination, .. } = *visit;
+        if node.index() < self.fabric.endpoints() {
+            return see(Way { port: self.fabric.port(node, 0), vcs: self.all, tier: 0, hops: 1 });
+        }
+        let (home, port) = self.fabric.home(destination);
+        if home == node {
+            return see(Way { port, vcs: self.all, tier: 0, hops: 1 });
+        }
+        match &self.scheme {
+            Scheme::Tree(tree) => tree.ways(self.all, node, destination, see),
+            Scheme::Dragonfly(dragonfly) => dragonfly.ways(&self.fabric, visit, home, see),
+            Scheme::Hyperx(hyperx) => hyperx.ways(self.all, visit, home, see),
+            Scheme::Shortest(shortest) => shortest.ways(visit, home, see),
+            Scheme::UpDown(up_down) => up_down.ways(self.all, visit, home, see),
+        }
+    }
+
+    /// True if packets ahead do not count among open ways: in trees, as in the original.
+    #[inline]
+    pub const fn draws(&self) -> bool {
+        matches!(self.scheme, Scheme::Tree(_))
+    }
+
+    /// True if this packet weighs its ways of the first tier.
+    #[inline]
+    pub fn weighs(&self, visit: &Visit<'_>) -> bool {
+        match &self.scheme {
+            Scheme::Dragonfly(dragonfly) => dragonfly.weighs(visit),
+            Scheme::Hyperx(hyperx) => hyperx.weighs(),
+            _ => false,
+        }
+    }
+
+    /// What a packet carries after it has left through a port.
+    #[inline]
+    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
+        let Some(next) = self.fabric.neighbour(node, port) else { return };
+        if node.index() < self.fabric.endpoints() || next.index() < self.fabric.endpoints() {
+            return;
+        }
+        let (home, _) = self.fabric.home(destination);
+        match &self.scheme {
+            Scheme::Tree(_) => {}
+            Scheme::Dragonfly(dragonfly) => {
+                let before = [state[0], state[1]];
+                let visit = Visit { node, destination, key, state: &before };
+                dragonfly.hop(&self.fabric, &visit, home, port, next, state);
+            }
+            Scheme::Hyperx(hyperx) => hyperx.hop(node, next, home, state),
+            Scheme::Shortest(_) => state[0] += 1,
+            Scheme::UpDown(up_down) => up_down.hop(node, next, state),
+        }
+    }
+}
+
+/// The channels of each of `classes` classes, as masks.
+fn classes(classes: usize, vcs: usize) -> Vec<u32> {
+    (0..classes).map(|class| (0..vcs).filter(|vc| vc % classes == class).fold(0, |mask, vc| mask | 1 << vc)).collect()
+}

@@ -1,0 +1,85 @@
+//! Dead links.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+use trgen::rng::{Purpose, mix2, pick};
+
+use super::{NOWHERE, Switched};
+use crate::topology::{Port, Topology};
+
+/// Most pairs that a refusal names.
+const NAMED: usize = 4;
+
+impl Switched {
+    /// The same network with so many links between switches dead, both ways; which ones is drawn from `seed`. All links
+    /// have the same chance.
+    ///
+    /// # Errors
+    /// More faults than links, or endpoints that cannot reach each other any more, with some of them.
+    pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, Refusal> {
+        let mut fabric = (*self.fabric).clone();
+        let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
+        let ports = |node: NodeId| {
+            let ports = (0..fabric.ports()).map(|port| Port(port as u8));
+            ports.filter_map(move |port| Some((port, self.fabric.neighbour(node, port)?)))
+        };
+        // Each link from its lower end, several between the same two switches one by one.
+        let mut alive: Vec<(NodeId, NodeId)> = switches()
+            .flat_map(|node| ports(node).map(move |(_, there)| (node, there)))
+            .filter(|(node, there)| node < there)
+            .collect();
+        if count > alive.len() {
+            let what = format!("--faults {count}: {} has {} links between switches", self.spec(), alive.len());
+            return Err(Refusal::value(what, "use fewer"));
+        }
+        let key = mix2(seed, Purpose::Setup as u64);
+        let mut dead = Vec::new();
+        for fault in 0..count {
+            let drawn = pick(mix2(key, fault as u64), alive.len() as u32);
+            dead.push(alive.swap_remove(drawn as usize));
+        }
+        for (one, other) in dead {
+            for (from, to) in [(one, other), (other, one)] {
+                let row = &mut fabric.neighbours[from.index() * fabric.ports..][..fabric.ports];
+                if let Some(neighbour) = row.iter_mut().find(|neighbour| **neighbour == to.0) {
+                    *neighbour = NOWHERE;
+                }
+            }
+        }
+        fabric.faults = count;
+        let damaged = Self { fabric: Arc::new(fabric), ..self.clone() };
+        damaged.check_reachable()?;
+        Ok(damaged)
+    }
+
+    /// Refuses a network in which some endpoints cannot reach others, and names pairs of them.
+    fn check_reachable(&self) -> Result<(), Refusal> {
+        let fabric = &self.fabric;
+        let mut seen: HashSet<NodeId> = HashSet::new();
+        let mut reached = vec![fabric.home(NodeId(0)).0];
+        while let Some(node) = reached.pop() {
+            if seen.insert(node) {
+                reached.extend((0..fabric.ports()).filter_map(|port| fabric.neighbour(node, Port(port as u8))));
+            }
+        }
+        let endpoints = || (0..fabric.endpoints()).map(NodeId::at);
+        let cut_off: Vec<NodeId> = endpoints().filter(|&endpoint| !seen.contains(&fabric.home(endpoint).0)).collect();
+        if cut_off.is_empty() {
+            return Ok(());
+        }
+        let mut pairs: Vec<String> = cut_off.iter().take(NAMED).map(|other| format!("0 and {other}")).collect();
+        if cut_off.len() > NAMED {
+            pairs.push(format!("{} more with 0", cut_off.len() - NAMED));
+        }
+        let what = format!(
+            "--faults {}: endpoints cannot reach each other in {}: {}",
+            fabric.faults,
+            self.spec(),
+            pairs.join(", ")
+        );
+        Err(Refusal::value(what, "use fewer faults, or another --seed"))
+    }
+}

@@ -1,0 +1,112 @@
+//! Random regular graphs.
+
+use std::collections::HashSet;
+
+use trgen::catalog::Refusal;
+use trgen::rng::{Purpose, mix2, pick};
+
+use super::graph::{Switches, is_connected};
+use super::{Plan, Switched};
+use crate::topology::number;
+
+const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
+
+/// Parses `s=64,d=8,p=4,seed=1`.
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+    let spec = format!("rrg:{words}");
+    let mut given: [Option<u32>; 4] = [None, None, None, Some(1)];
+    for word in words.split(',') {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let at = ["s", "d", "p", "seed"].iter().position(|&known| known == name).ok_or_else(|| {
+            let what = format!("`{word}` in `{spec}` is not one of s=, d=, p=, seed=");
+            Refusal::value(what, format!("write it as in `{EXAMPLE}`"))
+        })?;
+        given[at] = Some(number(&spec, value, EXAMPLE)?);
+    }
+    let [Some(switches), Some(degree), Some(endpoints), Some(seed)] = given else {
+        let what = format!("`{spec}` lacks one of s, d, p");
+        return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+    };
+    let bad = |what: String, remedy: String| Err(Refusal::value(format!("{what} in `{spec}` is out of range"), remedy));
+    if !(3..=super::graph::MAX_SWITCHES as u32).contains(&switches) {
+        return bad(format!("s = {switches}"), format!("use 3 to {}", super::graph::MAX_SWITCHES));
+    }
+    let most = (switches - 1).min(254);
+    if !(2..=most).contains(&degree) || !(switches * degree).is_multiple_of(2) {
+        return bad(format!("d = {degree}"), format!("use 2 to {most}, with s d even"));
+    }
+    if !(1..=254).contains(&endpoints) {
+        return bad(format!("p = {endpoints}"), "use 1 to 254".to_owned());
+    }
+    let links = draw(switches, degree, seed.into());
+    let names = (0..switches).map(|switch| switch.to_string()).collect();
+    Switches { names, endpoints: vec![endpoints; switches as usize], links }.build(spec, Plan::Graph)
+}
+
+/// Begins with a regular graph and exchanges the ends of two links, both drawn, many times for each link, wherever that
+/// makes no link a loop or double. Goes on until all switches hang together.
+fn draw(switches: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
+    let mut links = Vec::new();
+    for switch in 0..switches {
+        for jump in 1..=degree / 2 {
+            links.push((switch, (switch + jump) % switches));
+        }
+        // An odd degree, and so an even number of switches: a link across.
+        if degree % 2 == 1 && switch < switches / 2 {
+            links.push((switch, switch + switches / 2));
+        }
+    }
+    let name = |a: u32, b: u32| (a.min(b), a.max(b));
+    let mut known: HashSet<(u32, u32)> = links.iter().map(|&(a, b)| name(a, b)).collect();
+    let key = mix2(mix2(seed, Purpose::Setup as u64), u64::from(switches) << 32 | u64::from(degree));
+    let mut draws = 0;
+    loop {
+        for _ in 0..links.len() * EXCHANGES {
+            let mut below = |bound: usize| {
+                draws += 1;
+                pick(mix2(key, draws), bound as u32) as usize
+            };
+            let (first, second, crossed) = (below(links.len()), below(links.len()), below(2) == 1);
+            let ((a, b), (c, d)) = (links[first], links[second]);
+            let (c, d) = if crossed { (d, c) } else { (c, d) };
+            let (one, other) = ((a, c), (b, d));
+            let new = a != c && b != d && !known.contains(&name(a, c)) && !known.contains(&name(b, d));
+            if first == second || !new || name(a, c) == name(b, d) {
+                continue;
+            }
+            known.remove(&name(a, b));
+            known.remove(&name(c, d));
+            known.insert(name(a, c));
+            known.insert(name(b, d));
+            (links[first], links[second]) = (one, other);
+        }
+        if is_connected(switches as usize, &links) {
+            return links;
+        }
+    }
+}
+
+/// Attempts for each link: several times what mixes.
+const EXCHANGES: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_are_regular_simple_connected_and_their_seed_s() {
+        for (switches, degree) in [(3, 2), (4, 3), (10, 3), (16, 4), (64, 8), (9, 8)] {
+            let links = draw(switches, degree, 1);
+            let mut counts = vec![0; switches as usize];
+            let mut seen = HashSet::new();
+            for &(a, b) in &links {
+                assert!(a != b && seen.insert((a.min(b), a.max(b))), "{switches} {degree}");
+                counts[a as usize] += 1;
+                counts[b as usize] += 1;
+            }
+            assert!(counts.iter().all(|&count| count == degree) && is_connected(switches as usize, &links));
+            assert_eq!(links, draw(switches, degree, 1));
+        }
+        assert_ne!(draw(64, 8, 1), draw(64, 8, 2));
+    }
+}

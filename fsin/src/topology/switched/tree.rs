@@ -1,0 +1,147 @@
+//! Trees with several ways up: fat, thin and slim ones.
+//!
+//! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i where
+//! i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of m_(l+1)
+//! children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
+
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+use super::{Link, Plan, Switched, check_nodes};
+use crate::topology::number;
+
+/// A tree: how many children the nodes of each level have, and how many parents.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    /// By level from 1: children of its switches.
+    children: Vec<u32>,
+    /// By level from 0: parents of its nodes.
+    parents: Vec<u32>,
+    /// By level: the number of its first node; then that of all nodes.
+    firsts: Vec<u32>,
+}
+
+/// Where a switch stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stand {
+    /// 1 for switches with endpoints.
+    pub level: usize,
+    /// Its endpoints are those whose number divided by `span` is `subtree`: all whom it reaches by going down.
+    pub subtree: u32,
+    /// \[endpoints\] Below it.
+    pub span: u32,
+    /// \[endpoints\] Below each of its children.
+    pub child_span: u32,
+    /// Links down; those up come after them.
+    pub children: u32,
+    /// Links up.
+    pub parents: u32,
+}
+
+impl Tree {
+    /// Digits: the label of the nodes of a level, least significant first.
+    fn digits(&self, level: usize) -> Vec<u32> {
+        let lower = self.parents[..level].iter();
+        lower.chain(&self.children[level..]).copied().collect()
+    }
+
+    /// Levels of switches.
+    #[must_use]
+    pub const fn levels(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Where a switch stands.
+    #[must_use]
+    pub fn stand(&self, switch: NodeId) -> Stand {
+        let level = self.firsts.partition_point(|&first| first <= switch.0) - 1;
+        let below: u32 = self.parents[..level].iter().product();
+        let child_span: u32 = self.children[..level - 1].iter().product();
+        Stand {
+            level,
+            subtree: (switch.0 - self.firsts[level]) / below,
+            span: child_span * self.children[level - 1],
+            child_span,
+            children: self.children[level - 1],
+            parents: self.parents.get(level).copied().unwrap_or(0),
+        }
+    }
+
+    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>) -> Result<Switched, Refusal> {
+        let mut tree = Self { children, parents, firsts: vec![0] };
+        let mut total = Some(0u64);
+        for level in 0..=tree.levels() {
+            let nodes = tree.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()));
+            total = total.and_then(|total| nodes.and_then(|nodes| total.checked_add(nodes)));
+            check_nodes(&spec, total)?;
+            tree.firsts.push(total.unwrap_or(0) as u32);
+        }
+        let nodes = tree.firsts[tree.levels() + 1] as usize;
+        let mut links = Vec::new();
+        for level in 0..tree.levels() {
+            let digits = tree.digits(level);
+            let stride: u32 = digits[..level].iter().product();
+            let (size, ways_up) = (digits[level], tree.parents[level]);
+            let first_place = if level == 0 { 0 } else { tree.children[level - 1] };
+            for child in 0..tree.firsts[level + 1] - tree.firsts[level] {
+                let (low, digit, high) = (child % stride, child / stride % size, child / stride / size);
+                for way in 0..ways_up {
+                    let parent = low + stride * (way + ways_up * high);
+                    let ends =
+                        [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, digit)];
+                    links.push(Link { ends });
+                }
+            }
+        }
+        let endpoints = tree.firsts[1] as usize;
+        Switched::new(spec, endpoints, nodes, &links, Plan::Tree(tree))
+    }
+}
+
+/// Whole numbers from 1 on, separated by commas: one for each name.
+fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &str) -> Result<[u32; N], Refusal> {
+    let given: Vec<u32> = words.split(',').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
+    let given: [u32; N] = given.try_into().map_err(|given: Vec<u32>| {
+        let what = format!("`{spec}` has {} numbers, and needs {N}: {}", given.len(), names.join(", "));
+        Refusal::value(what, format!("write it as in `{example}`"))
+    })?;
+    match given.iter().position(|number| !(1..=MAX_ARITY).contains(number)) {
+        Some(at) => {
+            let what = format!("{} = {} in `{spec}` is out of range", names[at], given[at]);
+            Err(Refusal::value(what, format!("use 1 to {MAX_ARITY}")))
+        }
+        None => Ok(given),
+    }
+}
+
+/// Most levels, links up and links down: more would not fit a port number.
+const MAX_ARITY: u32 = 254;
+
+/// Parses `4,3`: k and n.
+pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("fattree:{numbers}");
+    let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(k)).take(levels).collect();
+    Tree::build(spec, vec![k; levels], parents)
+}
+
+/// Parses `4,2,3`: k, k' and n.
+pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("thintree:{numbers}");
+    let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
+    Tree::build(spec, vec![k; levels], parents)
+}
+
+/// Parses `4,2,3`: k, k' and n.
+pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("slimtree:{numbers}");
+    let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "slimtree:4,2,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
+    let mut children = vec![k; levels];
+    children[levels - 1] = up;
+    Tree::build(spec, children, parents)
+}

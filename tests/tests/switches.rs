@@ -1,0 +1,416 @@
+//! Networks of switches: what they look like, where their routings lead, that nothing waits in a circle, and figures of
+//! the original and of theory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
+
+use fsin::couple::Coupled;
+use fsin::engine::fast;
+use fsin::engine::reference::Reference;
+use fsin::network::Network;
+use fsin::router::RouterParams;
+use fsin::router::guide::{Guide, Visit};
+use fsin::routing::Routing;
+use fsin::run::{BatchPlan, fixed};
+use fsin::topology::{self, Port, Survey, Switched, Topology};
+use tests::setup::{Setup, accepted_load};
+use tests::strategies::{SWITCHES, routings_of};
+use trgen::NodeId;
+
+fn build(spec: &str) -> Box<dyn Topology> {
+    topology::parse(spec, 2).unwrap_or_else(|refusal| panic!("{spec}: {refusal}: {}", refusal.remedy()))
+}
+
+fn guide(topology: &dyn Topology, routing: Routing, vcs: usize) -> Guide {
+    let params = RouterParams { routing, vcs, ..RouterParams::default() };
+    Guide::new(&params, network(topology)).expect("the routing is one of this network's")
+}
+
+fn network(topology: &dyn Topology) -> &Switched {
+    topology.switched().expect("it is a network of switches")
+}
+
+fn ports(topology: &dyn Topology) -> impl Iterator<Item = Port> + use<> {
+    (0..topology.shape().ports()).map(|port| Port(port as u8))
+}
+
+/// \[hops\] From `start` to every node, breadth first over links.
+fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; topology.nodes()];
+    distances[start] = 0;
+    let mut reached = vec![start];
+    let mut next = 0;
+    while next < reached.len() {
+        let here = reached[next];
+        next += 1;
+        for there in ports(topology).filter_map(|port| topology.neighbour(NodeId::at(here), port)) {
+            if distances[there.index()] == u32::MAX {
+                distances[there.index()] = distances[here] + 1;
+                reached.push(there.index());
+            }
+        }
+    }
+    distances
+}
+
+/// Links lead both ways, no two that enter a node have the same port number, endpoints have one link, and that to a switch.
+#[test]
+fn links_are_mutual_and_ports_are_those_of_their_other_ends() {
+    for spec in SWITCHES.into_iter().chain(["fattree:5,3", "dragonfly:p=2,a=5,h=3", "hyperx:5x4:3", "rrg:s=50,d=7,p=3"])
+    {
+        let topology = build(spec);
+        let mut entered = HashSet::new();
+        let mut links: HashMap<(NodeId, NodeId), i64> = HashMap::new();
+        for node in (0..topology.nodes()).map(NodeId::at) {
+            let mut degree = 0;
+            for port in ports(&*topology) {
+                let Some(there) = topology.neighbour(node, port) else { continue };
+                degree += 1;
+                assert!(entered.insert((there, port)), "{spec}: two links enter {there} by port {}", port.0);
+                *links.entry((node.min(there), node.max(there))).or_default() += if node < there { 1 } else { -1 };
+                assert_ne!(node, there);
+            }
+            if node.index() < topology.endpoints() {
+                assert_eq!(degree, 1, "{spec}");
+            }
+        }
+        assert!(links.values().all(|&both| both == 0), "{spec}");
+        assert!(distances(&*topology, 0).iter().all(|&hops| hops < u32::MAX), "{spec}");
+    }
+}
+
+/// Sizes, degrees, diameters, mean distances and cuts, by formulas.
+#[test]
+fn networks_are_what_their_formulas_say() {
+    type Expected = (String, (usize, usize), usize, u32, f64, usize);
+    let mut expected: Vec<Expected> = Vec::new();
+    for (k, n) in [(2u32, 2u32), (2, 4), (3, 3), (4, 3), (5, 2), (8, 2), (10, 3)] {
+        let nodes = k.pow(n);
+        // k^l - k^(l-1) endpoints are 2 l hops away.
+        let sum: u32 = (1..=n).map(|l| 2 * l * (k.pow(l) - k.pow(l - 1))).sum();
+        let sizes = (nodes as usize, (n * k.pow(n - 1)) as usize);
+        let half = (nodes / 2) as usize;
+        expected.push((
+            format!("fattree:{k},{n}"),
+            sizes,
+            2 * k as usize,
+            2 * n,
+            f64::from(sum) / f64::from(nodes - 1),
+            half,
+        ));
+    }
+    for (k, up, n) in [(4u32, 2u32, 3u32), (4, 2, 2), (6, 3, 2), (2, 1, 4)] {
+        let nodes = k.pow(n);
+        let sum: u32 = (1..=n).map(|l| 2 * l * (k.pow(l) - k.pow(l - 1))).sum();
+        let switches: u32 = (0..n).map(|l| up.pow(l) * k.pow(n - 1 - l)).sum();
+        // Half of the subtrees hang together with the others at the top only.
+        let cut = (k / 2 * up.pow(n - 1)) as usize;
+        let sizes = (nodes as usize, switches as usize);
+        let degree = (k + up) as usize;
+        expected.push((
+            format!("thintree:{k},{up},{n}"),
+            sizes,
+            degree,
+            2 * n,
+            f64::from(sum) / f64::from(nodes - 1),
+            cut,
+        ));
+    }
+    // 32 endpoints in 2 subtrees of 16, each with 4 links to the top; 3 others at 2 hops, 12 at 4, 16 at 6.
+    expected.push(("slimtree:4,2,3".to_owned(), (32, 8 + 4 + 4), 6, 6, f64::from(3 * 2 + 12 * 4 + 16 * 6) / 31.0, 4));
+    for (sizes, p) in [(vec![4u32, 4], 4u32), (vec![2, 3, 4], 1), (vec![6], 3), (vec![5, 5], 2)] {
+        let switches: u32 = sizes.iter().product();
+        let n = sizes.len() as u32;
+        // A dimension of size s is crossed by (s - 1) / s of all pairs of switches.
+        let crossed: f64 = sizes.iter().map(|&s| f64::from(s - 1) / f64::from(s)).sum();
+        let pairs = f64::from(switches * p);
+        let mean = (pairs * pairs * (2.0 + crossed) - 2.0 * pairs) / (pairs * (pairs - 1.0));
+        let degree = (p + sizes.iter().map(|s| s - 1).sum::<u32>()) as usize;
+        let last = sizes[sizes.len() - 1];
+        let cut = if last % 2 == 0 {
+            (switches / last * (last / 2) * (last / 2)).min(switches * p / 2) as usize
+        } else {
+            usize::MAX
+        };
+        let name = sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+        expected.push((
+            format!("hyperx:{name}:{p}"),
+            ((switches * p) as usize, switches as usize),
+            degree,
+            n + 2,
+            mean,
+            cut,
+        ));
+    }
+    for (spec, (nodes, switches), degree, diameter, mean, cut) in expected {
+        let survey = Survey::of(&*build(&spec));
+        assert_eq!((survey.nodes, survey.switches), (nodes, switches), "{spec}");
+        assert_eq!((survey.degree_max, survey.diameter), (degree, diameter), "{spec}");
+        let found = survey.distance_mean.unwrap();
+        assert!((found - mean).abs() < 1e-9, "{spec}: {found}, by the formula {mean}");
+        assert!(
+            cut == usize::MAX || survey.middle_links == cut,
+            "{spec}: {} links, by the formula {cut}",
+            survey.middle_links
+        );
+    }
+    for (p, a, h) in [(1usize, 2usize, 1usize), (2, 4, 2), (2, 3, 3), (4, 8, 4)] {
+        for arrangement in ["absolute", "relative", "circulant"] {
+            let survey = Survey::of(&*build(&format!("dragonfly:p={p},a={a},h={h},arrangement={arrangement}")));
+            let groups = a * h + 1;
+            assert_eq!((survey.nodes, survey.switches), (groups * a * p, groups * a));
+            assert_eq!((survey.degree_min, survey.degree_max), (p + a - 1 + h, p + a - 1 + h));
+            assert!(survey.diameter <= 5);
+            assert_eq!(survey.links, 2 * groups * a * p + groups * a * (a - 1) + groups * a * h);
+        }
+    }
+}
+
+/// Follows ways from every endpoint to every other, and returns whether all paths were shortest ones.
+fn follow(topology: &dyn Topology, guide: &Guide) -> bool {
+    let spec = topology.spec();
+    let mut is_minimal = true;
+    for from in 0..topology.endpoints() {
+        let shortest = distances(topology, from);
+        for to in (0..topology.endpoints()).filter(|&to| to != from) {
+            for key in 0..6u64 {
+                let (mut node, destination) = (NodeId::at(from), NodeId::at(to));
+                let (mut state, mut hops) = ([0i16; 2], 0);
+                while node != destination {
+                    let mut ways = Vec::new();
+                    let visit = Visit { node, destination, key, state: &state };
+                    guide.ways(&visit, |way| ways.push(way));
+                    assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
+                    // Always the same of the ways, by key; a packet that weighs could take any.
+                    let port = ways[(key as usize * 7 + hops) % ways.len()].port;
+                    guide.hop(node, destination, key, port, &mut state);
+                    node = topology.neighbour(node, port).expect("ways follow links");
+                    hops += 1;
+                    assert!(hops <= 40, "{spec} from {from} to {to} goes round and round");
+                }
+                is_minimal &= hops as u32 == shortest[to];
+            }
+        }
+    }
+    is_minimal
+}
+
+/// Whatever way a packet takes, it arrives; on the routings that claim so, by a shortest path.
+#[test]
+fn every_way_leads_there() {
+    for spec in SWITCHES {
+        let topology = build(spec);
+        for (routing, vcs) in routings_of(spec) {
+            let shortest = follow(&*topology, &guide(&*topology, routing, vcs));
+            let claims = matches!(
+                routing,
+                Routing::TreeAdaptive | Routing::TreeStatic | Routing::HyperxDor | Routing::GraphShortest
+            );
+            assert!(shortest || !claims, "{spec} {routing:?}");
+        }
+    }
+}
+
+/// Routings by tables know the links that are left: packets arrive, nothing waits in a circle, both engines do the same.
+#[test]
+fn routings_by_tables_go_round_dead_links() {
+    for (spec, faults) in [
+        ("fattree:4,2", 5),
+        ("hyperx:3x3:2", 4),
+        ("dragonfly:p=2,a=4,h=2", 12),
+        ("dragonfly:p=2,a=4,h=1,g=2", 3),
+        ("rrg:s=10,d=4,p=2", 6),
+    ] {
+        let damage = || topology::parse_with_faults(spec, 2, faults, 3).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let (whole, damaged) = (build(spec), damage());
+        let links = |topology: &dyn Topology| Survey::of(topology).links;
+        assert_eq!(links(&*whole) - links(&*damaged), 2 * faults, "{spec}");
+        for routing in [Routing::GraphShortest, Routing::GraphUpDown] {
+            let params = |vcs| RouterParams { routing, vcs, ..RouterParams::default() };
+            let vcs = (1..=12).find(|&vcs| params(vcs).check(&*damaged).is_ok()).expect("paths are short");
+            let guide = guide(&*damaged, routing, vcs);
+            assert!(follow(&*damaged, &guide) || routing == Routing::GraphUpDown, "{spec}");
+            assert!(is_acyclic(&waits(&*damaged, &guide)), "{spec} {routing:?}");
+            let source = || Setup::new(spec, routing, vcs).load(1.0).source();
+            let run = |network: &mut dyn Network| {
+                let stop = AtomicBool::new(false);
+                fixed(&mut Coupled::new(&mut source(), network, &stop), 2_000, &mut |_| {})
+            };
+            let fast = run(&mut *fast::build(damage(), params(vcs), 1).expect("few ports"));
+            let reference = run(&mut Reference::new(damage(), params(vcs)));
+            assert!(fast.totals.received > 200, "{spec} {routing:?}");
+            assert_eq!(fast, reference, "{spec} {routing:?}");
+        }
+    }
+}
+
+/// Faults that cannot be are refused, and so are those that a routing would run into.
+#[test]
+fn faults_that_cannot_be_avoided_are_named() {
+    let refusal = |spec, faults| topology::parse_with_faults(spec, 2, faults, 1).unwrap_err().to_string();
+    assert!(refusal("torus:4x4", 1).contains("cannot avoid dead links"));
+    assert!(refusal("fattree:2,2", 9).contains("8 links between switches"), "{}", refusal("fattree:2,2", 9));
+    let cut = refusal("rrg:s=6,d=2,p=1", 3);
+    assert!(cut.contains("cannot reach each other") && cut.contains("0 and "), "{cut}");
+    let damaged = topology::parse_with_faults("fattree:4,2", 2, 1, 1).expect("a fat tree has other ways");
+    let params = RouterParams { routing: Routing::TreeAdaptive, ..RouterParams::default() };
+    assert!(params.check(&*damaged).unwrap_err().to_string().contains("cannot avoid dead links"));
+}
+
+type Channel = (NodeId, Port, u8);
+
+/// Every pair (held, asked for) of channels that packets can come to: with an escape channel, only those of the last tier.
+fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> {
+    let mut pairs = HashSet::new();
+    for key in 0..12u64 {
+        for to in (0..topology.endpoints()).map(NodeId::at) {
+            let mut seen = HashSet::new();
+            let mut places: Vec<(NodeId, Option<Channel>, [i16; 2])> =
+                (0..topology.endpoints()).map(|from| (NodeId::at(from), None, [0; 2])).collect();
+            while let Some((node, held, state)) = places.pop() {
+                if node == to || !seen.insert((node, held, state)) {
+                    continue;
+                }
+                let mut ways = Vec::new();
+                guide.ways(&Visit { node, destination: to, key, state: &state }, |way| ways.push(way));
+                let last = ways.iter().map(|way| way.tier).max();
+                for way in ways {
+                    for vc in (0..32u8).filter(|vc| way.vcs & 1 << vc != 0) {
+                        let asked = (node, way.port, vc);
+                        if let Some(held) = held.filter(|_| Some(way.tier) == last) {
+                            pairs.insert((held, asked));
+                        }
+                        let mut carried = state;
+                        guide.hop(node, to, key, way.port, &mut carried);
+                        let next = topology.neighbour(node, way.port).expect("ways follow links");
+                        places.push((next, Some(asked), carried));
+                    }
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// True if following the pairs never comes back.
+fn is_acyclic(pairs: &HashSet<(Channel, Channel)>) -> bool {
+    let mut after: HashMap<Channel, Vec<Channel>> = HashMap::new();
+    let mut before: HashMap<Channel, usize> = HashMap::new();
+    for &(held, asked) in pairs {
+        after.entry(held).or_default().push(asked);
+        before.entry(held).or_default();
+        *before.entry(asked).or_default() += 1;
+    }
+    let mut free: Vec<Channel> = before.iter().filter(|&(_, &count)| count == 0).map(|(&held, _)| held).collect();
+    let mut done = 0;
+    while let Some(held) = free.pop() {
+        done += 1;
+        for asked in after.get(&held).into_iter().flatten() {
+            let count = before.get_mut(asked).expect("every end of a pair was counted");
+            *count -= 1;
+            if *count == 0 {
+                free.push(*asked);
+            }
+        }
+    }
+    done == before.len()
+}
+
+/// Channels that packets hold and ask for have an order: nothing can lock. With an escape channel, its own have.
+#[test]
+fn no_routing_waits_in_a_circle() {
+    for spec in SWITCHES {
+        let topology = build(spec);
+        for (routing, vcs) in routings_of(spec) {
+            for vcs in [vcs, vcs + 2] {
+                let pairs = waits(&*topology, &guide(&*topology, routing, vcs));
+                assert!(!pairs.is_empty() && is_acyclic(&pairs), "{spec} {routing:?} with {vcs} channels");
+            }
+        }
+    }
+    // The search finds a circle where there is one: shortest paths on a ring without classes of channels.
+    let ring = build("rrg:s=6,d=2,p=1");
+    let guide = guide(&*ring, Routing::GraphShortest, 3);
+    let merged = waits(&*ring, &guide).into_iter().map(|((a, b, _), (c, d, _))| ((a, b, 0), (c, d, 0))).collect();
+    assert!(!is_acyclic(&merged));
+}
+
+/// \[cycles\] A packet that meets nobody is consumed after its hops and its length.
+#[test]
+fn zero_load_latency_is_hops_and_length() {
+    for spec in SWITCHES {
+        for (routing, vcs) in routings_of(spec) {
+            let outcome = Setup::new(spec, routing, vcs).load(0.002).fixed(100_000);
+            let measured = &outcome.measured;
+            assert!(measured.counts.received > 30, "{spec}");
+            let hops = measured.hops.mean().expect("packets were received");
+            let mean = measured.latency.moments().mean().expect("packets were received");
+            // A packet in a hundred meets another one.
+            assert!((mean - (hops + 15.0)).abs() < 0.5, "{spec} {routing:?}: {mean} cycles over {hops} hops");
+        }
+    }
+}
+
+fn plan() -> BatchPlan {
+    BatchPlan { warmup: 5_000, samples: 5, ..BatchPlan::default() }
+}
+
+/// Accepted load of the original's trees at load 1.0, measured: (topology, channels, pattern, accepted).
+const TREES: [(&str, usize, &str, f64); 16] = [
+    ("fattree:4,3", 1, "uniform", 0.568),
+    ("fattree:4,3", 1, "hotregion", 0.250),
+    ("fattree:4,3", 1, "complement", 0.937),
+    ("fattree:4,3", 1, "transpose", 0.595),
+    ("thintree:4,2,3", 1, "uniform", 0.218),
+    ("thintree:4,2,3", 1, "hotregion", 0.163),
+    ("thintree:4,2,3", 1, "complement", 0.246),
+    ("thintree:4,2,3", 1, "transpose", 0.224),
+    ("slimtree:4,2,3", 1, "uniform", 0.338),
+    ("slimtree:4,2,3", 1, "hotregion", 0.213),
+    ("slimtree:4,2,3", 1, "complement", 0.235),
+    ("slimtree:4,2,3", 1, "transpose", 0.401),
+    ("fattree:4,3", 2, "uniform", 0.761),
+    ("fattree:4,3", 2, "hotregion", 0.304),
+    ("fattree:4,3", 2, "complement", 0.861),
+    ("fattree:4,3", 2, "transpose", 0.727),
+];
+
+/// Within 4 %, but for one figure, where ours reaches the capacity of the links that all packets must take, 0.25, and the
+/// original 6 % less.
+#[test]
+fn trees_saturate_as_the_original_s() {
+    for (topology, vcs, pattern, original) in TREES {
+        let setup = Setup::new(topology, Routing::TreeAdaptive, vcs).pattern(pattern).load(1.0);
+        let accepted = accepted_load(&setup.batch(&plan()), setup.params.packet_phits);
+        println!(
+            "{topology} {vcs} {pattern}: {accepted:.4}, original {original}, {:+.1} %",
+            100.0 * (accepted / original - 1.0)
+        );
+        let tolerance = if (topology, pattern) == ("slimtree:4,2,3", "complement") { 0.07 } else { 0.04 };
+        assert!(
+            (accepted / original - 1.0).abs() < tolerance,
+            "{topology} {vcs} {pattern}: {accepted}, original {original}"
+        );
+    }
+}
+
+/// All nodes of a group send to the next group. Minimal routes share one link for a p nodes; routes through another group
+/// use all links twice, and reach at most one half.
+#[test]
+fn adversarial_traffic_on_dragonflies() {
+    for arrangement in ["absolute", "relative", "circulant"] {
+        let topology = format!("dragonfly:p=2,a=4,h=2,arrangement={arrangement}");
+        let saturation = |routing, vcs| {
+            let setup = Setup::new(&topology, routing, vcs).pattern("groupshift(8,1)").load(1.0);
+            accepted_load(&setup.batch(&plan()), setup.params.packet_phits)
+        };
+        let minimal = saturation(Routing::DragonflyMinimal, 2);
+        println!("{arrangement} minimal: {minimal:.3}");
+        assert!((8.0 * minimal - 1.0).abs() < 0.04, "{arrangement}: {minimal}, one link for 8 nodes");
+        for routing in [Routing::DragonflyValiant, Routing::DragonflyUgal] {
+            let accepted = saturation(routing, 6);
+            println!("{arrangement} {routing:?}: {accepted:.3}");
+            assert!((0.38..0.56).contains(&accepted), "{arrangement} {routing:?}: {accepted}");
+        }
+    }
+}
