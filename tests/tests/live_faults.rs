@@ -153,3 +153,31 @@ fn what_others_could_reach_needs_a_token_and_a_socket_is_private() {
     drop(endpoint);
     assert!(!path.exists());
 }
+
+#[test]
+fn a_guest_that_dies_while_it_waits_is_found_dead_when_nothing_else_is_left() {
+    let waiting = || -> (Config, Part) {
+        let part: Part = Box::new(|mut guest: Guest| {
+            guest.send(0, 64, &[])?;
+            // Its thread waits for ever for a message; its connection is cut by its impatience.
+            guest.receive_message().map(drop)
+        });
+        (Config { patience: Duration::from_secs(2), ..Config::new("waiting", 2) }, part)
+    };
+    let slow = || -> (Config, Part) {
+        let part: Part = Box::new(|mut guest: Guest| {
+            guest.receive_message()?;
+            thread::sleep(Duration::from_millis(4500));
+            guest.finish("done")
+        });
+        (Config::new("slow", 0), part)
+    };
+    let table = Table { lost: LostGuest::DropNode, ..Table::new(16) };
+    let (outcome, report, _) = attempt(&table, &mut network(), vec![slow(), waiting()]);
+    assert_eq!(outcome.failure, None);
+    assert!(report.guests[1].lost.as_ref().is_some_and(|why| why.contains("closed the connection")), "{report:?}");
+    assert!(report.guests[0].left);
+    let (outcome, ..) = attempt(&Table::new(16), &mut network(), vec![slow(), waiting()]);
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(error.what.contains("guest `waiting` (node 2), waiting for a message"), "{error}");
+}

@@ -16,8 +16,10 @@
 //! A **stepped** guest goes from grant to grant, as a machine does whose clock runs on by itself. A **causal** guest says
 //! when it waits, and for nothing else: it costs far fewer turns.
 
+mod config;
 mod data;
 mod error;
+mod event;
 pub mod program;
 pub mod script;
 
@@ -29,124 +31,16 @@ use bytes::{Bytes, BytesMut};
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, Deliver, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
+use crate::protocol::{Body, Class, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
 use crate::stream::{Broken, Link, Stream};
-use crate::token::Token;
 
+pub use config::Config;
 pub use data::Data;
 pub use error::GuestError;
+pub use event::{Arrival, Event};
 
 /// \[bytes\] Of the fields of an Inject before its payload.
 const INJECT_FIELDS: u64 = 21;
-
-/// Who a guest is.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Its name, for messages to people.
-    pub name: String,
-    /// The nodes that it wants to be.
-    pub nodes: Vec<u32>,
-    /// How its time passes.
-    pub class: Class,
-    /// What the connection is for; [`Data`] connects those of that role.
-    pub role: Role,
-    /// Group of a central and its data connections, from 1 on; else 0.
-    pub group: u32,
-    /// \[ps\] Longest grant; 0: what the endpoint gives.
-    pub step: Time,
-    /// What it must know to be let in.
-    pub token: Option<Token>,
-    /// Digest of what it is; zeros if it has none.
-    pub manifest: [u8; 32],
-    /// How long it tries to connect, and how long it waits for its turn before it gives up.
-    pub patience: Duration,
-}
-
-impl Config {
-    /// A causal guest at one node, that waits for an hour.
-    #[must_use]
-    pub fn new(name: impl Into<String>, node: u32) -> Self {
-        Self {
-            name: name.into(),
-            nodes: vec![node],
-            class: Class::Causal,
-            role: Role::Node,
-            group: 0,
-            step: 0,
-            token: None,
-            manifest: [0; 32],
-            patience: Duration::from_secs(3600),
-        }
-    }
-
-    /// The same as a stepped guest with this step, in picoseconds; 0 takes what the endpoint gives.
-    #[must_use]
-    pub fn stepped(mut self, step: Time) -> Self {
-        self.class = Class::Stepped;
-        self.step = step;
-        self
-    }
-
-    /// The same as the central of a group.
-    #[must_use]
-    pub fn central(mut self, group: u32) -> Self {
-        (self.role, self.group) = (Role::Central, group);
-        self
-    }
-}
-
-/// A message that has arrived.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Arrival {
-    /// \[ps\] When.
-    pub time: Time,
-    /// Which of the guest's endpoints it is for.
-    pub endpoint: u16,
-    /// Node that it came from.
-    pub source: u32,
-    /// Number among the messages of that node, from 0.
-    pub source_sequence: u64,
-    /// The sender's name for it.
-    pub cookie: u64,
-    /// \[ps\] When it was sent.
-    pub sent: Time,
-    /// \[ps\] How late it is handed over; 0 in exact mode.
-    pub late: Time,
-    /// \[bytes\] Its size in the model.
-    pub size: u64,
-    /// What it carries.
-    pub payload: Bytes,
-}
-
-impl Arrival {
-    fn new(endpoint: u16, time: Time, deliver: Deliver) -> Self {
-        let Deliver { source, source_sequence, cookie, injected, late, size, payload } = deliver;
-        Self { time, endpoint, source, source_sequence, cookie, sent: injected, late, size, payload }
-    }
-}
-
-/// What a guest is told.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Event {
-    /// A message has arrived.
-    Message(Arrival),
-    /// A message that asked for it has left the guest's hands.
-    Sent {
-        /// \[ps\] When.
-        time: Time,
-        /// The guest's name for it.
-        cookie: u64,
-    },
-}
-
-impl Event {
-    const fn time(&self) -> Time {
-        match self {
-            Self::Message(arrival) => arrival.time,
-            Self::Sent { time, .. } => *time,
-        }
-    }
-}
 
 /// A guest that has been let in.
 #[derive(Debug)]

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use bytes::Bytes;
-use hdrhistogram::Histogram;
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
@@ -14,6 +13,7 @@ use crate::protocol::Inject;
 use super::Overheads;
 use super::capture::{Capture, Direction};
 use super::inbox::{Arrived, Notice, Place};
+use super::latency::Latencies;
 use super::trail::Trail;
 
 /// An injection before it enters the network.
@@ -101,11 +101,8 @@ pub(super) struct Hub {
     /// True while what is injected is measured.
     pub(super) measuring: bool,
     /// \[ps\] From injection to arrival as guests see them, of messages that were measured.
-    pub(super) latency: Histogram<u64>,
+    pub(super) latency: Latencies,
 }
-
-/// Figures of latencies: three digits.
-const DIGITS: u8 = 3;
 
 impl Hub {
     pub(super) fn new(nodes: usize, clock: Clock, overheads: Overheads, payload_limit: u64) -> Self {
@@ -126,7 +123,7 @@ impl Hub {
             trail: None,
             capture: None,
             measuring: true,
-            latency: Histogram::new(DIGITS).expect("three digits are within 0 to 5"),
+            latency: Latencies::default(),
         }
     }
 
@@ -205,6 +202,11 @@ impl Hub {
         Ok(())
     }
 
+    /// True if no message is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.underway.len() == self.vacant.len()
+    }
+
     /// The first cycle in which something enters the network.
     pub(super) fn first_entry(&self) -> Cycle {
         self.waiting.peek().map_or(Cycle::NEVER, |Reverse(first)| self.entry(first.at))
@@ -275,8 +277,7 @@ impl Hub {
         self.deliveries += 1;
         self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
         if measured {
-            // It grows with what it is given.
-            let _ = self.latency.record(time - at);
+            self.latency.record(time - at);
         }
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture

@@ -21,23 +21,25 @@
 mod capture;
 mod hub;
 mod inbox;
+mod latency;
 mod member;
 pub(crate) mod pace;
 mod player;
 mod region;
 mod report;
+mod rules;
 mod trail;
 mod turn;
 mod watch;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
-use crate::clock::{Clock, FOREVER, Time};
-use crate::endpoint::{Connection, Terms};
+use crate::clock::{FOREVER, Time};
+use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Mode};
 
 use hub::Hub;
@@ -47,77 +49,12 @@ use region::Gate;
 use trail::Trail;
 
 pub use capture::{Capture, Link};
+pub use latency::Latency;
 pub use region::Region;
-pub use report::{GuestReport, Latency, LiveReport, Mark};
+pub use report::{GuestReport, LiveReport, Mark};
+pub use rules::{LostGuest, Overheads, Rules, WarmUp};
 pub use trail::Waymark;
 pub use watch::{Watch, WireLog};
-
-/// What lies between a guest and the network's interface of its node, and what is known of the network.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Overheads {
-    /// \[ps\] From a guest's injection to the network.
-    pub send: Time,
-    /// \[ps\] From the network's delivery to the guest.
-    pub receive: Time,
-    /// \[cycles\] That the network needs at least, from an injection to the end of the first cycle in which a delivery
-    /// can be different for it: 1 for routers, the delay for a network of constant delay.
-    pub response: u64,
-}
-
-impl Overheads {
-    /// \[ps\] The interference horizon: an injection changes nothing that a guest sees earlier than this after it.
-    #[must_use]
-    pub fn horizon(&self, clock: Clock) -> Time {
-        self.send.saturating_add(self.receive).saturating_add(clock.span(self.response.max(1)))
-    }
-}
-
-/// What to do about a guest that is lost: it dies, stalls, or breaks the protocol.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LostGuest {
-    /// End the run.
-    Abort,
-    /// Go on without it; messages to it travel and are not handed over.
-    DropNode,
-    /// Stand still: virtual time ends where it is, the other guests keep their state and can be looked at, until somebody
-    /// interrupts the run.
-    Freeze,
-}
-
-/// How stepped guests begin: without steps, while they boot or set up.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum WarmUp {
-    /// With steps from the start.
-    #[default]
-    None,
-    /// \[ps\] With one grant up to this time.
-    Until(Time),
-    /// With one grant for ever, which each guest ends itself by setting a mark or waiting for a message.
-    Mark,
-}
-
-/// How to deal with guests.
-#[derive(Clone, Debug)]
-pub struct Rules {
-    /// What guests have been told.
-    pub terms: Terms,
-    /// What lies between them and the network.
-    pub overheads: Overheads,
-    /// What to do about lost ones.
-    pub lost: LostGuest,
-    /// How long the network waits before it says for whom.
-    pub warn: Duration,
-    /// \[bytes\] Carried by messages on their way, of all guests.
-    pub payload_limit: u64,
-    /// Ends the run when it becomes true.
-    pub stop: &'static AtomicBool,
-    /// How stepped guests begin.
-    pub warm_up: WarmUp,
-    /// What of the run is measured; everything without one.
-    pub region: Option<Region>,
-    /// \[ps\] Between running digests; 0 for none.
-    pub digest_every: Time,
-}
 
 /// Guests as a source of traffic.
 pub struct Live {
@@ -277,6 +214,21 @@ impl Live {
         }
     }
 
+    /// When all wait for messages and none is on its way: whoever has died meanwhile is lost, and its policy decides.
+    fn look_for_the_dead(&mut self) -> Result<(), SourceError> {
+        while self.due == Next::Waiting && self.hub.is_empty() {
+            let dead = (0..self.players.len()).find_map(|index| {
+                let player = &mut self.players[index];
+                let loss = if player.is_playing() { player.check().err() } else { None };
+                loss.map(|loss| (index, loss))
+            });
+            let Some((index, loss)) = dead else { return Ok(()) };
+            self.lose(index, &loss)?;
+            self.plan();
+        }
+        Ok(())
+    }
+
     /// A guest is lost.
     fn lose(&mut self, index: usize, loss: &turn::Loss) -> Result<(), SourceError> {
         let what = format!("{}: {}", self.players[index].who(), loss.what);
@@ -319,7 +271,7 @@ impl TrGen for Live {
         }
         self.hub.enter(now, out);
         self.plan();
-        settled
+        settled.and_then(|()| self.look_for_the_dead())
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {
@@ -330,6 +282,10 @@ impl TrGen for Live {
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         self.hub.delivered(now, delivery);
         self.plan_for(delivery.message.destination);
+        if self.due == Next::Waiting && self.hub.is_empty() {
+            // Nothing will ever happen again, unless one of those that wait is dead.
+            self.due = Next::At(now.next());
+        }
     }
 
     fn next(&self) -> Next {

@@ -163,6 +163,17 @@ impl Player {
         }
     }
 
+    /// Looks whether its connections are whole while it is silent, as it should be.
+    pub(super) fn check(&mut self) -> Result<(), Loss> {
+        for link in std::iter::once(&mut self.link).chain(self.members.iter_mut().map(|member| &mut member.link)) {
+            if let Some(frame) = link.next_if_there()? {
+                let what = format!("it sends a {} out of its turn; correct the guest", frame.body.name());
+                return Err(Loss::new(Code::Order, what));
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the connection with an error; whether it hears it or not.
     pub(super) fn refuse(&mut self, code: Code, text: &str) {
         self.say_everywhere(&Body::Error { code, text: text.to_owned() });

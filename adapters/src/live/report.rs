@@ -4,6 +4,7 @@ use crate::clock::Time;
 use crate::protocol::Class;
 
 use super::hub::Hub;
+use super::latency::Latency;
 use super::pace::Pace;
 use super::player::{Player, State};
 use super::trail::{Trail, Waymark};
@@ -71,21 +72,6 @@ pub struct LiveReport {
     pub behind_max: Option<Time>,
 }
 
-/// How long messages took from guest to guest. Quantiles are at most 0.1 % too large.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Latency {
-    /// Messages.
-    pub count: u64,
-    /// \[ps\]
-    pub mean: f64,
-    /// \[ps\]
-    pub p50: Time,
-    /// \[ps\]
-    pub p99: Time,
-    /// \[ps\]
-    pub max: Time,
-}
-
 pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> LiveReport {
     let guest = |player: &Player| GuestReport {
         name: player.name.clone(),
@@ -113,13 +99,7 @@ pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> Live
         undelivered: hub.undelivered,
         digest: hub.digest,
         waymarks: hub.trail.as_ref().map_or_else(Vec::new, |trail: &Trail| trail.rows().to_vec()),
-        latency: (!hub.latency.is_empty()).then(|| Latency {
-            count: hub.latency.len(),
-            mean: hub.latency.mean(),
-            p50: hub.latency.value_at_quantile(0.5),
-            p99: hub.latency.value_at_quantile(0.99),
-            max: hub.latency.max(),
-        }),
+        latency: hub.latency.figures(),
         behind_max: pace.map(|pace| pace.behind_max),
     }
 }
