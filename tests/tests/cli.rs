@@ -919,3 +919,44 @@ fn an_ideal_network_is_told_in_every_format() {
     let jsonl = text(&run(folder.path(), &format!("{line} --format jsonl")));
     assert_eq!(jsonl.matches('\n').count(), 1);
 }
+
+#[test]
+fn what_has_no_effect_in_a_file_or_the_environment_is_said() {
+    let folder = folder();
+    fs::write(folder.path().join("e.toml"), "kernel = 'bintree'\ntopology = 'torus:4x4'\nwarmup = 10\n").unwrap();
+    let output = fsin(folder.path()).args(["run", "e.toml"]).env("FSIN_LOAD", "0.2").output().unwrap();
+    done(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("e.toml sets `warmup`, which has no effect"), "{stderr}");
+    assert!(stderr.contains("FSIN_LOAD has no effect"), "{stderr}");
+    assert!(!stderr.contains("topology"), "{stderr}");
+}
+
+#[test]
+fn verbose_says_who_set_what_and_when_measuring_began() {
+    let folder = folder();
+    let output = fsin(folder.path()).args(QUICK.split_whitespace()).args(["-v"]).env("FSIN_VCS", "2").output().unwrap();
+    done(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    for line in ["topology = torus:4x4, set by --topology", "vcs = 2, set by FSIN_VCS", "measuring: "] {
+        assert!(stderr.contains(line), "{line}: {stderr}");
+    }
+}
+
+#[test]
+fn other_names_of_components_are_explained() {
+    let folder = folder();
+    let text = text(&run(folder.path(), "explain nbodies"));
+    assert!(text.contains("n-bodies  (kernels)") && text.contains("also called: nbodies"), "{text}");
+}
+
+#[test]
+fn a_trace_in_folders_of_folders_is_in_the_manifest() {
+    let folder = folder();
+    fs::create_dir_all(folder.path().join("t/ranks")).unwrap();
+    fs::write(folder.path().join("t/index"), "ranks/r0\nranks/r1\n").unwrap();
+    fs::write(folder.path().join("t/ranks/r0"), "0 init\n0 send 1 0 64\n0 finalize\n").unwrap();
+    fs::write(folder.path().join("t/ranks/r1"), "1 init\n1 recv 0 0 64\n1 finalize\n").unwrap();
+    let figures = json(folder.path(), "run --topology torus:4 --trace t");
+    assert_eq!(figures["manifest"]["inputs"].as_array().unwrap().len(), 3);
+}

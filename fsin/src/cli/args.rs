@@ -176,15 +176,18 @@ pub(super) fn verbose(help: &'static str) -> Arg {
 
 /// Adds the experiment file and one flag for each key, which may be given several times with several values.
 pub(super) fn experiments(command: Command) -> Command {
-    let command = experiment(command);
-    KEYS.iter().fold(command, |command, key| match key.kind {
-        Kind::Switch => command,
-        _ => command.mut_arg(key.name, |arg| arg.action(ArgAction::Append)),
+    with_flags(command, |key| match key.kind {
+        Kind::Switch => flag(key),
+        _ => flag(key).action(ArgAction::Append),
     })
 }
 
 /// Adds the experiment file and one flag for each key.
 pub(super) fn experiment(command: Command) -> Command {
+    with_flags(command, flag)
+}
+
+fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
     let command = command.arg(
         Arg::new("experiment")
             .value_name("EXPERIMENT.toml")

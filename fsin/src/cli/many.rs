@@ -129,7 +129,7 @@ fn sweep() -> Command {
                 .help("Who runs points: local (threads), slurm (a job array), commands (written to stdout) [local]")
                 .help_heading("Run control"),
         )
-        .arg(jobs("Points that run at the same time; as many as there are processors if absent (slurm: no limit)"))
+        .arg(jobs("Points that run at the same time; absent: processors / --threads (slurm: no limit)"))
         .arg(
             Arg::new("pack")
                 .long("pack")

@@ -159,7 +159,9 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
         }
         _ => {
-            let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+            let threads = plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?;
+            let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+            let jobs = jobs.unwrap_or_else(|| (processors() / threads).max(1));
             locally(&store, &plan, &todo, jobs, stop, quiet, matches.get_flag("verbose"))?;
         }
     }
