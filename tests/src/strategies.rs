@@ -38,7 +38,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
 }
 
 /// Networks of switches, each with all that is special about its kind, of few endpoints.
-pub const SWITCHES: [&str; 16] = [
+pub const SWITCHES: [&str; 18] = [
     "fattree:2,3",
     "fattree:4,2",
     "fattree:3,1",
@@ -53,6 +53,8 @@ pub const SWITCHES: [&str; 16] = [
     "dragonfly:p=2,a=4,h=1,g=2,arrangement=circulant",
     "hyperx:3x3:2",
     "hyperx:2x4x2:1",
+    "icube:4x3:2",
+    "icube:2x1x3:1",
     "rrg:s=10,d=3,p=2",
     "rrg:s=9,d=4,p=1,seed=2",
 ];

@@ -587,6 +587,7 @@ fn what_is_listed_can_be_run() {
             name if name.starts_with("tree:") => ("fattree:2,3", 1),
             name if name.starts_with("dragonfly:") => ("dragonfly:p=1,a=2,h=1", 3),
             name if name.starts_with("hyperx:") => ("hyperx:2x3:2", 2),
+            name if name.starts_with("cube:") => ("icube:3x2:2", 2),
             name if name.starts_with("graph:") => ("rrg:s=6,d=3,p=1", 3),
             _ => ("torus:4x4", 2),
         };
@@ -604,6 +605,7 @@ fn what_is_listed_can_be_run() {
             "fattree" | "thintree" | "slimtree" => "tree:static",
             "dragonfly" => "dragonfly:minimal",
             "hyperx" => "hyperx:dor",
+            "icube" => "cube:oblivious",
             "rrg" | "graph" => "graph:updown",
             _ => "bubble:smart",
         };

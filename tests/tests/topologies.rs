@@ -159,6 +159,29 @@ fn distances_are_those_of_the_closed_forms() {
     }
 }
 
+/// Diameter, mean distance and, where the last dimension is the largest and even, bisection of grids, by the formulas that
+/// `fsin explain` tells.
+#[test]
+fn grids_are_what_their_formulas_say() {
+    for sizes in [vec![8u32, 8], vec![3, 4, 6], vec![7], vec![5, 5], vec![2, 3, 10], vec![16, 16], vec![2, 2, 2, 2]] {
+        let nodes: u32 = sizes.iter().product();
+        let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
+        let last = sizes[sizes.len() - 1];
+        let splits = last % 2 == 0 && last > 2 && sizes.iter().all(|&size| size <= last);
+        let share = f64::from(nodes) / f64::from(nodes - 1);
+        let mean = |of: &dyn Fn(f64) -> f64| share * sizes.iter().map(|&k| of(f64::from(k))).sum::<f64>();
+        let torus = (sizes.iter().map(|k| k / 2).sum(), mean(&|k| (k * k / 4.0).floor() / k), 2 * nodes / last);
+        let mesh = (sizes.iter().map(|k| k - 1).sum(), mean(&|k| (k * k - 1.0) / (3.0 * k)), nodes / last);
+        for (name, (diameter, mean, bisection)) in [("torus", torus), ("mesh", mesh)] {
+            let spec = format!("{name}:{}", words.join("x"));
+            let survey = Survey::of(&*build(&spec, 2));
+            assert_eq!(survey.diameter, diameter, "{spec}");
+            assert!((survey.distance_mean.unwrap() - mean).abs() < 1e-9, "{spec}");
+            assert!(!splits || survey.middle_links == bisection as usize, "{spec}: {}", survey.middle_links);
+        }
+    }
+}
+
 /// A twist of nothing is a torus, to the digest.
 #[test]
 fn a_torus_twisted_by_nothing_is_a_torus() {

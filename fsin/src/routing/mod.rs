@@ -55,6 +55,10 @@ pub enum Routing {
     HyperxDor,
     /// HyperX: minimal hops against hops to others of the row, by packets ahead times hops to go; else dimension order.
     HyperxAdaptive,
+    /// Indirect cubes: dimension order with bubble, the channel kept while going straight.
+    CubeOblivious,
+    /// Indirect cubes: any profitable adaptive channel; else escape in dimension order with bubble.
+    CubeAdaptive,
     /// Networks of switches: shortest paths, a class of channels for each hop.
     GraphShortest,
     /// Networks of switches: up to switches nearer to the root, then down.
@@ -186,6 +190,18 @@ pub const ROUTINGS: &[Component] = &[
         source: SC,
     },
     Component {
+        name: "cube:oblivious",
+        about: "icube: dimension order; channel kept while going straight; bubble on every channel; V >= 1",
+        parameters: &[],
+        source: PUENTE,
+    },
+    Component {
+        name: "cube:adaptive",
+        about: "icube: minimal adaptive on the channel of 1..V-1 with fewest packets ahead; escape channel 0 with bubble; V >= 2",
+        parameters: &[],
+        source: PUENTE,
+    },
+    Component {
         name: "graph:shortest",
         about: "any network of switches: shortest paths, adaptive among --alternatives links; the n-th hop between switches \
                 is on channel class n; V >= longest path between switches",
@@ -231,6 +247,8 @@ impl Routing {
             "dragonfly:ugal" => Self::DragonflyUgal,
             "hyperx:dor" => Self::HyperxDor,
             "hyperx:adaptive" => Self::HyperxAdaptive,
+            "cube:oblivious" => Self::CubeOblivious,
+            "cube:adaptive" => Self::CubeAdaptive,
             "graph:shortest" => Self::GraphShortest,
             "graph:updown" => Self::GraphUpDown,
             _ => {
@@ -263,6 +281,8 @@ impl Routing {
             Self::DragonflyUgal => "dragonfly:ugal",
             Self::HyperxDor => "hyperx:dor",
             Self::HyperxAdaptive => "hyperx:adaptive",
+            Self::CubeOblivious => "cube:oblivious",
+            Self::CubeAdaptive => "cube:adaptive",
             Self::GraphShortest => "graph:shortest",
             Self::GraphUpDown => "graph:updown",
         }
@@ -272,7 +292,7 @@ impl Routing {
     #[must_use]
     pub const fn min_vcs(self, dimensions: usize) -> usize {
         match self {
-            Self::BubbleOblivious | Self::TreeAdaptive | Self::TreeStatic | Self::HyperxDor => 1,
+            Self::BubbleOblivious | Self::CubeOblivious | Self::TreeAdaptive | Self::TreeStatic | Self::HyperxDor => 1,
             // Of a hop between switches at least; the network may need more.
             Self::GraphShortest | Self::GraphUpDown => 1,
             Self::DragonflyValiant | Self::DragonflyUgal => 3,
@@ -299,7 +319,8 @@ impl Routing {
     /// True if packets that enter a ring leave a bubble there.
     #[must_use]
     pub const fn uses_bubble(self) -> bool {
-        !(self.is_for_switches() || self.uses_datelines())
+        let is_cube = matches!(self, Self::CubeOblivious | Self::CubeAdaptive);
+        is_cube || !(self.is_for_switches() || self.uses_datelines())
     }
 
     /// True if channels cut every ring open: it needs rings that wrap at a coordinate.
@@ -320,6 +341,8 @@ impl Routing {
                 | Self::DragonflyUgal
                 | Self::HyperxDor
                 | Self::HyperxAdaptive
+                | Self::CubeOblivious
+                | Self::CubeAdaptive
                 | Self::GraphShortest
                 | Self::GraphUpDown
         )

@@ -155,13 +155,16 @@ const SIZES: Parameter = Parameter {
 pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "torus",
-        about: "k-ary n-cube: a grid whose every dimension closes to a ring",
+        about: "k-ary n-cube: a grid whose every dimension closes to a ring; degree 2 n, diameter the sum of floor(k / 2), mean \
+                distance N / (N - 1) times the sum of floor(k^2 / 4) / k, bisection 2 N / k links each way, k the largest and \
+                even",
         parameters: &[SIZES],
         source: "Dally and Seitz, The Torus Routing Chip, 1986",
     },
     Component {
         name: "mesh",
-        about: "a grid without wrap-around links; border nodes have fewer neighbours",
+        about: "a grid without wrap-around links; border nodes have fewer neighbours; diameter the sum of k - 1, mean distance \
+                N / (N - 1) times the sum of (k^2 - 1) / (3 k), bisection N / k links each way, k the largest and even",
         parameters: &[SIZES],
         source: "Duato, Yalamanchili, Ni, Interconnection Networks, 2003, section 1.6",
     },
@@ -183,7 +186,8 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "hypercube",
-        about: "2^n nodes, links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1)",
+        about: "2^n nodes, links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1), \
+                bisection 2^(n-1) links each way",
         parameters: &[Parameter { name: "dimensions", about: "n", range: "1 to 20", default: "" }],
         source: "Seitz, The cosmic cube, CACM 28(1), 1985",
     },
@@ -284,7 +288,8 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "hyperx",
         about: "switches in a grid, all of a row linked with each other in every dimension, and endpoints at each: \
-                hyperx:4x4:4; with as many endpoints as a row a flattened butterfly; diameter n + 2",
+                hyperx:4x4:4; with as many endpoints as a row a flattened butterfly; \
+                diameter n + 2, bisection S k / 4 links each way of S switches, k the smallest and even",
         parameters: &[
             Parameter {
                 name: "sizes",
@@ -301,6 +306,26 @@ pub const TOPOLOGIES: &[Component] = &[
         ],
         source: "Ahn, Binkert, Davis, McLaren, Schreiber, HyperX: topology, routing, and packaging of efficient \
                  large-scale networks, SC 2009; Kim, Balfour, Dally, Flattened butterfly topology, MICRO 2007",
+    },
+    Component {
+        name: "icube",
+        about: "indirect cube: switches in a torus, and several endpoints at each: icube:4x4:2; two hops more than the torus",
+        parameters: &[
+            Parameter {
+                name: "sizes",
+                about: "switches in each dimension, separated by x",
+                range: "1 to 16 sizes of 1..=32767",
+                default: "",
+            },
+            Parameter {
+                name: "endpoints",
+                about: "after a second colon, of each switch",
+                range: "1 to 200",
+                default: "",
+            },
+        ],
+        source: "FSIN (INSEE), icube; concentration: Dally and Towles, Principles and Practices of Interconnection \
+                 Networks, 2004, section 3.3",
     },
     Component {
         name: "rrg",
@@ -362,6 +387,7 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
         "slimtree" => Box::new(both_ways(spec, ways, switched::slim(sizes)?)?),
         "dragonfly" => Box::new(both_ways(spec, ways, switched::parse_dragonfly(sizes)?)?),
         "hyperx" => Box::new(both_ways(spec, ways, switched::parse_hyperx(sizes)?)?),
+        "icube" => Box::new(both_ways(spec, ways, switched::parse_cube(sizes)?)?),
         "rrg" => Box::new(both_ways(spec, ways, switched::parse_random(sizes)?)?),
         "graph" => Box::new(both_ways(spec, ways, switched::parse_graph(sizes)?)?),
         _ => {

@@ -96,7 +96,8 @@ impl DragonflyGuide {
             (Routing::DragonflyValiant, UNDECIDED) => ROUND,
             (_, course) => course,
         };
-        let mut way = |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops });
+        let mut way =
+            |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
         if course == STRAIGHT || crossed > 0 {
             let (group, own) = self.plan.place(visit.node);
             let (to, last) = self.plan.place(home);

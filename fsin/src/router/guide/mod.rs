@@ -18,10 +18,12 @@ use trgen::NodeId;
 use trgen::catalog::Refusal;
 
 use super::RouterParams;
+use super::request::Input;
 use crate::routing::Routing;
 use crate::topology::Port;
 use crate::topology::switched::{Fabric, Plan, Switched};
 
+mod cube;
 mod dragonfly;
 mod hyperx;
 mod paths;
@@ -38,6 +40,8 @@ pub struct Way {
     pub tier: u8,
     /// \[hops\] To the last switch, this way.
     pub hops: u8,
+    /// True if who enters this ring must leave a bubble there.
+    pub bubble: bool,
 }
 
 /// A packet at a switch, as guides see it.
@@ -45,6 +49,8 @@ pub struct Way {
 pub struct Visit<'a> {
     /// Where it is.
     pub node: NodeId,
+    /// In which queue.
+    pub input: Input,
     /// Where it goes to.
     pub destination: NodeId,
     /// Names (run seed, packet) in draws.
@@ -58,6 +64,7 @@ enum Scheme {
     Tree(tree::TreeGuide),
     Dragonfly(dragonfly::DragonflyGuide),
     Hyperx(hyperx::HyperxGuide),
+    Cube(cube::CubeGuide),
     Shortest(paths::Shortest),
     UpDown(paths::UpDown),
 }
@@ -94,6 +101,9 @@ impl Guide {
             (Routing::HyperxDor | Routing::HyperxAdaptive, Plan::Hyperx(plan)) => {
                 Scheme::Hyperx(hyperx::HyperxGuide::new(plan, &fabric, params.routing == Routing::HyperxAdaptive))
             }
+            (Routing::CubeOblivious | Routing::CubeAdaptive, Plan::Cube(plan)) => {
+                Scheme::Cube(cube::CubeGuide::new(plan, &fabric, params.routing == Routing::CubeAdaptive))
+            }
             (Routing::GraphShortest, _) => {
                 let shortest = paths::Shortest::new(&fabric, vcs, params.alternatives)?;
                 if vcs < shortest.classes() {
@@ -117,6 +127,7 @@ impl Guide {
                         Plan::Tree(_) => format!("use --routing {own}:adaptive, {own}:static, or graph:updown"),
                         Plan::Dragonfly(_) => format!("use --routing {own}:minimal, {own}:valiant or {own}:ugal"),
                         Plan::Hyperx(_) => format!("use --routing {own}:dor or {own}:adaptive"),
+                        Plan::Cube(_) => format!("use --routing {own}:oblivious or {own}:adaptive"),
                         Plan::Graph => "use --routing graph:updown or graph:shortest".to_owned(),
                     },
                 ));
@@ -130,16 +141,17 @@ impl Guide {
     pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
         let Visit { node, destination, .. } = *visit;
         if node.index() < self.fabric.endpoints() {
-            return see(Way { port: self.fabric.port(node, 0), vcs: self.all, tier: 0, hops: 1 });
+            return see(Way { port: self.fabric.port(node, 0), vcs: self.all, tier: 0, hops: 1, bubble: false });
         }
         let (home, port) = self.fabric.home(destination);
         if home == node {
-            return see(Way { port, vcs: self.all, tier: 0, hops: 1 });
+            return see(Way { port, vcs: self.all, tier: 0, hops: 1, bubble: false });
         }
         match &self.scheme {
             Scheme::Tree(tree) => tree.ways(self.all, node, destination, see),
             Scheme::Dragonfly(dragonfly) => dragonfly.ways(&self.fabric, visit, home, see),
             Scheme::Hyperx(hyperx) => hyperx.ways(self.all, visit, home, see),
+            Scheme::Cube(cube) => cube.ways(self.all, visit, home, see),
             Scheme::Shortest(shortest) => shortest.ways(visit, home, see),
             Scheme::UpDown(up_down) => up_down.ways(self.all, visit, home, see),
         }
@@ -170,10 +182,10 @@ impl Guide {
         }
         let (home, _) = self.fabric.home(destination);
         match &self.scheme {
-            Scheme::Tree(_) => {}
+            Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => {
                 let before = [state[0], state[1]];
-                let visit = Visit { node, destination, key, state: &before };
+                let visit = Visit { node, input: Input::Injection, destination, key, state: &before };
                 dragonfly.hop(&self.fabric, &visit, home, port, next, state);
             }
             Scheme::Hyperx(hyperx) => hyperx.hop(node, next, home, state),

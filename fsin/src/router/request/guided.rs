@@ -9,7 +9,7 @@ use crate::router::layout::Layout;
 use crate::topology::Port;
 
 fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
-    Visit { node: head.node, destination: head.destination, key: head.key, state: head.offsets }
+    Visit { node: head.node, input: head.input, destination: head.destination, key: head.key, state: head.offsets }
 }
 
 /// The channels of a mask.
@@ -41,6 +41,9 @@ impl<L: Layout> Requests<L> {
             }
             for vc in channels(near.open(way.port) & way.vcs) {
                 let output = OutputVc { port: way.port, vc };
+                if way.bubble && !self.bubble_open(head, output, near) {
+                    continue;
+                }
                 let ahead = if draws { 0 } else { near.packets_ahead(output) };
                 let rank = (way.tier, ahead, lot(head, way.port, vc));
                 if best.is_none_or(|(least, _)| rank < least) {

@@ -11,6 +11,7 @@ use trgen::{Geometry, NodeId};
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
+mod cube;
 mod dragonfly;
 mod faults;
 mod graph;
@@ -18,6 +19,8 @@ mod hyperx;
 mod random;
 mod tree;
 
+pub use cube::Cube;
+pub(super) use cube::parse as parse_cube;
 pub use dragonfly::Dragonfly;
 pub(super) use dragonfly::parse as parse_dragonfly;
 pub(super) use graph::parse as parse_graph;
@@ -61,7 +64,14 @@ pub struct Fabric {
 
 impl Fabric {
     /// `endpoints` come first among `nodes`; each has one link, at place 0, to a switch.
-    fn new(spec: &str, endpoints: usize, nodes: usize, links: &[Link]) -> Result<Self, Refusal> {
+    /// `colours` are the port numbers of the directed links, first those from the first end; `None` if they do not matter.
+    fn new(
+        spec: &str,
+        endpoints: usize,
+        nodes: usize,
+        links: &[Link],
+        colours: Option<Vec<u8>>,
+    ) -> Result<Self, Refusal> {
         let mut degree = vec![0u32; nodes];
         for &(node, place) in links.iter().flat_map(|link| &link.ends) {
             degree[node as usize] = degree[node as usize].max(place + 1);
@@ -78,7 +88,7 @@ impl Fabric {
                 [(one, other), (other, one)]
             })
             .collect();
-        let colours = colour::colours(nodes, ports, &arcs);
+        let colours = colours.unwrap_or_else(|| colour::colours(nodes, ports, &arcs));
         let mut new = Self {
             endpoints,
             nodes,
@@ -177,6 +187,8 @@ pub enum Plan {
     Dragonfly(Dragonfly),
     /// Switches in a grid, all of a row linked with each other.
     Hyperx(Hyperx),
+    /// Switches in a torus.
+    Cube(Cube),
     /// Any other.
     Graph,
 }
@@ -189,7 +201,16 @@ impl Plan {
             Self::Tree(_) => "tree",
             Self::Dragonfly(_) => "dragonfly",
             Self::Hyperx(_) => "hyperx",
+            Self::Cube(_) => "cube",
             Self::Graph => "graph",
+        }
+    }
+
+    /// Port numbers of the directed links, where they have a meaning.
+    fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
+        match self {
+            Self::Cube(cube) => Some(cube.colours(links)),
+            _ => None,
         }
     }
 }
@@ -206,7 +227,7 @@ pub struct Switched {
 impl Switched {
     /// `nodes` are endpoints and switches.
     fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, Refusal> {
-        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links)?);
+        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, plan.colours(links))?);
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
         let geometry =
             geometry.ok_or_else(|| Refusal::value(format!("`{spec}` has no endpoint"), "use one or more"))?;
