@@ -45,6 +45,8 @@ impl Terminal {
             .args(words)
             .env("TERM", "xterm-256color")
             .env_remove("NO_COLOR")
+            // What a panic says is looked for on a screen of a few lines.
+            .env("RUST_BACKTRACE", "0")
             .stdin(side())
             .stderr(side())
             .stdout(out)

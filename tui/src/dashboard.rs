@@ -107,10 +107,9 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
                         None => {}
                     }
                 }
-                Event::Resize(..) => {
-                    screen.clear()?;
-                    (dirty, drawn) = (true, None);
-                }
+                // Drawing finds the new size, and draws everything anew. (Asking the terminal where its cursor is, to clear
+                // it first, is answered late or never by some.)
+                Event::Resize(..) => (dirty, drawn) = (true, None),
                 _ => {}
             }
         }

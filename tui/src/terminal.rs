@@ -80,14 +80,6 @@ impl Screen {
         }
         Ok(())
     }
-
-    /// Draws everything anew, as after a change of size.
-    ///
-    /// # Errors
-    /// When the terminal fails.
-    pub fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
-    }
 }
 
 impl Drop for Screen {
