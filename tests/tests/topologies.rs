@@ -170,8 +170,8 @@ fn grids_are_what_their_formulas_say() {
         let splits = last % 2 == 0 && last > 2 && sizes.iter().all(|&size| size <= last);
         let share = f64::from(nodes) / f64::from(nodes - 1);
         let mean = |of: &dyn Fn(f64) -> f64| share * sizes.iter().map(|&k| of(f64::from(k))).sum::<f64>();
-        let torus = (sizes.iter().map(|k| k / 2).sum(), mean(&|k| (k * k / 4.0).floor() / k), 2 * nodes / last);
-        let mesh = (sizes.iter().map(|k| k - 1).sum(), mean(&|k| (k * k - 1.0) / (3.0 * k)), nodes / last);
+        let torus = (sizes.iter().map(|k| k / 2).sum::<u32>(), mean(&|k| (k * k / 4.0).floor() / k), 2 * nodes / last);
+        let mesh = (sizes.iter().map(|k| k - 1).sum::<u32>(), mean(&|k| (k * k - 1.0) / (3.0 * k)), nodes / last);
         for (name, (diameter, mean, bisection)) in [("torus", torus), ("mesh", mesh)] {
             let spec = format!("{name}:{}", words.join("x"));
             let survey = Survey::of(&*build(&spec, 2));

@@ -258,8 +258,8 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "slimtree",
-        about: "k:k'-ary n-slim-tree: as the thin tree, with k' links down instead of k from the top: k^(n-1) k' endpoints, \
-                half of them in each half of a tree with k' = 2; diameter 2 n",
+        about: "k:k'-ary n-slim-tree: as the thin tree, with k' links down instead of k from the top: k^(n-1) k' endpoints; \
+                diameter 2 n",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
         source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
                  networks, Parallel Computing 36, 2010",
