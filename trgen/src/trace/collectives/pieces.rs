@@ -41,7 +41,7 @@ fn piece(bytes: u64, number: usize, count: usize) -> u64 {
 
 /// Halves the range of pieces that a place is left with, down to one: what it keeps after each step.
 fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<std::ops::Range<usize>> {
-    let mut kept = vec![0..core.core];
+    let mut kept: Vec<std::ops::Range<usize>> = std::iter::once(0..core.core).collect();
     let mut range = 0..core.core;
     let mut bit = 1;
     while bit < core.core {
