@@ -22,7 +22,7 @@ pub enum Routing {
     BubbleRandom,
     /// The profitable adaptive channel with most space at the neighbour; else escape.
     BubbleShortest,
-    /// Straight ahead in the same adaptive channel; else the next profitable dimensions in turn; else escape.
+    /// Straight ahead in the same adaptive channel; else the profitable dimensions in turn; else escape.
     BubbleSmart,
     /// Channel c takes dimensions c, c+1, ... (cyclically); drawn at injection and kept.
     DoubleOblivious,
@@ -70,7 +70,7 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "bubble:smart",
-        about: "minimal adaptive, straight ahead first, then the other dimensions; escape channel 0 with bubble; V >= 2",
+        about: "minimal adaptive, straight ahead first, then dimensions from a drawn one; escape channel 0 with bubble; V >= 2",
         parameters: &[],
         source: PUENTE,
     },
