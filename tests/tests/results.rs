@@ -79,23 +79,19 @@ fn the_first_experiment_ends_with_a_page() {
 #[test]
 fn saturated_points_are_hollow_and_not_joined() {
     let folder = tempfile::tempdir().unwrap();
-    first_sweep(folder.path());
-    done(
-        folder.path(),
-        "sweep --topology torus:4x4 --traffic tornado --load 0.9,1 --cycles 2000 --routing bubble:oblivious \
-                         --vcs 1 -q -o s",
-    );
-    done(folder.path(), "plot s -q");
-    let data = fs::read_to_string(folder.path().join("s/plots/latency.csv")).unwrap();
-    let all_saturated = data.lines().skip(1).all(|line| line.ends_with("true"));
-    let svg = fs::read_to_string(folder.path().join("s/plots/latency.svg")).unwrap();
-    // Without a legend, lines of the first colour (4 wide) are those between points.
-    let joined = svg.contains("stroke=\"#0072B2\" stroke-width=\"4\"") && svg.contains("<polyline");
-    let lines = svg.lines().filter(|line| line.contains("<polyline") && line.contains("#0072B2")).count();
-    if all_saturated {
-        assert_eq!(lines, 0, "{joined}");
-    } else {
-        panic!("the points of this test are meant to be saturated: {data}");
+    for (name, loads, joined) in [("below", "0.05,0.1", 1), ("beyond", "0.6,1", 0)] {
+        let line = "--topology torus:8x8 --traffic transpose --cycles 6000 --routing bubble:oblivious --vcs 1 -q";
+        done(folder.path(), &format!("sweep {line} --load {loads} -o {name}"));
+        done(folder.path(), &format!("plot {name} -q"));
+        let data = fs::read_to_string(folder.path().join(name).join("plots/latency.csv")).unwrap();
+        let state = if joined == 0 { "true" } else { "false" };
+        assert!(data.lines().skip(1).all(|line| line.ends_with(state)), "{data}");
+        let svg = fs::read_to_string(folder.path().join(name).join("plots/latency.svg")).unwrap();
+        // One curve has no legend: lines of its colour and width lead from point to point.
+        let is_line = |tag: &&str| tag.starts_with("polyline") && tag.contains("#0072B2") && tag.contains("\"4\"");
+        assert_eq!(svg.split('<').filter(is_line).count(), joined, "{name}");
+        let full = svg.split('<').filter(|tag| tag.starts_with("circle") && tag.contains("fill=\"#0072B2\"")).count();
+        assert_eq!(full, 2 * joined, "{name}: full markers");
     }
 }
 

@@ -285,6 +285,10 @@ fn one(store: &Store, point: &Point, stop: &AtomicBool, alone: bool) -> Result<R
     let begun = Instant::now();
     store.note("start", Some(point), Value::Null);
     let result = match point.resolve() {
+        Ok(experiment) if !point.is_as_planned(&experiment) => {
+            let what = "its input files, or this version's defaults, are not those that it was planned with";
+            Err(Complaint::new(Exit::Failed, what, "sweep into a new folder"))
+        }
         Ok(experiment) => perform(&experiment, stop, alone || experiment.threads > 1),
         Err(error) => Err(error.into()),
     };

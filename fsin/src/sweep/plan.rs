@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use crate::experiment::{Experiment, Inputs, Origin, Settings, SettingsError, read_text};
+use crate::experiment::{Experiment, Inputs, Origin, Settings, SettingsError, Traffic, read_text};
 
 /// Version of the layout of a folder of results.
 const LAYOUT: u64 = 1;
@@ -63,7 +63,11 @@ impl Plan {
         let mut known: HashMap<String, usize> = HashMap::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
-            match Experiment::resolve(grid.settings(index)?) {
+            let checked = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
+                present(&mut inputs, &experiment)?;
+                Ok(experiment)
+            });
+            match checked {
                 Ok(experiment) => {
                     let mut id = inputs.identity(&experiment);
                     id.truncate(DIGITS);
@@ -146,6 +150,23 @@ impl Point {
         let mut settings = Settings::default();
         read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
         Experiment::resolve(settings)
+    }
+
+    /// True if the files that the experiment reads still have the contents that they had when it was planned.
+    #[must_use]
+    pub fn is_as_planned(&self, experiment: &Experiment) -> bool {
+        Inputs::default().identity(experiment).starts_with(&self.id)
+    }
+}
+
+/// Refuses a trace that is not there: the identity of a point holds its content.
+fn present(inputs: &mut Inputs, experiment: &Experiment) -> Result<(), SettingsError> {
+    match &experiment.traffic {
+        Traffic::Trace { path, .. } if inputs.of(experiment).is_empty() => {
+            let what = format!("--trace {}: there is no such file", path.display());
+            Err(experiment.settings().error("trace", what, "give the path of a trace"))
+        }
+        _ => Ok(()),
     }
 }
 
