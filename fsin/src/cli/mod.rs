@@ -25,8 +25,8 @@ mod rerun;
 mod run;
 mod saturation;
 mod serve;
-mod top;
 mod sweep;
+mod top;
 mod topology;
 mod traffic;
 

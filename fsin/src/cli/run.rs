@@ -6,7 +6,9 @@ use std::time::Instant;
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::dashboard;
-use fsin::experiment::{Experiment, Finished, KEYS, Origin, Trouble, execute, execute_ideal, execute_watched, variable};
+use fsin::experiment::{
+    Experiment, Finished, KEYS, Origin, Trouble, execute, execute_ideal, execute_watched, variable,
+};
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::looking::Looking;
