@@ -71,7 +71,7 @@ fn build(folder: &Path) {
     assert!(built.is_ok_and(|status| status.success()), "`cargo build -p fsin --profile {profile}` failed");
 }
 
-/// When the newest Rust source below a folder was written.
+/// When the newest source below a folder was written.
 fn newest_in(folder: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries
@@ -79,7 +79,10 @@ fn newest_in(folder: &Path) -> Option<SystemTime> {
             if path.is_dir() {
                 newest_in(&path)
             } else {
-                modified(&path).filter(|_| path.extension().is_some_and(|name| name == "rs"))
+                // The page's style and script and the first experiment are part of the binary too.
+                let kinds = ["rs", "toml", "css", "js"];
+                let is_source = path.extension().is_some_and(|name| kinds.iter().any(|&kind| name == kind));
+                modified(&path).filter(|_| is_source)
             }
         })
         .max()

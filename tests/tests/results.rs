@@ -1,5 +1,6 @@
 //! What is made of results: pictures, the page, comparisons, saturation, and whether they are still the same.
 
+#![allow(clippy::print_stdout, reason = "what was found, or SKIPPED, is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;

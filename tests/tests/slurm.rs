@@ -1,6 +1,7 @@
 //! Sweeps run by a real Slurm on this machine, with four emulated nodes. Where it is not installed (Debian: slurm-wlm), or
 //! the tests do not run as root, they say SKIPPED.
 
+#![allow(clippy::print_stdout, reason = "what was found, or SKIPPED, is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
