@@ -146,7 +146,7 @@ fn another_seed_gives_another_run() {
 /// True if the head of a queue of node `from` can wait for room in `next`: at its own node (the bubble), or at the
 /// neighbour that `next`'s packets come to.
 fn adjoins(setup: &Setup, from: Channel, next: Channel) -> bool {
-    let (Channel::Transit { node: here, .. } | Channel::Injection { node: here, .. }) = from;
+    let (Channel::Transit { node: here, .. } | Channel::Injection { node: here, .. }) = from else { return false };
     let Channel::Transit { node: there, dimension, positive, .. } = next else { return false };
     let topology = setup.shape();
     here == there || topology.neighbour(here, topology.shape().port(dimension, positive)) == Some(there)
