@@ -22,7 +22,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("simai_llm_workload_9216gpu", "no trace in it"),
     ("sstdumpi_dumpi_4_ranks_with_ascii", "DUMPI"),
     ("sstmacro_dumpi_7_and_4_ranks", "DUMPI"),
-    ("tests/goal/ping_pong_big.g2", "longer layout of LogGOPSim2"),
+    ("src/schedgen/simple", "was not created by a split or dup"),
+    ("tests/network/binomialtreebcast_128_1024.bin", "operation type 0"),
 ];
 
 /// Files below a folder, in order.
