@@ -93,10 +93,10 @@ impl<R: BufRead + Seek> Source for Recording<R> {
             Command::Step(number) => (self.held, self.steps) = (true, if number > 1 { 10 } else { 1 }),
             Command::RunTo(cycle) => {
                 let now = self.shown.as_ref().map_or(0, |(shown, _)| shown.cycle);
-                if cycle < now {
-                    if let Err(error) = self.rewind() {
-                        self.broken = Some(error);
-                    }
+                if cycle < now
+                    && let Err(error) = self.rewind()
+                {
+                    self.broken = Some(error);
                 }
                 (self.held, self.until) = (true, Some(cycle));
             }
