@@ -52,7 +52,7 @@ impl Terminal {
             .stdout(out)
             .spawn();
         let Ok(child) = child else {
-            eprintln!("SKIPPED: there is no setsid (util-linux)");
+            crate::shared::aloud("SKIPPED: there is no setsid (util-linux)\n");
             return None;
         };
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));

@@ -29,8 +29,8 @@ fn start(folder: &Path, line: &str) -> (Child, String) {
 
 fn result(mut child: Child) -> Value {
     let mut text = String::new();
-    child.stdout.take().expect("stdout is a pipe").read_to_string(&mut text).unwrap();
-    assert!(child.wait().unwrap().success());
+    child.stdout.take().expect("stdout is a pipe").read_to_string(&mut text).expect("the text is UTF-8");
+    assert!(child.wait().expect("it ends").success());
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 

@@ -12,9 +12,18 @@ use tests::command::fsin;
 use tests::shared::{aloud, shared_dir};
 use trgen::trace::formats::{Application, Fault, ReadOptions, open};
 
-/// Kinds of networks, each by sizes: nodes and the network of that size.
-const NETWORKS: &[(&str, &[(usize, &str)])] =
-    &[("torus", &[(4, "torus:2x2"), (16, "torus:4x4"), (64, "torus:8x8"), (1024, "torus:32x32")])];
+/// Nodes, and the network of that size.
+type Sizes = [(usize, &'static str); 4];
+
+/// Kinds of networks, each with its routing.
+const NETWORKS: [(&str, &str, Sizes); 2] = [
+    ("torus", "bubble:smart", [(4, "torus:2x2"), (16, "torus:4x4"), (64, "torus:8x8"), (1024, "torus:32x32")]),
+    (
+        "fat tree",
+        "tree:adaptive",
+        [(4, "fattree:2,2"), (16, "fattree:4,2"), (64, "fattree:4,3"), (1024, "fattree:4,5")],
+    ),
+];
 
 /// What stands in these archives is no trace of a format that is read; the reason that is given.
 const REFUSED: &[(&str, &str)] = &[
@@ -70,9 +79,9 @@ fn tasks(application: &Application) -> usize {
 }
 
 /// Completion \[cycles\] of a trace on a network, by the command.
-fn replay(trace: &str, network: &str) -> u64 {
+fn replay(trace: &str, network: &str, routing: &str) -> u64 {
     let output = fsin(Path::new("/"))
-        .args(["run", "--trace", trace, "--topology", network, "--format", "json", "--quiet"])
+        .args(["run", "--trace", trace, "--topology", network, "--routing", routing, "--format", "json", "--quiet"])
         .output()
         .unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -114,10 +123,10 @@ fn every_real_trace_ends_or_is_refused_with_a_reason() {
                 Ok(application) => {
                     ended += 1;
                     let tasks = tasks(&application);
-                    let cycles = NETWORKS.iter().map(|(kind, sizes)| {
+                    let cycles = NETWORKS.iter().map(|(kind, routing, sizes)| {
                         let fit = sizes.iter().find(|(nodes, _)| *nodes >= tasks);
                         let (_, network) = fit.unwrap_or_else(|| panic!("no {kind} of {tasks} nodes for {trace}"));
-                        format!("{network} {}", replay(&trace, network))
+                        format!("{network} {}", replay(&trace, network, routing))
                     });
                     let cycles: Vec<String> = cycles.collect();
                     let _ = writeln!(table, "| {name} | {tasks} | {} |", cycles.join(" | "));

@@ -116,7 +116,7 @@ fn faults_name_line_finding_and_expectation() {
 
 #[test]
 fn other_text_is_answered_with_the_known_formats() {
-    let error = parse("#DIMEMAS\nsome text\n").unwrap_err();
+    let error = parse("#OTHER\nsome text\n").unwrap_err();
     assert_eq!(error.to_string(), "a.trc: unknown trace format: the first line is `some text`");
     let remedy = error.remedy().unwrap();
     assert!(FORMATS.iter().all(|format| remedy.contains(format.name)), "{remedy}");

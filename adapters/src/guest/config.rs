@@ -15,7 +15,7 @@ pub struct Config {
     pub nodes: Vec<u32>,
     /// How its time passes.
     pub class: Class,
-    /// What the connection is for; [`Data`] connects those of that role.
+    /// What the connection is for; [`Data`](super::Data) connects those of that role.
     pub role: Role,
     /// Group of a central and its data connections, from 1 on; else 0.
     pub group: u32,

@@ -57,7 +57,9 @@ mod tests {
         let since = summary(&all, Some(&before));
         assert_eq!((since.count, since.mean, since.p50, since.p999), (1000, Some(500.5), Some(500), Some(999)));
         assert_eq!((since.max, since.bins.iter().map(|bin| bin.1).sum::<u64>()), (Some(1000), 1000));
-        assert!(since.bins.len() < 110 && since.bins.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        // 15 below 16, and 16 for each of 16 to 31, 32 to 63, ..., 512 to 1000.
+        assert_eq!(since.bins.len(), 15 + 6 * 16);
+        assert!(since.bins.windows(2).all(|pair| pair[0].0 < pair[1].0));
         let none = summary(&all, Some(&all.clone()));
         assert_eq!((none.count, none.mean, none.p50, none.max), (0, None, None, None));
     }
