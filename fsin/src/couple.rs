@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trgen::{Cycle, Next, Outbox, SourceError, TrGen};
+use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen};
 
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::run::Progress;
@@ -46,6 +46,8 @@ pub struct Coupled<'a> {
     network: &'a mut dyn Network,
     outbox: Outbox,
     notices: Notices,
+    /// Messages that the network has just dropped.
+    dropped: Vec<Message>,
     stop: &'a AtomicBool,
     watch: Option<&'a mut dyn Watch>,
     phase: u64,
@@ -62,7 +64,17 @@ impl<'a> Coupled<'a> {
         assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
         let outbox = Outbox::new(network.nodes());
         let phase = source.phase();
-        Self { source, network, outbox, notices: Notices::default(), stop, watch: None, phase, generated: false }
+        Self {
+            source,
+            network,
+            outbox,
+            notices: Notices::default(),
+            dropped: Vec::new(),
+            stop,
+            watch: None,
+            phase,
+            generated: false,
+        }
     }
 
     /// Lets `watch` look at the run while it goes on; what is only counted for it is counted from now on.
@@ -133,7 +145,18 @@ impl<'a> Coupled<'a> {
                 }
             }
             let network = &mut *self.network;
-            self.outbox.offer(|message| network.inject(message) == Injected::Accepted);
+            let dropped = &mut self.dropped;
+            self.outbox.offer(|message| match network.inject(message) {
+                Injected::Accepted => true,
+                Injected::Refused => false,
+                Injected::Dropped => {
+                    dropped.push(message);
+                    true
+                }
+            });
+            for message in self.dropped.drain(..) {
+                self.source.sent(now, &message);
+            }
 
             // A source that has just ended still lives through this cycle: its clock reading counts it.
             let target = match self.source.next() {

@@ -14,6 +14,9 @@ pub enum Injected {
     Accepted,
     /// The node's interface is full: offer it again after something of this node has been sent.
     Refused,
+    /// No route leads to its destination: it is counted as dropped, and no notice will tell of it. For its source it has
+    /// been sent.
+    Dropped,
 }
 
 /// What happened in the last cycle of [`Network::advance`], each list ordered by node and then by message.

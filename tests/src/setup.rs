@@ -9,7 +9,7 @@ use fsin::network::Network;
 use fsin::router::{RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, Outcome, batch, fixed};
-use fsin::topology::{self, Topology};
+use fsin::topology::{self, Faults, Topology};
 use trgen::synthetic::{Config, Mode, Synthetic};
 
 /// Everything that a run of synthetic traffic depends on. Starts from the original's settings; tests change what they
@@ -26,6 +26,8 @@ pub struct Setup {
     pub pattern: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent.
     pub load: f64,
+    /// Dead links, both ways.
+    pub faults: usize,
 }
 
 impl Setup {
@@ -38,6 +40,7 @@ impl Setup {
             params: RouterParams { routing, vcs, ..RouterParams::default() },
             pattern: "uniform".to_owned(),
             load: 0.3,
+            faults: 0,
         }
     }
 
@@ -68,7 +71,8 @@ impl Setup {
     /// When the specification is refused.
     #[must_use]
     pub fn shape(&self) -> Box<dyn Topology> {
-        topology::parse(&self.topology, self.ways)
+        let faults = Faults { count: self.faults, one_way: false, seed: self.params.seed };
+        topology::parse_with_faults(&self.topology, self.ways, &faults)
             .unwrap_or_else(|refusal| panic!("{}: {refusal}: {}", self.topology, refusal.remedy()))
     }
 

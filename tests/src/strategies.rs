@@ -1,6 +1,6 @@
 //! Networks and routers to draw for property tests.
 
-use fsin::router::{Arbitration, Consumption, Inject, Injection, RouterParams, SourceQueue};
+use fsin::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
 use fsin::routing::{Order, ROUTINGS, Routing};
 use fsin::topology::Topology;
 use proptest::prelude::*;
@@ -77,7 +77,8 @@ pub fn switched_setups() -> impl Strategy<Value = Setup> {
                 alternatives: if routing == Routing::GraphShortest { more as u32 } else { 0 },
                 ..params
             };
-            Setup { params, topology: topology.to_owned(), ways: 2, pattern: pattern.to_owned(), load }
+            let pattern = pattern.to_owned();
+            Setup { params, topology: topology.to_owned(), ways: 2, pattern, load, faults: 0 }
         },
     )
 }
@@ -98,6 +99,10 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
         (least..=least + more).rev().find(|&vcs| params.routing.takes_vcs(shape.dimensions, vcs)).unwrap_or(least);
     if params.routing.orders_by_channel() {
         params.order = Order::Dimension;
+    }
+    if params.link_delays.len() > 1 {
+        let kinds = topology.link_classes().len();
+        params.link_delays = params.link_delays.iter().copied().cycle().take(kinds.max(1)).collect();
     }
     if params.injection != Injection::Shortest {
         params.injectors = params.injectors.max(shape.ports());
@@ -205,6 +210,26 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
     )
 }
 
+/// The same routers with delays of links and routers, and with control of congestion; half of them without either.
+pub fn controlled(routers: impl Strategy<Value = RouterParams>) -> impl Strategy<Value = RouterParams> {
+    let delays = prop_oneof![
+        Just((Vec::new(), 0)),
+        (prop::collection::vec(0u32..=40, 1..=4), prop::sample::select(vec![0u32, 0, 1, 7])),
+    ];
+    let global = (0u32..=100, prop::sample::select(vec![0u64, 1, 37]));
+    let global = global.prop_map(|(percent, period)| GlobalCc { percent: f64::from(percent) / 4.0, period });
+    let timeouts = (0u64..=60, 0u64..=60).prop_map(|(upper, lower)| Timeouts { upper, lower: lower.min(upper) });
+    (routers, delays, prop::option::of(global), prop::option::of(timeouts)).prop_map(
+        |(params, (link_delays, router_delay), global_cc, timeouts)| RouterParams {
+            link_delays,
+            router_delay,
+            global_cc,
+            timeouts,
+            ..params
+        },
+    )
+}
+
 /// Runs of uniform traffic from no load to full load, on networks of at most `most` nodes.
 pub fn setups(most: usize) -> impl Strategy<Value = Setup> {
     (networks(most), routers(), 0usize..=3, 0u32..=20).prop_map(|((topology, ways), params, more, load)| {
@@ -215,6 +240,7 @@ pub fn setups(most: usize) -> impl Strategy<Value = Setup> {
             ways,
             pattern: "uniform".to_owned(),
             load: f64::from(load) / 20.0,
+            faults: 0,
         }
     })
 }

@@ -10,10 +10,13 @@ use fsin::network::Network;
 use fsin::router::{Consumption, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
+use fsin::topology::Survey;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
-use tests::strategies::{SWITCHES, all_routings, fitted, fixed_cases, networks, routers, routings_of, switched_setups};
+use tests::strategies::{
+    SWITCHES, all_routings, controlled, fitted, fixed_cases, networks, routers, routings_of, switched_setups,
+};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
@@ -44,13 +47,15 @@ fn run(
 /// Routers as the other property tests draw them, with packets of 1 to 20 phits, queues of 1 to 8 packets, and a watchdog
 /// short enough to fire within a run.
 fn wide_routers() -> impl Strategy<Value = RouterParams> {
-    (routers(), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, packet_phits, queue, watchdog)| RouterParams {
-        packet_phits,
-        queue_packets: queue,
-        bubble: params.bubble.min(queue),
-        lbr: params.lbr.min(queue),
-        watchdog_cycles: watchdog,
-        ..params
+    (controlled(routers()), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, packet_phits, queue, watchdog)| {
+        RouterParams {
+            packet_phits,
+            queue_packets: queue,
+            bubble: params.bubble.min(queue),
+            lbr: params.lbr.min(queue),
+            watchdog_cycles: watchdog,
+            ..params
+        }
     })
 }
 
@@ -63,17 +68,31 @@ fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize) -> 
 
 fn synthetic() -> impl Strategy<Value = Setup> {
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
-    (networks(64), wide_routers(), 0usize..=5, patterns, 0.0f64..=1.0)
-        .prop_map(|((topology, ways), params, more, pattern, load)| Setup {
-            load: load * f64::from(params.packet_phits.min(4)),
-            params: fitted_to(params, &topology, ways, more),
-            topology,
-            ways,
-            pattern: pattern.to_owned(),
+    let faults = prop_oneof![3 => Just(0usize), 1 => 1usize..=3];
+    (networks(64), wide_routers(), (0usize..=5, faults), patterns, 0.0f64..=1.0)
+        .prop_map(|((topology, ways), params, (more, faults), pattern, load)| {
+            let params = fitted_to(params, &topology, ways, more);
+            let orders = params.routing.orders_by_channel();
+            let load = load * f64::from(params.packet_phits.min(4));
+            // The smallest networks have few links.
+            let faults = faults.min(links(&topology, ways));
+            let faults = if orders { 0 } else { faults };
+            Setup { load, params, topology, ways, pattern: pattern.to_owned(), faults }
         })
         .prop_filter("a router has at most 63 queues", |setup| {
             setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
         })
+}
+
+/// \[links\] At least so many, counted both ways.
+fn links(topology: &str, ways: usize) -> usize {
+    Survey::of(&*fsin::topology::parse(topology, ways).expect("networks can be built")).links / 2
+}
+
+/// As many delays as there are kinds of links.
+fn of_kinds(setup: &Setup, delays: &[u32]) -> Vec<u32> {
+    let kinds = setup.shape().link_classes().len().max(1);
+    delays.iter().copied().cycle().take(if delays.len() > 1 { kinds } else { delays.len() }).collect()
 }
 
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
@@ -104,7 +123,7 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
             let params = fitted_to(params, &topology, ways, more);
-            let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0 };
+            let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0, faults: 0 };
             let nodes = setup.shape().nodes();
             let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
             let mut program = kernels::parse(&text, nodes, None).expect("these kernels take any number of tasks");
@@ -156,6 +175,9 @@ fn switched() -> impl Strategy<Value = Setup> {
             queue_packets: wide.queue_packets,
             bubble: wide.bubble,
             watchdog_cycles: wide.watchdog_cycles,
+            link_delays: of_kinds(&setup, &wide.link_delays),
+            router_delay: wide.router_delay,
+            global_cc: wide.global_cc,
             ..setup.params
         },
         ..setup

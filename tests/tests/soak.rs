@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
 use fsin::engine::fast;
-use fsin::router::RouterParams;
+use fsin::router::{GlobalCc, RouterParams, Timeouts};
 use fsin::routing::{Order, Routing};
 use fsin::run::fixed;
 use fsin::topology::{Port, Topology};
@@ -118,7 +118,7 @@ fn soak(setup: &Setup) {
     let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES, &mut |_| {});
     assert!(outcome.complete && outcome.failure.is_none(), "{setup:?}: {:?}", outcome.failure);
     let totals = &outcome.totals;
-    assert_eq!(totals.generated, totals.received + outcome.in_flight, "{setup:?}");
+    assert_eq!(totals.generated, totals.received + totals.dropped + outcome.in_flight, "{setup:?}");
     // At least a twentieth of what could be consumed, from the first cycle to the last.
     let least = CYCLES * outcome.nodes as u64 / u64::from(setup.params.packet_phits) / 20;
     assert!(totals.received >= least, "{setup:?}: {} packets of {least}", totals.received);
@@ -149,9 +149,41 @@ fn every_routing_on_every_direct_network() {
                 runs += 1;
             }
         }
+        println!("{topology}: {runs} runs so far");
     }
     println!("{runs} runs of {CYCLES} cycles");
     assert!(runs > 300);
+}
+
+/// The same with what holds packets up: delays of links and routers, dead links, control of congestion.
+#[test]
+#[ignore = "200 000 cycles of every routing on every topology take minutes"]
+fn every_routing_with_delays_faults_and_control() {
+    let mut runs = 0;
+    for (topology, ways) in DIRECT {
+        for routing in all_routings() {
+            for (seed, faults) in [(3, 0), (5, 2)] {
+                let base = Setup { ways, faults, ..Setup::new(topology, routing, 3).load(1.0).seed(seed) };
+                let mut params = fitted(base.params.clone(), &*base.shape(), 0);
+                if params.routing != routing || (faults > 0 && routing.orders_by_channel()) {
+                    continue;
+                }
+                params.link_delays = vec![5];
+                params.router_delay = 2;
+                if faults == 0 {
+                    params.global_cc = Some(GlobalCc { percent: 40.0, period: 50 });
+                    params.lbr = if params.routing.uses_bubble() { 3 } else { 0 };
+                    params.in_transit_priority = 1.0;
+                    params.timeouts = Some(Timeouts { upper: 100, lower: 75 });
+                }
+                soak(&Setup { params, ..base });
+                runs += 1;
+            }
+        }
+        println!("{topology}: {runs} runs so far");
+    }
+    println!("{runs} runs of {CYCLES} cycles");
+    assert!(runs > 200);
 }
 
 #[test]
@@ -167,6 +199,7 @@ fn every_routing_on_every_network_of_switches() {
                 runs += 1;
             }
         }
+        println!("{topology}: {runs} runs so far");
     }
     println!("{runs} runs of {CYCLES} cycles");
     assert!(runs > 150);

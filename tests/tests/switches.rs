@@ -14,13 +14,19 @@ use fsin::router::guide::{Guide, Visit};
 use fsin::router::request::{Input, OutputVc};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, fixed};
-use fsin::topology::{self, Port, Survey, Switched, Topology};
+use fsin::topology::{self, Faults, Port, Survey, Switched, Topology};
 use tests::setup::{Setup, accepted_load};
 use tests::strategies::{SWITCHES, routings_of};
 use trgen::NodeId;
+use trgen::catalog::Refusal;
 
 fn build(spec: &str) -> Box<dyn Topology> {
     topology::parse(spec, 2).unwrap_or_else(|refusal| panic!("{spec}: {refusal}: {}", refusal.remedy()))
+}
+
+/// The network with so many dead links.
+fn torn(spec: &str, count: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
+    topology::parse_with_faults(spec, 2, &Faults { count, one_way: false, seed })
 }
 
 fn guide(topology: &dyn Topology, routing: Routing, vcs: usize) -> Guide {
@@ -168,11 +174,12 @@ fn networks_are_what_their_formulas_say() {
     }
 }
 
-/// Follows ways from every endpoint to every other, and returns whether all paths were shortest ones.
-fn follow(topology: &dyn Topology, guide: &Guide) -> bool {
+/// Follows ways from every `step`-th endpoint to every other, and returns whether all paths were shortest ones, and how
+/// many hops they had.
+fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
     let spec = topology.spec();
-    let mut is_minimal = true;
-    for from in 0..topology.endpoints() {
+    let (mut is_minimal, mut sum) = (true, 0);
+    for from in (0..topology.endpoints()).step_by(step) {
         let shortest = distances(topology, from);
         for to in (0..topology.endpoints()).filter(|&to| to != from) {
             for key in 0..6u64 {
@@ -194,10 +201,11 @@ fn follow(topology: &dyn Topology, guide: &Guide) -> bool {
                     assert!(hops <= 40, "{spec} from {from} to {to} goes round and round");
                 }
                 is_minimal &= hops as u32 == shortest[to];
+                sum += hops as u64;
             }
         }
     }
-    is_minimal
+    (is_minimal, sum)
 }
 
 /// Whatever way a packet takes, it arrives; on the routings that claim so, by a shortest path.
@@ -206,16 +214,102 @@ fn every_way_leads_there() {
     for spec in SWITCHES {
         let topology = build(spec);
         for (routing, vcs) in routings_of(spec) {
-            let shortest = follow(&*topology, &guide(&*topology, routing, vcs));
-            let goes_round = matches!(
-                routing,
-                Routing::DragonflyMinimal
-                    | Routing::DragonflyValiant
-                    | Routing::DragonflyUgal
-                    | Routing::HyperxAdaptive
-                    | Routing::GraphUpDown
-            );
-            assert!(shortest || goes_round, "{spec} {routing:?}");
+            let (shortest, _) = follow(&*topology, &guide(&*topology, routing, vcs), 1);
+            assert!(shortest || goes_round(routing), "{spec} {routing:?}");
+        }
+    }
+}
+
+/// True if a routing takes other paths than shortest ones.
+fn goes_round(routing: Routing) -> bool {
+    matches!(
+        routing,
+        Routing::DragonflyMinimal
+            | Routing::DragonflyValiant
+            | Routing::DragonflyUgal
+            | Routing::HyperxAdaptive
+            | Routing::GraphUpDown
+    )
+}
+
+/// The same in networks of up to a thousand nodes.
+#[test]
+fn ways_are_shortest_up_to_a_thousand_nodes() {
+    for spec in [
+        "fattree:4,4",
+        "fattree:9,3",
+        "thintree:6,3,3",
+        "slimtree:8,4,3",
+        "hyperx:4x4x4:8",
+        "hyperx:9x9:9",
+        "icube:12x12:4",
+        "icube:5x5x5:6",
+        "icube:31:30",
+        "dragonfly:p=3,a=6,h=3",
+        "rrg:s=180,d=8,p=4",
+    ] {
+        let topology = build(spec);
+        assert!((200..=1_000).contains(&topology.endpoints()), "{spec}");
+        for (routing, vcs) in routings_of(spec) {
+            if !goes_round(routing) {
+                let step = topology.endpoints() / 3;
+                assert!(follow(&*topology, &guide(&*topology, routing, vcs), step).0, "{spec} {routing:?}");
+            }
+        }
+    }
+}
+
+/// Indirect cubes are tori of switches with two hops more; random graphs are regular, and no shorter than Moore's bound;
+/// minimal routing in a dragonfly takes as many hops as its plan says.
+#[test]
+fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
+    for (sizes, p) in [(vec![4u32, 4], 2u32), (vec![5, 3, 4], 3), (vec![12, 12], 4), (vec![31], 30), (vec![9, 1, 6], 1)]
+    {
+        let switches: u32 = sizes.iter().product();
+        let nodes = switches * p;
+        let torus: u32 = sizes.iter().map(|k| k * k / 4 * (switches / k)).sum();
+        let words: Vec<String> = sizes.iter().map(u32::to_string).collect();
+        let spec = format!("icube:{}:{p}", words.join("x"));
+        let survey = Survey::of(&*build(&spec));
+        assert_eq!((survey.nodes, survey.switches), (nodes as usize, switches as usize), "{spec}");
+        let degree = p + 2 * sizes.iter().filter(|&&k| k > 1).count() as u32;
+        assert_eq!((survey.degree_min, survey.degree_max), (degree as usize, degree as usize), "{spec}");
+        assert_eq!(survey.diameter, 2 + sizes.iter().map(|k| k / 2).sum::<u32>(), "{spec}");
+        let mean = 2.0 + f64::from(p * torus) / f64::from(nodes - 1);
+        assert!((survey.distance_mean.unwrap() - mean).abs() < 1e-9, "{spec}");
+    }
+    for (s, d, p) in [(10usize, 3usize, 2usize), (60, 5, 3), (180, 8, 4), (500, 4, 2)] {
+        let spec = format!("rrg:s={s},d={d},p={p}");
+        let survey = Survey::of(&*build(&spec));
+        assert_eq!((survey.nodes, survey.switches), (s * p, s), "{spec}");
+        assert_eq!((survey.degree_min, survey.degree_max), (d + p, d + p), "{spec}");
+        assert_eq!(survey.links, 2 * s * p + s * d, "{spec}");
+        // At most d (d - 1)^(i - 1) switches i hops away.
+        let (mut left, mut ring, mut bound) = (s - 1, d, 0);
+        for hops in 1.. {
+            let there = ring.min(left);
+            bound += hops * there;
+            (left, ring) = (left - there, ring * (d - 1));
+            if left == 0 {
+                assert!(survey.diameter as usize >= hops + 2, "{spec}");
+                break;
+            }
+        }
+        let mean = 2.0 + (bound * p) as f64 / (s * p - 1) as f64;
+        let found = survey.distance_mean.unwrap();
+        assert!((mean..1.25 * mean).contains(&found), "{spec}: {found}, the bound is {mean}");
+    }
+    for (p, a, h) in [(1u64, 2u64, 1u64), (2, 4, 2), (3, 6, 3)] {
+        for arrangement in ["absolute", "relative", "circulant"] {
+            let topology = build(&format!("dragonfly:p={p},a={a},h={h},arrangement={arrangement}"));
+            let (minimal, groups) = (guide(&*topology, Routing::DragonflyMinimal, 2), a * h + 1);
+            let (_, sum) = follow(&*topology, &minimal, 1);
+            // Six packets of each pair. Within a group: none or one hop between switches; to each other group, from any
+            // switch to any, one hop, and one more on each side but where the gate is.
+            let switches = groups * a;
+            let between = switches * (a - 1) + switches * (groups - 1) * (a + 2 * (a - 1));
+            let pairs = switches * p * (switches * p - 1);
+            assert_eq!(sum, 6 * (2 * pairs + p * p * between), "p={p} a={a} h={h} {arrangement}");
         }
     }
 }
@@ -230,7 +324,7 @@ fn routings_by_tables_go_round_dead_links() {
         ("dragonfly:p=2,a=4,h=1,g=2", 3),
         ("rrg:s=10,d=4,p=2", 6),
     ] {
-        let damage = || topology::parse_with_faults(spec, 2, faults, 3).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let damage = || torn(spec, faults, 3).unwrap_or_else(|refusal| panic!("{refusal}"));
         let (whole, damaged) = (build(spec), damage());
         let links = |topology: &dyn Topology| Survey::of(topology).links;
         assert_eq!(links(&*whole) - links(&*damaged), 2 * faults, "{spec}");
@@ -238,7 +332,7 @@ fn routings_by_tables_go_round_dead_links() {
             let params = |vcs| RouterParams { routing, vcs, ..RouterParams::default() };
             let vcs = (1..=12).find(|&vcs| params(vcs).check(&*damaged).is_ok()).expect("paths are short");
             let guide = guide(&*damaged, routing, vcs);
-            assert!(follow(&*damaged, &guide) || routing == Routing::GraphUpDown, "{spec}");
+            assert!(follow(&*damaged, &guide, 1).0 || routing == Routing::GraphUpDown, "{spec}");
             assert!(is_acyclic(&waits(&*damaged, &guide)), "{spec} {routing:?}");
             let source = || Setup::new(spec, routing, vcs).load(1.0).source();
             let run = |network: &mut dyn Network| {
@@ -256,12 +350,11 @@ fn routings_by_tables_go_round_dead_links() {
 /// Faults that cannot be are refused, and so are those that a routing would run into.
 #[test]
 fn faults_that_cannot_be_avoided_are_named() {
-    let refusal = |spec, faults| topology::parse_with_faults(spec, 2, faults, 1).unwrap_err().to_string();
-    assert!(refusal("torus:4x4", 1).contains("cannot avoid dead links"));
+    let refusal = |spec, faults| torn(spec, faults, 1).unwrap_err().to_string();
     assert!(refusal("fattree:2,2", 9).contains("4 links between switches"), "{}", refusal("fattree:2,2", 9));
     let cut = refusal("rrg:s=6,d=2,p=1", 3);
     assert!(cut.contains("cannot reach each other") && cut.contains("0 and "), "{cut}");
-    let damaged = topology::parse_with_faults("fattree:4,2", 2, 1, 1).expect("a fat tree has other ways");
+    let damaged = torn("fattree:4,2", 1, 1).expect("a fat tree has other ways");
     let params = RouterParams { routing: Routing::TreeAdaptive, ..RouterParams::default() };
     assert!(params.check(&*damaged).unwrap_err().to_string().contains("cannot avoid dead links"));
 }

@@ -182,6 +182,95 @@ fn grids_are_what_their_formulas_say() {
     }
 }
 
+/// Rings, tori and meshes of every size up to a thousand nodes in one dimension, and of many in two to four.
+#[test]
+fn grids_of_every_size_are_what_their_formulas_say() {
+    let mut all: Vec<Vec<u64>> = (2..=1_000).map(|k| vec![k]).collect();
+    all.extend((1..=31).flat_map(|x| (2..=31).map(move |y| vec![x, y])));
+    all.extend((1..=10).flat_map(|x| [1, 2, 5, 10].into_iter().flat_map(move |y| [2, 3, 10].map(|z| vec![x, y, z]))));
+    all.extend([vec![5, 5, 5, 8], vec![2, 3, 4, 5], vec![1, 9, 1, 9], vec![2; 9]]);
+    for sizes in all {
+        let nodes: u64 = sizes.iter().product();
+        let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
+        let degree = 2 * sizes.iter().filter(|&&k| k > 1).count();
+        // Sums over all nodes of the hops of each dimension; a torus looks alike from every node.
+        let torus: u64 = sizes.iter().map(|k| k * k / 4 * (nodes / k)).sum();
+        let one_way: u64 = sizes.iter().map(|k| k * (k - 1) / 2 * (nodes / k)).sum();
+        for (ways, sum, diameter) in
+            [(2, torus, sizes.iter().map(|k| k / 2).sum::<u64>()), (1, one_way, sizes.iter().map(|k| k - 1).sum())]
+        {
+            let spec = format!("torus:{}", words.join("x"));
+            let survey = Survey::of(&*build(&spec, ways));
+            assert_eq!((survey.degree_min, survey.degree_max), (degree * ways / 2, degree * ways / 2), "{spec}");
+            assert_eq!(u64::from(survey.diameter), diameter, "{spec}, {ways} ways");
+            let mean = sum as f64 / (nodes - 1) as f64;
+            assert!((survey.distance_mean.unwrap() - mean).abs() < 1e-9, "{spec}, {ways} ways");
+        }
+        if nodes.is_multiple_of(37) || !(30..=990).contains(&nodes) {
+            // Every node of a mesh is looked at.
+            let spec = format!("mesh:{}", words.join("x"));
+            let survey = Survey::of(&*build(&spec, 2));
+            let sum: u64 = sizes.iter().map(|k| k * (k * k - 1) / 3 * (nodes / k) * (nodes / k)).sum();
+            let mean = sum as f64 / (nodes * (nodes - 1)) as f64;
+            assert!((survey.distance_mean.unwrap() - mean).abs() < 1e-9, "{spec}");
+            assert_eq!(u64::from(survey.diameter), sizes.iter().map(|k| k - 1).sum::<u64>(), "{spec}");
+            let corner = sizes.iter().filter(|&&k| k > 1).count();
+            let inner: usize = sizes.iter().map(|&k| (k - 1).min(2) as usize).sum();
+            assert_eq!((survey.degree_min, survey.degree_max), (corner, inner), "{spec}");
+        }
+    }
+}
+
+/// Routes of direct networks of up to a thousand nodes are shortest ones, and links are mutual.
+#[test]
+fn routes_are_shortest_up_to_a_thousand_nodes() {
+    for (spec, ways) in [
+        ("torus:1000", 2),
+        ("torus:31x32", 2),
+        ("torus:10x10x10", 1),
+        ("torus:5x5x5x8", 2),
+        ("mesh:999", 2),
+        ("mesh:31x32", 2),
+        ("mesh:10x10x10", 2),
+        ("twisted:40x20:20", 2),
+        ("twisted:31x32:7", 2),
+        ("twisted:10x10x10:yx=5,zx=3,zy=2", 2),
+        ("hypercube:9", 2),
+        ("circulant:1000:1,31", 2),
+        ("circulant:997:1,60,300", 2),
+        ("circulant:800:7,90", 1),
+        ("midimew:1000", 2),
+        ("midimew:613", 2),
+        ("circpk:3^6", 2),
+        ("circpk:10^3", 2),
+        ("circpk:31^2", 2),
+        ("spidergon:1000", 2),
+        ("spidergon:998", 2),
+        ("spinnaker:31x32", 2),
+        ("spinnaker:24x24", 2),
+    ] {
+        let topology = build(spec, ways);
+        let (nodes, shape) = (topology.nodes(), topology.shape());
+        assert!((400..=1_000).contains(&nodes), "{spec}");
+        for from in [0, nodes / 3, nodes - 1] {
+            for (to, &distance) in distances(&*topology, from).iter().enumerate() {
+                for positive in [false, true] {
+                    let route = topology.offsets(NodeId::at(from), NodeId::at(to), &mut |_| positive);
+                    let hops: u32 = route.iter().map(|hops| u32::from(hops.unsigned_abs())).sum();
+                    assert_eq!(hops, distance, "{spec} from {from} to {to}");
+                    assert_eq!(walk(&*topology, NodeId::at(from), &route, positive), Some(NodeId::at(to)), "{spec}");
+                }
+            }
+        }
+        let ports = || (0..shape.ports()).map(|port| Port(port as u8));
+        for (node, port) in (0..nodes).flat_map(|node| ports().map(move |port| (NodeId::at(node), port))) {
+            if let Some(there) = topology.neighbour(node, port).filter(|_| ways == 2) {
+                assert!(ports().any(|back| topology.neighbour(there, back) == Some(node)), "{spec}");
+            }
+        }
+    }
+}
+
 /// A twist of nothing is a torus, to the digest.
 #[test]
 fn a_torus_twisted_by_nothing_is_a_torus() {
@@ -256,7 +345,16 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
         }
         let head_input = input.map_or(Input::Injection, Input::Transit);
         let destination = NodeId(u32::MAX);
-        let head = Head { node: *node, input: head_input, destination, offsets, key: 1, now: 1 };
+        let head = Head {
+            node: *node,
+            input: head_input,
+            destination,
+            offsets,
+            key: 1,
+            now: 1,
+            restricted: true,
+            long: false,
+        };
         let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
         if let Some(input) = *input {
             // What it stands in is the channel that leads from the node before.

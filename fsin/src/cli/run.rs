@@ -40,7 +40,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell_settings(&experiment);
     }
     if !quiet {
-        for warning in args::misspelt_variables().into_iter().chain(without_effect(&experiment)) {
+        let known = args::misspelt_variables().into_iter().chain(without_effect(&experiment));
+        for warning in known.chain(experiment.foreseen.clone()) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -69,7 +70,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         for note in &finished.notes {
             output::tell(&format!("note: {note}"));
         }
-        for warning in &finished.outcome.warnings {
+        // What was foreseen has been said.
+        for warning in finished.outcome.warnings.iter().filter(|warning| !experiment.foreseen.contains(warning)) {
             output::tell(&format!("warning: {warning}"));
         }
     }

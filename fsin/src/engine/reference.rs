@@ -14,8 +14,10 @@ use super::interface::Slot;
 use super::wait::{channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
+use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, draw_direction, packet_key};
+use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, packet_key};
+use crate::router::wires::Wires;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::{Offsets, Port, Shape, Topology};
@@ -34,6 +36,10 @@ struct Packet {
     /// \[cycle\] From which delay counts.
     start: Cycle,
     hops: u64,
+    /// \[cycle\] From which its header can ask where it stands: until then it is on a wire.
+    ready: Cycle,
+    /// True if its message has more than one packet.
+    long: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +85,8 @@ struct Node {
     last_consumed: usize,
     /// Serial injection: the injector served last, and the packet that is moving with the phits that have moved.
     serial: (usize, Option<Phit>),
+    /// How congested it is, where that matters.
+    timer: Option<Timer>,
 }
 
 /// The phit-by-phit engine of the functional router.
@@ -88,6 +96,8 @@ pub struct Reference {
     topology: Box<dyn Topology>,
     shape: Shape,
     requests: Requests<AnySize>,
+    wires: Wires,
+    control: Option<GlobalControl>,
     clock: Cycle,
     nodes: Vec<Node>,
     packets: Vec<Packet>,
@@ -95,6 +105,8 @@ pub struct Reference {
     interface: Interface,
     recorder: Recorder,
     in_flight: u64,
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    in_network: u64,
     last_moved: Cycle,
     /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
     crossed: Vec<u64>,
@@ -167,8 +179,11 @@ impl Reference {
             links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
             last_consumed: inputs - 1,
             serial: (0, None),
+            timer: params.timeouts.map(|limits| Timer::new(limits, outputs)),
         };
         Self {
+            wires: Wires::new(&params, &*topology),
+            control: GlobalControl::new(&params, &*topology),
             requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
@@ -177,6 +192,7 @@ impl Reference {
             interface: Interface::new(topology.endpoints(), params.source_queue),
             recorder: Recorder::new(topology.endpoints()),
             in_flight: 0,
+            in_network: 0,
             last_moved: Cycle::FIRST,
             crossed: Vec::new(),
             params,
@@ -211,13 +227,19 @@ impl Reference {
 
     /// One cycle.
     fn step(&mut self, notices: &mut Notices) {
+        let (now, in_network) = (self.clock.0, self.in_network);
+        let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
         for node in 0..self.topology.endpoints() {
-            self.generate(node, notices);
+            if !is_tripped {
+                self.generate(node, notices);
+            }
             self.inject_packets(node);
         }
         for node in 0..self.nodes.len() {
+            let standing = self.standing(node);
             let asked = self.request(node);
             self.arbitrate(node, &asked);
+            self.time(node, &standing);
         }
         for node in 0..self.nodes.len() {
             self.consume(node, notices);
@@ -237,8 +259,7 @@ impl Reference {
         let this = &mut self.nodes[node];
         let (message, offered) = self.interface.message(slot);
         let key = packet_key(params.seed, message.source, this.sequence);
-        let offsets =
-            self.topology.offsets(message.source, message.destination, &mut |dimension| draw_direction(key, dimension));
+        let offsets = self.requests.route(&*self.topology, message.source, message.destination, key);
         let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
         let injector = params.injection.injector(
             (params.order, self.shape),
@@ -262,6 +283,8 @@ impl Reference {
                 SourceQueue::Open => offered,
             },
             hops: 0,
+            ready: self.clock,
+            long: params.packets_of(message.bytes) > 1,
         };
         this.sequence += 1;
         let position = match self.vacant.pop() {
@@ -322,7 +345,12 @@ impl Reference {
     fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
         let this = &self.nodes[node];
         let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.given[queue].is_none())?;
-        Some(&self.packets[phit.packet])
+        Some(&self.packets[phit.packet]).filter(|packet| packet.ready <= self.clock)
+    }
+
+    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
+    fn restricts(&self, node: usize) -> bool {
+        self.nodes[node].timer.is_none_or(|timer| timer.is_congested(self.clock.0))
     }
 
     fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
@@ -338,6 +366,8 @@ impl Reference {
             offsets: &packet.offsets[..self.shape.dimensions],
             key: packet.key,
             now: self.clock.0,
+            restricted: self.restricts(node),
+            long: packet.long,
         }
     }
 
@@ -372,6 +402,7 @@ impl Reference {
         let outputs = self.outputs();
         let inputs = asked.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
+        let priority = if self.restricts(node) { self.params.in_transit_priority } else { 0.0 };
         let this = &mut self.nodes[node];
         for (since, contender) in this.since.iter_mut().zip(&contenders) {
             *since = contender.map(|contender| Cycle(contender.since));
@@ -406,7 +437,7 @@ impl Reference {
             let wanted = Some(Given::Output(OutputVc::at(output, self.params.vcs)));
             let (last, key) = (this.last_winner[output], key(output));
             let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
-            let first = transit_first(key, self.params.in_transit_priority);
+            let first = transit_first(key, priority);
             let winner = if first { choose(last, key, &in_transit) } else { None };
             if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
                 this.given[winner] = wanted;
@@ -420,6 +451,21 @@ impl Reference {
         }
     }
 
+    /// The transit queues in which a header stands that has to go on; empty where nobody watches them.
+    fn standing(&self, node: usize) -> Vec<bool> {
+        let goes_on = |queue| self.unrouted(node, queue).is_some_and(|packet| packet.destination.index() != node);
+        let watched = if self.nodes[node].timer.is_some() { self.outputs() } else { 0 };
+        (0..watched).map(goes_on).collect()
+    }
+
+    /// Phase A, 5: timers of congestion; `standing` is as it was before outputs were given away.
+    fn time(&mut self, node: usize, standing: &[bool]) {
+        let (now, outputs) = (self.clock.0, self.outputs());
+        let Node { timer: Some(timer), given, .. } = &mut self.nodes[node] else { return };
+        let stands = |queue: usize| standing[queue];
+        timer.step(now, outputs, stands, |queue| stands(queue) && given[queue].is_none());
+    }
+
     /// Phase B, 1: arrived packets drain.
     fn consume(&mut self, node: usize, notices: &mut Notices) {
         let tail = self.params.packet_phits - 1;
@@ -429,7 +475,7 @@ impl Reference {
                 continue;
             }
             let Some(phit) = this.queues[queue].pop_front() else { continue };
-            self.last_moved = self.clock;
+            self.last_moved = self.last_moved.max(self.clock);
             if phit.index != tail {
                 continue;
             }
@@ -446,6 +492,7 @@ impl Reference {
                 },
             );
             self.interface.packet_received(packet.message, self.clock, notices);
+            self.in_network -= u64::from(packet.hops > 0);
             self.vacant.push(phit.packet);
             self.in_flight -= 1;
         }
@@ -466,13 +513,19 @@ impl Reference {
             let output = OutputVc { port, vc };
             let Some(queue) = this.owner[output.index(vcs)] else { continue };
             let Some(phit) = this.queues[queue].pop_front() else { continue };
-            self.last_moved = self.clock;
             *link = Link { current: Some(vc), last: vc };
+            let neighbour = self.topology.neighbour(NodeId::at(node), port);
+            let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
+            // What is on the wire moves.
+            let wire = u64::from(self.wires.to(neighbour.index(), port.index()));
+            self.last_moved = self.last_moved.max(self.clock + wire);
             if phit.index == 0 {
                 let packet = &mut self.packets[phit.packet];
                 if queue >= outputs {
                     self.recorder.departed(self.clock.since(packet.start));
+                    self.in_network += 1;
                 }
+                packet.ready = self.clock.next() + wire;
                 self.requests.hop(NodeId::at(node), packet.destination, packet.key, port, &mut packet.offsets);
                 packet.hops += 1;
                 self.recorder.hops(1);
@@ -485,8 +538,6 @@ impl Reference {
                 this.owner[output.index(vcs)] = None;
                 this.given[queue] = None;
             }
-            let neighbour = self.topology.neighbour(NodeId::at(node), port);
-            let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
             self.nodes[neighbour.index()].queues[output.index(vcs)].push_back(phit);
         }
     }
@@ -516,6 +567,11 @@ impl Network for Reference {
 
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.params.packets_of(message.bytes);
+        if !self.requests.reaches(&*self.topology, message.source, message.destination) {
+            self.recorder.generated(packets);
+            self.recorder.dropped(packets);
+            return Injected::Dropped;
+        }
         let injected = self.interface.accept(message, packets, self.clock);
         if injected == Injected::Accepted {
             if self.in_flight == 0 {

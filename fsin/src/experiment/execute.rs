@@ -123,8 +123,7 @@ fn run_to_end(
 /// The network of an experiment, and its geometry.
 pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
     let settings = &experiment.settings();
-    let (spec, seed) = (&experiment.topology, experiment.router.seed);
-    let topology = topology::parse_with_faults(spec, experiment.ways, experiment.faults, seed)
+    let topology = topology::parse_with_faults(&experiment.topology, experiment.ways, &experiment.faults)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let geometry = topology.geometry().clone();
     let network: Box<dyn Network> = match experiment.engine {
@@ -152,13 +151,16 @@ const ACCEPTED: f64 = 0.97;
 /// deviations of the number of packets). `None` if nothing was asked for or measured.
 fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
     let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
+    // What no route is left for is not asked of the network.
+    let asked = asked - outcome.measured.counts.dropped as f64;
     let accepted = outcome.measured.counts.received as f64;
     (asked > 0.0).then(|| accepted < ACCEPTED * asked - 3.0 * asked.sqrt())
 }
 
 /// Warnings that follow from the experiment and its outcome together.
 fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
-    let mut warnings = experiment.router.warnings();
+    let mut warnings = experiment.foreseen.clone();
+    warnings.append(&mut experiment.router.warnings());
     warnings.append(&mut finished.outcome.warnings);
     let outcome = &finished.outcome;
     match &finished.trace {

@@ -16,10 +16,12 @@ use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use crate::engine::fast::MAX_THREADS;
+use crate::router::detours::Detours;
 use crate::router::{Arbitration, Consumption, Inject, Injection, RouterParams, SourceQueue};
+use crate::router::{GlobalCc, Timeouts};
 use crate::routing::{Order, Routing};
 use crate::run::BatchPlan;
-use crate::topology;
+use crate::topology::{self, Faults, Topology};
 
 /// What drives the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -71,8 +73,8 @@ pub struct Experiment {
     pub topology: String,
     /// Ways of each dimension.
     pub ways: usize,
-    /// \[links\] That are dead.
-    pub faults: usize,
+    /// Links that are dead.
+    pub faults: Faults,
     /// The router.
     pub router: RouterParams,
     /// What drives it.
@@ -100,6 +102,8 @@ pub struct Experiment {
     /// \[threads\] That simulate; results do not depend on it.
     pub threads: usize,
     times: Times,
+    /// Warnings that are known before the run.
+    pub foreseen: Vec<String>,
     /// False where the topology has ways of its own.
     has_ways: bool,
     settings: Settings,
@@ -168,9 +172,10 @@ impl Experiment {
         })?;
         let router = router(&settings)?;
         let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
-        let topology = match faults {
+        let faults = Faults { count: faults, one_way: one_way(&settings, faults)?, seed: router.seed };
+        let topology = match faults.count {
             0 => topology,
-            _ => topology::parse_with_faults(settings.word("topology"), ways, faults, router.seed)
+            _ => topology::parse_with_faults(settings.word("topology"), ways, &faults)
                 .map_err(|refusal| settings.error("faults", refusal.to_string(), refusal.remedy()))?,
         };
         if settings.is_set("ways") && topology.ways() != ways {
@@ -191,6 +196,12 @@ impl Experiment {
             let what = if what.contains("--") { what } else { format!("--{key}: {what}") };
             settings.error(key, what, refusal.remedy())
         })?;
+        let waits = match (tasks, times) {
+            (Some(_), _) => Some("tasks"),
+            (None, Times::Shots) => Some("shots"),
+            (None, _) => None,
+        };
+        let foreseen = lost_pairs(&settings, &*topology, &router, waits)?;
         let bandwidth = settings.word("bandwidth");
         let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
             let what = format!("--bandwidth takes a rate in bits per second, not `{bandwidth}`");
@@ -248,6 +259,7 @@ impl Experiment {
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             engine,
             times,
+            foreseen,
             has_ways: topology.ways() == ways,
             settings,
         })
@@ -402,12 +414,90 @@ fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
         bubble: settings.integer("bubble")?,
         lbr: settings.integer("lbr")?,
         in_transit_priority: settings.number("in-transit-priority")?,
+        global_cc: global_cc(settings)?,
+        timeouts: timeouts(settings)?,
+        link_delays: link_delays(settings)?,
+        router_delay: if settings.is_set("router-delay") { settings.integer("router-delay")? } else { 0 },
         alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
         source_queue: settings
             .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
         seed: settings.integer("seed")?,
         watchdog_cycles: settings.integer("watchdog")?,
     })
+}
+
+/// Whether dead links are dead one way only.
+fn one_way(settings: &Settings, faults: usize) -> Result<bool, SettingsError> {
+    if !settings.is_set("fault-ways") {
+        return Ok(false);
+    }
+    if faults == 0 {
+        return Err(settings.error("fault-ways", "--fault-ways has no meaning without --faults", "leave it out"));
+    }
+    settings.choice("fault-ways", &[("1", true), ("2", false)])
+}
+
+fn global_cc(settings: &Settings) -> Result<Option<GlobalCc>, SettingsError> {
+    let period = if settings.is_set("global-cc-period") { settings.integer("global-cc-period")? } else { 0 };
+    if settings.is_set("global-cc") {
+        return Ok(Some(GlobalCc { percent: settings.number("global-cc")?, period }));
+    }
+    if settings.is_set("global-cc-period") {
+        let what = "--global-cc-period has no meaning without --global-cc";
+        return Err(settings.error("global-cc-period", what, "leave it out"));
+    }
+    Ok(None)
+}
+
+fn timeouts(settings: &Settings) -> Result<Option<Timeouts>, SettingsError> {
+    if !settings.is_set("timeout-upper") {
+        if settings.is_set("timeout-lower") {
+            let what = "--timeout-lower has no meaning without --timeout-upper";
+            return Err(settings.error("timeout-lower", what, "set both"));
+        }
+        return Ok(None);
+    }
+    let upper: u64 = settings.integer("timeout-upper")?;
+    let lower = if settings.is_set("timeout-lower") {
+        settings.integer("timeout-lower")?
+    } else {
+        upper / 4 * 3 + upper % 4 * 3 / 4
+    };
+    Ok(Some(Timeouts { upper, lower }))
+}
+
+fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
+    if !settings.is_set("link-delay") {
+        return Ok(Vec::new());
+    }
+    let word = settings.word("link-delay");
+    let delays: Result<Vec<u32>, _> = word.split(':').map(str::parse).collect();
+    delays.map_err(|_| {
+        let what = format!("--link-delay takes cycles, not `{word}`");
+        settings.error("link-delay", what, "write --link-delay 4, or one for each dimension: --link-delay 1:1:8")
+    })
+}
+
+/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
+/// would wait for ever.
+fn lost_pairs(
+    settings: &Settings,
+    topology: &dyn Topology,
+    router: &RouterParams,
+    waits: Option<&str>,
+) -> Result<Vec<String>, SettingsError> {
+    let Some(detours) = Detours::new(router, topology) else { return Ok(Vec::new()) };
+    let lost = detours.lost(topology, 4);
+    let what =
+        format!("--faults {}: with --routing {} no route is left for {lost}", topology.faults(), router.routing.name());
+    match waits {
+        _ if lost.count == 0 => Ok(Vec::new()),
+        Some(who) => {
+            let remedy = "use fewer faults, another --seed, or --routing bubble:smart";
+            Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), remedy))
+        }
+        None => Ok(vec![format!("{what}; their messages are dropped")]),
+    }
 }
 
 fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterParams) -> Result<Config, SettingsError> {

@@ -34,6 +34,24 @@ pub enum SourceQueue {
     Open,
 }
 
+/// Control of congestion of the whole network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct GlobalCc {
+    /// \[percent\] Of the room of all transit queues, 0 to 100: with more packets in the network none enters.
+    pub percent: f64,
+    /// \[cycles\] From one count of packets to the next; 0 and 1: every cycle.
+    pub period: u64,
+}
+
+/// How long a header waits until its node is congested.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Timeouts {
+    /// \[cycles\] A watched header that waits for more marks its node congested.
+    pub upper: u64,
+    /// \[cycles\] One that goes on after less clears the mark; at most `upper`.
+    pub lower: u64,
+}
+
 /// Everything that can be set of a router, checked to be consistent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouterParams {
@@ -67,6 +85,15 @@ pub struct RouterParams {
     pub lbr: u32,
     /// \[probability\] That transit queues are considered before injection queues.
     pub in_transit_priority: f64,
+    /// Control of congestion of the whole network; `None` if there is none.
+    pub global_cc: Option<GlobalCc>,
+    /// `lbr` and `in_transit_priority` act at congested nodes only; `None`: always.
+    pub timeouts: Option<Timeouts>,
+    /// \[cycles\] Delays of links beyond one cycle: of all, or one for each of
+    /// [`link_classes`](Topology::link_classes); none are 0.
+    pub link_delays: Vec<u32>,
+    /// \[cycles\] Delay of the router at which a hop ends, before a header can ask there.
+    pub router_delay: u32,
     /// With `graph:shortest`: links of a switch that packets of one destination are spread over; 0 for all.
     pub alternatives: u32,
     /// What stands before the source buffer.
@@ -102,6 +129,10 @@ impl Default for RouterParams {
             bubble: 2,
             lbr: 0,
             in_transit_priority: 0.0,
+            global_cc: None,
+            timeouts: None,
+            link_delays: Vec::new(),
+            router_delay: 0,
             alternatives: 0,
             source_queue: SourceQueue::Throttled,
             seed: 1,
@@ -134,6 +165,8 @@ impl RouterParams {
             let what = format!("--in-transit-priority {} is not a probability", self.in_transit_priority);
             return Err(Refusal::value(what, "use 0 to 1"));
         }
+        super::wires::check(self, topology)?;
+        self.check_congestion()?;
         self.check_routing(topology)?;
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {
             let (modes, ports) = (Injection::ALL, shape.ports());
@@ -163,6 +196,33 @@ impl RouterParams {
                 self.injectors
             );
             return Err(Refusal::value(what, "use fewer dimensions, channels or injectors"));
+        }
+        Ok(())
+    }
+
+    fn check_congestion(&self) -> Result<(), Refusal> {
+        if let Some(GlobalCc { percent, period }) = self.global_cc {
+            if !(0.0..=100.0).contains(&percent) {
+                return Err(Refusal::value(format!("--global-cc {percent} is not a percentage"), "use 0 to 100"));
+            }
+            if period >= self.watchdog_cycles {
+                let what = format!("--global-cc-period {period}: the watchdog, {}, is shorter", self.watchdog_cycles);
+                return Err(Refusal::value(what, "use a shorter period, or a longer --watchdog"));
+            }
+        }
+        if let Some(Timeouts { upper, lower }) = self.timeouts {
+            if upper > u64::from(u32::MAX) {
+                let what = format!("--timeout-upper {upper} is out of range");
+                return Err(Refusal::value(what, format!("use 0 to {}", u32::MAX)));
+            }
+            if lower > upper {
+                let what = format!("--timeout-lower {lower} is above --timeout-upper {upper}");
+                return Err(Refusal::value(what, "use --timeout-upper or less"));
+            }
+            if self.lbr == 0 && self.in_transit_priority == 0.0 {
+                let what = "--timeout-upper has no meaning without --lbr and --in-transit-priority, which it turns on";
+                return Err(Refusal::value(what, "leave it out, or set one of them"));
+            }
         }
         Ok(())
     }
@@ -210,6 +270,10 @@ impl RouterParams {
                 return Err(Refusal::value(what, "use --routing bubble:smart, or --topology fattree:4,3"));
             }
             None => {}
+        }
+        if topology.faults() > 0 && routing.orders_by_channel() {
+            let what = format!("--routing {name} cannot avoid dead links");
+            return Err(Refusal::value(what, "use --routing bubble:smart with --faults"));
         }
         if self.alternatives > 0 && routing != Routing::GraphShortest {
             let what = format!("--alternatives has no meaning with --routing {name}");
@@ -301,6 +365,16 @@ mod tests {
             (RouterParams { routing: Routing::DoubleAdaptive, ..base() }, "needs a multiple of 2 virtual channels"),
             (RouterParams { routing: Routing::DallyTrc, ..base() }, "needs exactly 2 virtual channels"),
             (RouterParams { routing: Routing::HexaAdaptive, vcs: 6, ..base() }, "needs three dimensions"),
+            (RouterParams { link_delays: vec![1, 2, 3], ..base() }, "2 kinds of links: dimension 0, dimension 1"),
+            (RouterParams { link_delays: vec![70_000], ..base() }, "--link-delay 70000"),
+            (RouterParams { router_delay: 70_000, ..base() }, "--router-delay 70000"),
+            (RouterParams { global_cc: Some(GlobalCc { percent: 101.0, period: 0 }), ..base() }, "--global-cc 101"),
+            (
+                RouterParams { global_cc: Some(GlobalCc { percent: 10.0, period: 10_000 }), ..base() },
+                "--global-cc-period 10000",
+            ),
+            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 6 }), lbr: 3, ..base() }, "--timeout-lower 6"),
+            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 3 }), ..base() }, "--timeout-upper has no"),
             (
                 RouterParams { routing: Routing::DoubleOblivious, vcs: 2, order: Order::Direction, ..base() },
                 "--order dir has no meaning",

@@ -6,10 +6,11 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::RouterParams;
+use super::detours::Detours;
 use super::guide::Guide;
 use super::layout::Layout;
 use crate::routing::{Order, Routing};
-use crate::topology::{Port, Topology};
+use crate::topology::{Offsets, Port, Topology};
 
 mod dally;
 mod double;
@@ -64,6 +65,10 @@ pub struct Head<'a> {
     pub key: u64,
     /// \[cycle\] In which it asks: `bubble:smart` draws anew in every cycle.
     pub now: u64,
+    /// True if the local bubble restriction, where there is one, acts at this node now.
+    pub restricted: bool,
+    /// True if its message has more than one packet.
+    pub long: bool,
 }
 
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
@@ -111,6 +116,8 @@ pub struct Requests<L> {
     rings: Box<[Ring]>,
     /// Of a network of switches.
     guide: Option<Arc<Guide>>,
+    /// Of a direct network with dead links.
+    detours: Option<Arc<Detours>>,
 }
 
 /// The ports that a blocked head would take if they opened, as bit masks.
@@ -134,8 +141,32 @@ impl<L: Layout> Requests<L> {
             bubble: if params.routing.uses_bubble() { params.bubble } else { 0 },
             lbr: params.lbr,
             rings: Ring::of(topology.geometry()),
+            detours: Detours::new(params, topology).map(Arc::new),
             guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
         }
+    }
+
+    /// The hops that a packet has to go: a shortest route, drawn if there are several; where links are dead, one that is
+    /// alive if there is any.
+    #[must_use]
+    pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
+        let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
+        match &self.detours {
+            None => route,
+            Some(detours) => detours.usable(topology, from, to, route).unwrap_or(route),
+        }
+    }
+
+    /// False if dead links leave no route from one node to another.
+    #[must_use]
+    pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {
+        self.detours.as_ref().is_none_or(|detours| detours.reaches(topology, from, to))
+    }
+
+    /// True if an adaptive channel of this port may be taken: where links are dead, only towards a live escape route.
+    #[inline(always)]
+    fn leads_on(&self, head: &Head<'_>, port: Port) -> bool {
+        self.detours.as_ref().is_none_or(|detours| detours.leads_on(head.node, port, head.offsets))
     }
 
     #[inline(always)]
@@ -169,6 +200,8 @@ impl<L: Layout> Requests<L> {
             Routing::BubbleOblivious => self.oblivious(head, near),
             Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleBimodal if head.long => self.escape(head, near),
+            Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleSmart => self.escape(head, near),
             Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
@@ -200,7 +233,8 @@ impl<L: Layout> Requests<L> {
         } else {
             self.deterministic(head).map_or(0, |port| 1 << port.index())
         };
-        let adaptive = match self.first_adaptive() < self.vcs() {
+        let escapes_only = head.long && self.routing == Routing::BubbleBimodal;
+        let adaptive = match self.first_adaptive() < self.vcs() && !escapes_only {
             true => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
             false => 0,
         };
@@ -212,7 +246,7 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn first_adaptive(&self) -> u8 {
         match self.routing {
-            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart => 1,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal => 1,
             Routing::DallyAdaptive => 2,
             _ => self.vcs(),
         }
@@ -270,7 +304,7 @@ impl<L: Layout> Requests<L> {
     #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let open = near.open(port) & vcs;
-        if self.lbr == 0 || head.input != Input::Injection {
+        if self.lbr == 0 || head.input != Input::Injection || !head.restricted {
             return open;
         }
         self.keep(open, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
@@ -354,7 +388,7 @@ impl<L: Layout> Requests<L> {
             let (own, positive) = self.layout.shape().direction(input.port);
             let offset = head.offsets[own];
             let straight = input.vc != 0 && offset != 0 && (offset > 0) == positive;
-            if straight && near.open(input.port) & 1 << input.vc != 0 {
+            if straight && near.open(input.port) & 1 << input.vc != 0 && self.leads_on(head, input.port) {
                 return Some(input);
             }
         }
@@ -368,7 +402,7 @@ impl<L: Layout> Requests<L> {
             if offset != 0 {
                 let port = self.layout.shape().port(dimension, offset > 0);
                 // Drawn before it is looked at: but where none is open, the draw does not matter.
-                if near.open(port) & adaptive != 0 {
+                if near.open(port) & adaptive != 0 && self.leads_on(head, port) {
                     let count = u32::from(self.vcs()) - 1;
                     let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
                     if self.passing(head, port, 1 << vc, near) != 0 {
@@ -382,12 +416,13 @@ impl<L: Layout> Requests<L> {
     }
 
     /// Ports that bring the packet nearer, in the order of dimensions.
-    fn profitable<'h>(&self, head: &Head<'h>) -> impl Iterator<Item = Port> + use<'h, L> {
+    fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
         let shape = self.layout.shape();
         let offsets = head.offsets;
         (0..shape.dimensions)
             .filter(move |&dimension| offsets[dimension] != 0)
             .map(move |dimension| shape.port(dimension, offsets[dimension] > 0))
+            .filter(|&port| self.leads_on(head, port))
     }
 }
 

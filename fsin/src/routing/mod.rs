@@ -25,6 +25,8 @@ pub enum Routing {
     BubbleShortest,
     /// Straight ahead in the same adaptive channel; else the profitable dimensions in turn; else escape.
     BubbleSmart,
+    /// Messages of one packet as `BubbleRandom`; packets of longer messages on the escape channel only.
+    BubbleBimodal,
     /// Channel c takes dimensions c, c+1, ... (cyclically); drawn at injection and kept.
     DoubleOblivious,
     /// The same; a packet whose own channel does not pass may change to another one.
@@ -96,6 +98,13 @@ pub const ROUTINGS: &[Component] = &[
         about: "minimal adaptive, straight ahead first, then dimensions from a drawn one; escape channel 0 with bubble; V >= 2",
         parameters: &[],
         source: PUENTE,
+    },
+    Component {
+        name: "bubble:bimodal",
+        about: "messages of one packet as bubble:random; packets of longer messages on the escape channel only, which keeps \
+                them in order; V >= 2",
+        parameters: &[],
+        source: "FSIN (INSEE), request modes",
     },
     Component {
         name: "double:oblivious",
@@ -232,6 +241,7 @@ impl Routing {
             "bubble:random" => Self::BubbleRandom,
             "bubble:shortest" => Self::BubbleShortest,
             "bubble:smart" => Self::BubbleSmart,
+            "bubble:bimodal" => Self::BubbleBimodal,
             "double:oblivious" => Self::DoubleOblivious,
             "double:adaptive" => Self::DoubleAdaptive,
             "double:hexa-oblivious" => Self::HexaOblivious,
@@ -266,6 +276,7 @@ impl Routing {
             Self::BubbleRandom => "bubble:random",
             Self::BubbleShortest => "bubble:shortest",
             Self::BubbleSmart => "bubble:smart",
+            Self::BubbleBimodal => "bubble:bimodal",
             Self::DoubleOblivious => "double:oblivious",
             Self::DoubleAdaptive => "double:adaptive",
             Self::HexaOblivious => "double:hexa-oblivious",
@@ -346,6 +357,17 @@ impl Routing {
                 | Self::GraphShortest
                 | Self::GraphUpDown
         )
+    }
+
+    /// True if packets in direct networks may leave the one deterministic route, with so many virtual channels.
+    #[must_use]
+    pub const fn leaves_order(self, vcs: usize) -> bool {
+        match self {
+            Self::BubbleRandom | Self::BubbleShortest | Self::BubbleSmart => vcs > 1,
+            Self::DallyAdaptive => vcs > 2,
+            // Packets of long messages may not.
+            _ => false,
+        }
     }
 
     /// True if every channel has an order of dimensions of its own.

@@ -98,6 +98,11 @@ impl Recorder {
         self.window.counts.generated += packets;
     }
 
+    /// `packets` were lost before they entered a source buffer.
+    pub fn dropped(&mut self, packets: u64) {
+        self.window.counts.dropped += packets;
+    }
+
     /// A packet entered a source buffer.
     pub fn injected(&mut self) {
         self.window.counts.injected += 1;

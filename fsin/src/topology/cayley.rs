@@ -108,6 +108,21 @@ impl Cayley {
         self.geometry.node(&inside)
     }
 
+    /// Where the routes of a pair begin and end, in routes.
+    fn routes_between(&self, from: NodeId, to: NodeId) -> (usize, usize) {
+        let (from, to) = (self.geometry.coordinates(from), self.geometry.coordinates(to));
+        let ahead = to.iter().zip(&from).map(|(&to, &from)| i64::from(to) - i64::from(from)).collect();
+        let difference = self.node(ahead).index();
+        (self.starts[difference] as usize, self.starts[difference + 1] as usize)
+    }
+
+    fn route(&self, number: usize) -> Offsets {
+        let mut offsets = [0i16; MAX_DIMENSIONS];
+        let route = number * self.dimensions;
+        offsets[..self.dimensions].copy_from_slice(&self.routes[route..route + self.dimensions]);
+        offsets
+    }
+
     /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop. Returns the length of
     /// the longest, or one that is too long.
     fn find_routes(&mut self) -> u32 {
@@ -173,6 +188,11 @@ impl Topology for Cayley {
         true
     }
 
+    fn routes(&self, from: NodeId, to: NodeId) -> Vec<Offsets> {
+        let (start, end) = self.routes_between(from, to);
+        (start..end).map(|route| self.route(route)).collect()
+    }
+
     fn shape(&self) -> Shape {
         Shape::direct(self.dimensions, self.ways)
     }
@@ -183,18 +203,12 @@ impl Topology for Cayley {
     }
 
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
-        let (from, to) = (self.geometry.coordinates(from), self.geometry.coordinates(to));
-        let ahead = to.iter().zip(&from).map(|(&to, &from)| i64::from(to) - i64::from(from)).collect();
-        let difference = self.node(ahead).index();
-        let (start, end) = (self.starts[difference] as usize, self.starts[difference + 1] as usize);
+        let (start, end) = self.routes_between(from, to);
         // Among several, one that 16 draws name.
         let chosen = match end - start {
             1 => 0,
             count => ((0..16).fold(0, |draws, bit| draws << 1 | usize::from(positive(bit))) * count) >> 16,
         };
-        let mut offsets = [0i16; MAX_DIMENSIONS];
-        let route = (start + chosen) * self.dimensions;
-        offsets[..self.dimensions].copy_from_slice(&self.routes[route..route + self.dimensions]);
-        offsets
+        self.route(start + chosen)
     }
 }

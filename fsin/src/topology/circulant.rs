@@ -20,9 +20,10 @@ pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, Refusal> {
 pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, Refusal> {
     let spec = format!("midimew:{words}");
     let nodes = number(&spec, words, "midimew:100")?;
-    // The least b with 2 b^2 >= N.
+    // The least b with 2 b^2 >= N. (Three nodes have no room for a jump of 2.)
     let long = (1..).find(|&long: &u64| 2 * long * long >= u64::from(nodes)).unwrap_or(1) as u32;
-    let jumps: Vec<u32> = [long.saturating_sub(1), long].into_iter().filter(|&jump| jump > 0).collect();
+    let jumps: Vec<u32> =
+        [long.saturating_sub(1), long].into_iter().filter(|&jump| jump > 0 && 2 * jump <= nodes).collect();
     build(spec, nodes, &jumps, ways)
 }
 

@@ -7,6 +7,7 @@ use trgen::{Geometry, NodeId};
 
 mod cayley;
 mod circulant;
+mod damaged;
 mod grid;
 mod survey;
 pub mod switched;
@@ -56,6 +57,26 @@ pub trait Topology: Debug + Send + Sync {
     /// A minimal route as offsets. Where both directions are equally long, `positive(dimension)` says which to take.
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets;
 
+    /// All minimal routes, or as many as are known; `offsets` gives one of them.
+    fn routes(&self, from: NodeId, to: NodeId) -> Vec<Offsets> {
+        let all = |positive: bool| self.offsets(from, to, &mut |_| positive);
+        let (up, down) = (all(true), all(false));
+        let ties: Vec<usize> = (0..MAX_DIMENSIONS).filter(|&dimension| up[dimension] != down[dimension]).collect();
+        let route = |choice: usize| {
+            let mut route = up;
+            for (_, &dimension) in ties.iter().enumerate().filter(|&(bit, _)| choice >> bit & 1 != 0) {
+                route[dimension] = down[dimension];
+            }
+            route
+        };
+        (0..1 << ties.len()).map(route).collect()
+    }
+
+    /// \[links\] That are dead: between switches both ways, in direct networks as they were drawn.
+    fn faults(&self) -> usize {
+        0
+    }
+
     /// True if every dimension of the shape is one of the geometry, and a hop changes that coordinate by 1, or wraps.
     fn is_grid(&self) -> bool {
         false
@@ -77,6 +98,21 @@ pub trait Topology: Debug + Send + Sync {
     /// The network of switches, if it is one.
     fn switched(&self) -> Option<&Switched> {
         None
+    }
+
+    /// What kinds of links there are, by class: of a direct network one for each dimension. Empty where all are of one kind.
+    fn link_classes(&self) -> Vec<String> {
+        (0..self.shape().dimensions).map(|dimension| format!("dimension {dimension}")).collect()
+    }
+
+    /// The class of a link, by the port through which packets leave.
+    fn link_class(&self, _node: NodeId, port: Port) -> usize {
+        self.shape().direction(port).0
+    }
+
+    /// \[cycles\] What the description of the network itself says of the delay of a link, beyond one cycle.
+    fn wire(&self, _node: NodeId, _port: Port) -> u32 {
+        0
     }
 
     /// Dimensions and ways: all that port arithmetic needs.
@@ -351,7 +387,7 @@ pub const TOPOLOGIES: &[Component] = &[
             Parameter {
                 name: "endpoints",
                 about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT the attribute \
-                        endpoints=2 of a node, say otherwise",
+                        endpoints=2 of a node, say otherwise; `A B delay 5`, or delay=5 of an edge: cycles beyond one",
                 range: "0 to 254",
                 default: "1",
             },
@@ -397,21 +433,34 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
     })
 }
 
-/// The topology of a specification, with so many links dead, drawn from `seed`.
+/// Links that are dead; which ones is drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Faults {
+    /// How many.
+    pub count: usize,
+    /// Whether only one direction of a link dies.
+    pub one_way: bool,
+    /// What they are drawn from.
+    pub seed: u64,
+}
+
+/// The topology of a specification, with some links dead.
 ///
 /// # Errors
-/// Those of [`parse`], faults in a network without switches, more faults than links, endpoints that are cut off.
-pub fn parse_with_faults(spec: &str, ways: usize, faults: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
+/// Those of [`parse`], more faults than links, links between switches that are dead one way only, endpoints that are cut
+/// off. (In a direct network that depends on the routing: [`crate::router::detours`].)
+pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box<dyn Topology>, Refusal> {
     let topology = parse(spec, ways)?;
-    if faults == 0 {
+    if faults.count == 0 {
         return Ok(topology);
     }
     match topology.switched() {
-        Some(network) => Ok(Box::new(network.with_faults(faults, seed)?)),
-        None => Err(Refusal::value(
-            format!("--faults {faults}: the routings of {spec} cannot avoid dead links"),
-            "leave it out, or use a network of switches with --routing graph:updown or graph:shortest",
-        )),
+        Some(_) if faults.one_way => {
+            let what = format!("--fault-ways 1: links between switches, as in {spec}, die both ways");
+            Err(Refusal::value(what, "leave it out"))
+        }
+        Some(network) => Ok(Box::new(network.with_faults(faults.count, faults.seed)?)),
+        None => Ok(Box::new(damaged::Damaged::new(topology, faults)?)),
     }
 }
 

@@ -45,6 +45,11 @@
 //! change its mind without an event (`Requests::may_change_its_mind`): `bubble:shortest` compares free space phit by
 //! phit, and `bubble:smart` draws anew in every cycle.
 //!
+//! # Wires
+//! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and
+//! stands there only when it has come: until then it waits in a ring. Nothing else changes, since room is reserved when
+//! phits are sent (`router::wires`).
+//!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result; property tests hold that digests and all statistics
 //! are equal, bit for bit.
@@ -54,8 +59,9 @@ use trgen::{Cycle, Message, NodeId};
 use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::router::congestion::GlobalControl;
 use crate::router::layout::{AnySize, Layout, TwoWay};
-use crate::router::request::{draw_direction, packet_key};
+use crate::router::request::packet_key;
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::Topology;
@@ -135,6 +141,9 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     is_sending: Vec<bool>,
     recorder: Recorder,
     in_flight: u64,
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    in_network: u64,
+    control: Option<GlobalControl>,
     /// \[cycle\] The last in which a phit moves, as known so far.
     moves_until: u64,
 }
@@ -144,6 +153,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         let count = topology.nodes();
         let endpoints = topology.endpoints();
         let interface = Interface::new(endpoints, params.source_queue);
+        let control = GlobalControl::new(&params, &*topology);
         let rules = Rules::new(params, layout, &*topology);
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
@@ -163,6 +173,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             is_sending: vec![false; endpoints],
             recorder: Recorder::new(endpoints),
             in_flight: 0,
+            in_network: 0,
+            control,
             moves_until: Cycle::FIRST.0,
         })
     }
@@ -172,7 +184,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         for part in &mut self.parts {
             part.clock = self.clock;
         }
-        if !self.sending.is_empty() {
+        let (now, in_network) = (self.clock, self.in_network);
+        let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        if !self.sending.is_empty() && !is_tripped {
             let mut sending = std::mem::take(&mut self.sending);
             for node in sending.drain(..) {
                 self.is_sending[node as usize] = false;
@@ -225,8 +239,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         let part = &mut *self.parts[part];
         let report = &mut part.report;
         if std::mem::take(&mut report.moved) {
-            self.moves_until = self.clock + self.rules.tail;
+            self.moves_until = self.moves_until.max(self.clock + self.rules.tail);
         }
+        self.moves_until = self.moves_until.max(std::mem::take(&mut report.arrives));
+        self.in_network += report.waited.len() as u64;
         self.recorder.hops(std::mem::take(&mut report.hops));
         for latency in report.waited.drain(..) {
             self.recorder.departed(latency);
@@ -240,9 +256,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
                     destination: NodeId(packet.destination),
                     sequence: packet.sequence,
                     latency: self.clock - packet.start,
-                    hops: packet.hops.into(),
+                    hops: (packet.hops & !Packet::<D>::LONG).into(),
                 },
             );
+            self.in_network -= u64::from(packet.hops & !Packet::<D>::LONG > 0);
             self.interface.packet_received(packet.message, now, notices);
             self.in_flight -= 1;
             part.vacant.push(handle);
@@ -265,7 +282,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         let (source, destination) = (message.source, message.destination);
         let sequence = self.sequences[node];
         let key = packet_key(rules.seed, source, sequence);
-        let route = || self.topology.offsets(source, destination, &mut |dimension| draw_direction(key, dimension));
+        let route = || rules.requests.route(&*self.topology, source, destination, key);
         let injector = match (rules.injectors, rules.injection) {
             (1, Injection::Shortest) => 0,
             (_, Injection::Shortest) => part.injector(local, &[]),
@@ -290,7 +307,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             sequence,
             source: source.0,
             message: slot,
-            hops: 0,
+            hops: if rules.packets_of(message.bytes) > 1 { Packet::<D>::LONG } else { 0 },
         };
         part.buffer(local, injector, packet);
         self.interface.packet_sent(node, notices);
@@ -350,6 +367,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
 
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.rules.packets_of(message.bytes);
+        if !self.rules.requests.reaches(&*self.topology, message.source, message.destination) {
+            self.recorder.generated(packets);
+            self.recorder.dropped(packets);
+            return Injected::Dropped;
+        }
         let injected = self.interface.accept(message, packets, Cycle(self.clock));
         if injected == Injected::Accepted {
             if self.in_flight == 0 {

@@ -5,6 +5,7 @@ use super::rules::Rules;
 use super::state::{Ahead, Bits, Buffer, Chain, Endpoint, NOBODY, NONE, Packet, Router, Sleepers, Stamp, after};
 use crate::router::Inject;
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
+use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
@@ -65,6 +66,8 @@ pub(super) struct Report {
     pub(super) hops: u64,
     /// Some header has begun to move.
     pub(super) moved: bool,
+    /// \[cycle\] In which the last phit that is on a wire moves there for the last time; 0 without delays.
+    pub(super) arrives: u64,
 }
 
 /// A node beyond the border of a part.
@@ -101,6 +104,10 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) vacant: Vec<u32>,
     /// Headers that crossed a link in the previous cycle: node, queue and packet.
     headers: Vec<(u32, u8, u32)>,
+    /// Headers that are on a wire, by the cycle in which they come.
+    wire: Ring<(u32, u8, u32)>,
+    /// By node; empty where nobody asks.
+    timers: Vec<Timer>,
     /// Nodes with heads to look at, and with source buffers to look at.
     looking: Vec<u32>,
     injecting: Vec<u32>,
@@ -174,7 +181,7 @@ fn head<'a, L: Layout, const D: usize>(
     node: u32,
     input: usize,
     packet: &'a Packet<D>,
-    now: u64,
+    (now, restricted): (u64, bool),
 ) -> Head<'a> {
     Head {
         node: NodeId(node),
@@ -183,6 +190,8 @@ fn head<'a, L: Layout, const D: usize>(
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,
         now,
+        restricted,
+        long: packet.hops & Packet::<D>::LONG != 0,
     }
 }
 
@@ -221,6 +230,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             packets: Vec::new(),
             vacant: Vec::new(),
             headers: Vec::new(),
+            wire: Ring::new(rules.wires.longest().into()),
+            timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
             looking: Vec::new(),
             injecting: Vec::new(),
             looked: Vec::new(),
@@ -255,8 +266,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             return None;
         }
         let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
+        let head = head(&self.rules, self.first + node as u32, input, packet, (self.clock, self.restricts(node)));
         let output = self.rules.requests.last_resort(&head)?;
+        if router.links[output.port.index()].downstream == NONE {
+            return None;
+        }
         let full = router.lanes[output.index(self.rules.layout.vcs())].credits == 0;
         let waits = full || !self.rules.requests.bubble_open(&head, output, &self.near(node));
         waits.then_some((output, full))
@@ -290,10 +304,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
-    /// The first cycle from `now` on in which a tail leaves.
+    /// The first cycle from `now` on in which a tail leaves, or a header comes off a wire.
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
         let (crossing, other) = (self.crossing.next(now), self.ring.next(now));
-        crossing.into_iter().chain(other).min()
+        crossing.into_iter().chain(other).chain(self.wire.next(now)).min()
     }
 
     /// A packet comes into a source buffer of a node.
@@ -344,8 +358,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.previous = self.clock;
         self.open_mail();
         let mut headers = std::mem::take(&mut self.headers);
-        for &(node, input, packet) in &headers {
-            self.enter(node as usize, input.into(), packet, self.clock - 1);
+        if self.rules.wires.longest() == 0 {
+            for &(node, input, packet) in &headers {
+                self.enter(node as usize, input.into(), packet, self.clock - 1);
+            }
+        } else {
+            self.receive(&headers);
         }
         headers.clear();
         self.headers = headers;
@@ -466,13 +484,45 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.enter(node, self.rules.outputs() + injector, packet, arrived);
     }
 
+    /// Headers that were sent in the previous cycle take their places; those that have come off the wire stand there.
+    fn receive(&mut self, headers: &[(u32, u8, u32)]) {
+        for &(node, input, packet) in headers {
+            let port = self.rules.port_of(input.into());
+            let wire = self.rules.wires.to(self.first as usize + node as usize, port).into();
+            self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);
+            self.reserve(node as usize, input.into(), self.clock - 1);
+            match wire {
+                0 => self.stand(node as usize, input.into(), packet),
+                _ => self.wire.put(self.clock + wire, (node, input, packet)),
+            }
+        }
+        let come = self.wire.turn(self.clock);
+        for &(node, input, packet) in &come {
+            self.stand(node as usize, input.into(), packet);
+        }
+        self.wire.keep(self.clock, come);
+    }
+
     /// A packet, whose header came in cycle `arrived`, stands in a queue.
     #[inline(always)]
     fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[input];
+        self.reserve(node, input, arrived);
+        self.stand(node, input, packet);
+    }
+
+    /// A packet, whose first phit took its place in cycle `arrived`, has room in a queue.
+    #[inline(always)]
+    fn reserve(&mut self, node: usize, input: usize, arrived: u64) {
+        let lane = &mut self.routers[node].lanes[input];
         lane.count += 1;
         lane.arrived = Stamp::new(arrived);
+    }
+
+    /// A header has come to a queue.
+    #[inline(always)]
+    fn stand(&mut self, node: usize, input: usize, packet: u32) {
+        let router = &mut self.routers[node];
+        let lane = &mut router.lanes[input];
         let empty = lane.waiting.is_empty();
         lane.waiting.push(&mut self.packets, packet);
         if empty && router.leaving & 1 << input == 0 {
@@ -492,6 +542,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let router = &mut self.routers[node];
         let look = std::mem::take(&mut router.awake) & router.unrouted;
         let freed = std::mem::take(&mut router.freed);
+        let standing = if self.timers.is_empty() { 0 } else { self.standing(node, look) };
         if look & look.wrapping_sub(1) == 0 && freed == 0 && !self.rules.single_consumption {
             if look != 0 {
                 self.decide_alone(node, look.trailing_zeros() as usize);
@@ -499,6 +550,36 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         } else {
             self.decide_all(node, look, freed);
         }
+        if !self.timers.is_empty() {
+            self.time(node, standing);
+        }
+    }
+
+    /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
+    fn standing(&self, node: usize, look: u64) -> u64 {
+        let (router, number) = (&self.routers[node], self.first + node as u32);
+        let destination = |input: usize| self.packets[router.lanes[input].waiting.first() as usize].destination;
+        let arrived = Bits(look).filter(|&input| destination(input) == number).fold(0, |mask, input| mask | 1 << input);
+        router.unrouted & !arrived & ((1u64 << self.rules.outputs()) - 1)
+    }
+
+    /// Timers of congestion, after outputs have been given away.
+    fn time(&mut self, node: usize, standing: u64) {
+        let (queues, router) = (self.rules.outputs(), &mut self.routers[node]);
+        let blocked = standing & router.unrouted;
+        let is = |mask: u64| move |queue: usize| mask & 1 << queue != 0;
+        let is_cleared = self.timers[node].step(self.clock, queues, is(standing), is(blocked));
+        // Who was kept from injecting may try now.
+        let injecting = router.unrouted >> queues << queues;
+        if is_cleared && injecting != 0 && router.wake(injecting) {
+            self.looking.push(node as u32);
+        }
+    }
+
+    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
+    #[inline(always)]
+    fn restricts(&self, node: usize) -> bool {
+        self.timers.get(node).is_none_or(|timer| timer.is_congested(self.clock))
     }
 
     /// One head asks, and there is nobody else to be considered.
@@ -567,7 +648,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             }
             return None;
         }
-        let head = head(&self.rules, number, input, packet, self.clock);
+        let head = head(&self.rules, number, input, packet, (self.clock, self.restricts(node)));
         let output = self.rules.requests.request(&head, &self.near(node));
         if output.is_none() {
             self.rest(node, input);
@@ -579,7 +660,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn rest(&mut self, node: usize, input: usize) {
         let router = &self.routers[node];
         let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
+        let head = head(&self.rules, self.first + node as u32, input, packet, (self.clock, self.restricts(node)));
         let stays_awake = self.rules.requests.may_change_its_mind(&head, &self.near(node));
         let interest = self.rules.requests.interest(&head);
         let router = &mut self.routers[node];
@@ -646,7 +727,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             true => self.routers[node].lanes[output].last_winner,
             false => self.endpoints[node].last_consumed,
         };
-        let first = is_output && transit != 0 && transit_first(key, rules.in_transit_priority);
+        let priority = if self.restricts(node) { rules.in_transit_priority } else { 0.0 };
+        let first = is_output && transit != 0 && transit_first(key, priority);
         let candidates = if first { transit } else { asking };
         let asks = |input: usize| candidates & 1 << input != 0;
         let inputs = rules.outputs() + rules.injectors;

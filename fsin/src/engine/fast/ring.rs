@@ -25,6 +25,13 @@ impl<E> Ring<E> {
         self.entered.push(event);
     }
 
+    /// Enters an event for cycle `at`: from the present cycle, if that has not been ended, to so many cycles after it as
+    /// the ring is made for.
+    pub(super) fn put(&mut self, at: u64, event: E) {
+        self.len += 1;
+        self.lists[(at & self.mask) as usize].push(event);
+    }
+
     /// Ends the entering of cycle `now`, and takes the events that happen in it. Hand the list back to
     /// [`keep`](Self::keep), for its memory.
     pub(super) fn turn(&mut self, now: u64) -> Vec<E> {
@@ -76,6 +83,23 @@ mod tests {
             assert_eq!(happened, expected);
             assert_eq!(ring.next(130), None);
         }
+    }
+
+    #[test]
+    fn events_may_be_some_cycles_away() {
+        let mut ring = Ring::new(3);
+        let mut happened = Vec::new();
+        for now in 10..20u64 {
+            if now <= 13 {
+                ring.put(now + now % 4, now);
+            }
+            let events = ring.turn(now);
+            happened.extend(events.iter().map(|&event| (event, now)));
+            ring.keep(now, events);
+        }
+        happened.sort_unstable();
+        assert_eq!(happened, [(10, 12), (11, 14), (12, 12), (13, 14)]);
+        assert_eq!(ring.next(20), None);
     }
 
     #[test]

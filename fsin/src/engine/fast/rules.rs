@@ -1,9 +1,11 @@
 //! What all parts of a network share: settings, and what follows from them.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
+use crate::router::wires::Wires;
 use crate::router::{Arbitration, Consumption, RouterParams};
 use crate::topology::Topology;
 
@@ -22,6 +24,8 @@ pub(super) struct Rules<L> {
     pub(super) plain_arbitration: bool,
     /// Arbiters must know since when heads ask.
     pub(super) keeps_since: bool,
+    /// What hops take beyond one cycle.
+    pub(super) wires: Arc<Wires>,
     /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
     pub(super) deterministic: u64,
 }
@@ -50,6 +54,7 @@ impl<L: Layout> Rules<L> {
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
             deterministic,
+            wires: Arc::new(Wires::new(&params, topology)),
             params,
         }
     }

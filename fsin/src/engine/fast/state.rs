@@ -20,7 +20,13 @@ pub(super) struct Packet<const D: usize> {
     pub(super) sequence: u64,
     pub(super) source: u32,
     pub(super) message: u32,
+    /// Hops so far, and [`LONG`](Self::LONG).
     pub(super) hops: u32,
+}
+
+impl<const D: usize> Packet<D> {
+    /// The bit of `hops` that says that its message has more than one packet: a field of its own would cost eight bytes.
+    pub(super) const LONG: u32 = 1 << 31;
 }
 
 /// A list of packets, linked through [`Packet::next`].

@@ -78,7 +78,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let switches = switches.unwrap_or(0) as u32;
     let plan = Cube { first: switches * endpoints, sizes, endpoints };
     let mut links: Vec<Link> =
-        (0..plan.first).map(|one| Link { ends: [(one, 0), (plan.first + one / endpoints, one % endpoints)] }).collect();
+        (0..plan.first).map(|one| Link::new([(one, 0), (plan.first + one / endpoints, one % endpoints)])).collect();
     for switch in plan.first..plan.first + switches {
         let mut stride = 1;
         for (dimension, own) in plan.coordinates(NodeId(switch)).enumerate() {
@@ -87,7 +87,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
             let place = endpoints + 2 * dimension as u32;
             // A ring of one switch has no link.
             if next != switch {
-                links.push(Link { ends: [(switch, place), (next, place + 1)] });
+                links.push(Link::new([(switch, place), (next, place + 1)]));
             }
             stride *= size;
         }

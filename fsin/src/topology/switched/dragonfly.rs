@@ -130,12 +130,12 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let first = endpoints * switches * groups;
     let switch = |group: u32, number: u32| first + group * switches + number;
     let mut links: Vec<Link> =
-        (0..first).map(|one| Link { ends: [(one, 0), (first + one / endpoints, one % endpoints)] }).collect();
+        (0..first).map(|one| Link::new([(one, 0), (first + one / endpoints, one % endpoints)])).collect();
     for group in 0..groups {
         for one in 0..switches {
             for other in one + 1..switches {
                 let end = |own, other| (switch(group, own), plan.local_place(own, other) as u32);
-                links.push(Link { ends: [end(one, other), end(other, one)] });
+                links.push(Link::new([end(one, other), end(other, one)]));
             }
         }
         for other in group + 1..groups {
@@ -144,7 +144,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
                     let (number, link) = plan.gateway(from, to, copy);
                     (switch(from, number), plan.global_place(link) as u32)
                 };
-                links.push(Link { ends: [end(group, other), end(other, group)] });
+                links.push(Link::new([end(group, other), end(other, group)]));
             }
         }
     }

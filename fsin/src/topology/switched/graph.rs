@@ -10,6 +10,7 @@ use petgraph::visit::EdgeRef;
 use trgen::catalog::Refusal;
 
 use super::{Link, Plan, Switched, check_nodes};
+use crate::router::wires::MAX_DELAY;
 use crate::topology::number;
 
 /// Most switches: routings keep a distance for each pair.
@@ -27,6 +28,8 @@ pub(super) struct Switches {
     /// Of each switch.
     pub(super) endpoints: Vec<u32>,
     pub(super) links: Vec<(u32, u32)>,
+    /// \[cycles\] Of each link, beyond one; empty if none has any.
+    pub(super) delays: Vec<u32>,
 }
 
 impl Switches {
@@ -45,6 +48,10 @@ impl Switches {
             let what = format!("the switches of `{spec}` do not hang together");
             return Err(Refusal::value(what, "add links until every switch can be reached from every other"));
         }
+        if let Some(delay) = self.delays.iter().find(|&&delay| delay > MAX_DELAY) {
+            let what = format!("a link of `{spec}` has a delay of {delay} cycles");
+            return Err(Refusal::value(what, format!("use 0 to {MAX_DELAY}")));
+        }
         if let Some(at) = self.endpoints.iter().position(|&count| count > 254) {
             let what =
                 format!("{} endpoints of switch `{}` in `{spec}` are out of range", self.endpoints[at], self.names[at]);
@@ -60,10 +67,11 @@ impl Switches {
         };
         let homes = self.endpoints.iter().enumerate().flat_map(|(switch, &count)| (0..count).map(move |_| switch));
         for (endpoint, switch) in homes.enumerate() {
-            links.push(Link { ends: [(endpoint as u32, 0), next(switch as u32)] });
+            links.push(Link::new([(endpoint as u32, 0), next(switch as u32)]));
         }
-        for &(one, other) in &self.links {
-            links.push(Link { ends: [next(one), next(other)] });
+        for (link, &(one, other)) in self.links.iter().enumerate() {
+            let delay = self.delays.get(link).copied().unwrap_or(0);
+            links.push(Link { delay, ..Link::new([next(one), next(other)]) });
         }
         Switched::new(spec, endpoints as usize, nodes, &links, plan)
     }
@@ -80,7 +88,7 @@ impl Switches {
         number
     }
 
-    /// Reads lines `A B` and `A endpoints 2`; `#` begins a comment. Each switch has `endpoints` unless a line says
+    /// Reads lines `A B`, `A B delay 5` and `A endpoints 2`; `#` begins a comment. Each switch has `endpoints` unless a line says
     /// otherwise.
     ///
     /// # Errors
@@ -90,7 +98,8 @@ impl Switches {
         for (number, line) in text.lines().enumerate() {
             let bad = |what: &str| {
                 let what = format!("line {}: {what}", number + 1);
-                Refusal::value(what, "write `A B` for a link both ways, `A endpoints 2`, or a comment after #")
+                let remedy = "write `A B` for a link both ways, `A B delay 5`, `A endpoints 2`, or a comment after #";
+                Refusal::value(what, remedy)
             };
             let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
             match words[..] {
@@ -103,6 +112,12 @@ impl Switches {
                 [one, other] => {
                     let ends = (new.switch(&mut known, one, endpoints), new.switch(&mut known, other, endpoints));
                     new.links.push(ends);
+                    new.delays.push(0);
+                }
+                [one, other, "delay", delay] => {
+                    let ends = (new.switch(&mut known, one, endpoints), new.switch(&mut known, other, endpoints));
+                    new.links.push(ends);
+                    new.delays.push(delay.parse().map_err(|_| bad(&format!("`{delay}` is not a number")))?);
                 }
                 _ => return Err(bad(&format!("{} words", words.len()))),
             }
@@ -110,11 +125,11 @@ impl Switches {
         Ok(new)
     }
 
-    /// Reads an undirected graph in DOT. The attribute `endpoints` of a node says how many it has. Switches are in the
-    /// order of their names, numbers by value.
+    /// Reads an undirected graph in DOT. The attribute `endpoints` of a node says how many it has, `delay` of an edge its
+    /// delay. Switches are in the order of their names, numbers by value.
     ///
     /// # Errors
-    /// Text that is not DOT, a directed graph, endpoints that are not a number.
+    /// Text that is not DOT, a directed graph, endpoints or delays that are not a number.
     fn parse_dot(text: &str, endpoints: u32) -> Result<Self, Refusal> {
         type DotGraph<'a> = petgraph::Graph<DotNodeWeight<'a>, DotAttrList<'a>>;
         let graph = <DotGraph<'_> as ParseFromDot<'_>>::try_from(text)
@@ -137,12 +152,23 @@ impl Switches {
             });
             new.names.push(node_weight.id.clone());
         }
-        new.links = graph
-            .edge_references()
-            .map(|edge| (numbers[edge.source().index()], numbers[edge.target().index()]))
-            .map(|(a, b)| (a.min(b), a.max(b)))
-            .collect();
-        new.links.sort_unstable();
+        let mut links = Vec::new();
+        for edge in graph.edge_references() {
+            let (a, b) = (numbers[edge.source().index()], numbers[edge.target().index()]);
+            let own = edge.weight().elems.iter().rev().find(|(key, _)| *key == "delay");
+            let delay: u32 = match own {
+                None => 0,
+                Some((_, delay)) => delay.trim_matches('"').parse().map_err(|_| {
+                    Refusal::value(
+                        format!("delay={delay} of an edge is not a number"),
+                        "write it as in `a -- b [delay=5]`",
+                    )
+                })?,
+            };
+            links.push(((a.min(b), a.max(b)), delay));
+        }
+        links.sort_unstable();
+        (new.links, new.delays) = links.into_iter().unzip();
         Ok(new)
     }
 

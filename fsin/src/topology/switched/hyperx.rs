@@ -61,7 +61,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let switches = switches.unwrap_or(0) as u32;
     let plan = Hyperx { first: switches * endpoints, sizes, endpoints };
     let mut links: Vec<Link> =
-        (0..plan.first).map(|one| Link { ends: [(one, 0), (plan.first + one / endpoints, one % endpoints)] }).collect();
+        (0..plan.first).map(|one| Link::new([(one, 0), (plan.first + one / endpoints, one % endpoints)])).collect();
     for switch in plan.first..plan.first + switches {
         let mut stride = 1;
         for (dimension, own) in plan.coordinates(NodeId(switch)).enumerate() {
@@ -69,7 +69,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
             for other in own + 1..size {
                 let end = |node, own, other| (node, plan.place(dimension, own, other) as u32);
                 let there = switch + (other - own) * stride;
-                links.push(Link { ends: [end(switch, own, other), end(there, other, own)] });
+                links.push(Link::new([end(switch, own, other), end(there, other, own)]));
             }
             stride *= size;
         }

@@ -42,6 +42,15 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     ends: [(u32, u32); 2],
+    /// \[cycles\] Beyond one.
+    delay: u32,
+}
+
+impl Link {
+    /// Without delay.
+    const fn new(ends: [(u32, u32); 2]) -> Self {
+        Self { ends, delay: 0 }
+    }
 }
 
 /// Who is linked with whom, and through which ports.
@@ -60,6 +69,8 @@ pub struct Fabric {
     homes: Vec<(u32, u8)>,
     /// \[links\] That are dead, and not among the neighbours.
     faults: usize,
+    /// \[cycles\] Delays that the description of the network tells, by node and port; empty if it tells none.
+    wires: Vec<u32>,
 }
 
 impl Fabric {
@@ -103,11 +114,19 @@ impl Fabric {
             places: vec![0; degree.iter().sum::<u32>() as usize],
             homes: Vec::new(),
             faults: 0,
+            wires: Vec::new(),
         };
+        if links.iter().any(|link| link.delay > 0) {
+            new.wires = vec![0; nodes * ports];
+        }
         for (arc, &colour) in colours.iter().enumerate() {
             let link = links[arc / 2];
             let (node, place) = link.ends[arc % 2];
-            new.neighbours[node as usize * ports + usize::from(colour)] = arcs[arc].1;
+            let at = node as usize * ports + usize::from(colour);
+            new.neighbours[at] = arcs[arc].1;
+            if let Some(wire) = new.wires.get_mut(at) {
+                *wire = link.delay;
+            }
             new.places[(new.starts[node as usize] + place) as usize] = colour;
         }
         new.homes = vec![(NOWHERE, 0); endpoints];
@@ -167,6 +186,12 @@ impl Fabric {
     pub fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
         let neighbour = self.neighbours[node.index() * self.ports + port.index()];
         (neighbour != NOWHERE).then_some(NodeId(neighbour))
+    }
+
+    /// \[cycles\] What the description of the network tells of the delay of a link.
+    #[must_use]
+    pub fn wire(&self, node: NodeId, port: Port) -> u32 {
+        self.wires.get(node.index() * self.ports + port.index()).copied().unwrap_or(0)
     }
 
     /// The switch of an endpoint, and the switch's port to it.
@@ -271,6 +296,37 @@ impl Topology for Switched {
 
     fn looks_alike(&self) -> bool {
         false
+    }
+
+    fn faults(&self) -> usize {
+        self.fabric.faults
+    }
+
+    fn link_classes(&self) -> Vec<String> {
+        let names: &[&str] = match self.plan {
+            Plan::Dragonfly(_) => &["to endpoints", "within groups", "between groups"],
+            _ => &[],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn link_class(&self, node: NodeId, port: Port) -> usize {
+        let ends = [Some(node), self.fabric.neighbour(node, port)];
+        let group = |end: Option<NodeId>| match &self.plan {
+            Plan::Dragonfly(plan) => {
+                end.filter(|end| end.index() >= self.fabric.endpoints).map(|end| plan.place(end).0)
+            }
+            _ => None,
+        };
+        match ends.map(group) {
+            [Some(one), Some(other)] if one == other => 1,
+            [Some(_), Some(_)] => 2,
+            _ => 0,
+        }
+    }
+
+    fn wire(&self, node: NodeId, port: Port) -> u32 {
+        self.fabric.wire(node, port)
     }
 
     fn nodes(&self) -> usize {

@@ -40,7 +40,8 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     }
     let links = draw(switches, degree, seed.into());
     let names = (0..switches).map(|switch| switch.to_string()).collect();
-    Switches { names, endpoints: vec![endpoints; switches as usize], links }.build(spec, Plan::Graph)
+    Switches { names, endpoints: vec![endpoints; switches as usize], links, delays: Vec::new() }
+        .build(spec, Plan::Graph)
 }
 
 /// Begins with a regular graph and exchanges the ends of two links, both drawn, many times for each link, wherever that

@@ -89,7 +89,7 @@ impl Tree {
                     let parent = low + stride * (way + ways_up * high);
                     let ends =
                         [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, digit)];
-                    links.push(Link { ends });
+                    links.push(Link::new(ends));
                 }
             }
         }

@@ -1,0 +1,165 @@
+//! Direct networks with dead links.
+
+use std::collections::HashSet;
+
+use trgen::catalog::Refusal;
+use trgen::rng::{Purpose, mix2, pick};
+use trgen::{Geometry, NodeId};
+
+use super::{Faults, Offsets, Port, Shape, Topology};
+
+/// Most nodes: pairs that cannot reach each other are looked for one by one.
+const MAX_NODES: usize = 4096;
+
+/// A direct network without some of its links.
+#[derive(Debug)]
+pub(super) struct Damaged {
+    whole: Box<dyn Topology>,
+    dead: HashSet<(NodeId, Port)>,
+    faults: usize,
+}
+
+impl Damaged {
+    /// Draws dead links; all have the same chance.
+    ///
+    /// # Errors
+    /// More faults than links, networks that are too large.
+    pub(super) fn new(whole: Box<dyn Topology>, faults: &Faults) -> Result<Self, Refusal> {
+        let count = faults.count;
+        if whole.nodes() > MAX_NODES {
+            let what = format!("--faults {count}: {} has {} nodes", whole.spec(), whole.nodes());
+            return Err(Refusal::value(what, format!("use a direct network of at most {MAX_NODES} nodes")));
+        }
+        let mut alive: Vec<Vec<(NodeId, Port)>> = Vec::new();
+        let mut known: HashSet<(NodeId, Port)> = HashSet::new();
+        for (node, port) in links(&*whole) {
+            if known.contains(&(node, port)) {
+                continue;
+            }
+            let mut link = vec![(node, port)];
+            link.extend(if faults.one_way { None } else { way_back(&*whole, node, port) });
+            known.extend(&link);
+            alive.push(link);
+        }
+        if count > alive.len() {
+            let kind = if faults.one_way { "one way" } else { "both ways" };
+            let what = format!("--faults {count}: {} has {} links, counted {kind}", whole.spec(), alive.len());
+            return Err(Refusal::value(what, "use fewer"));
+        }
+        let key = mix2(faults.seed, Purpose::Setup as u64);
+        let dead = (0..count)
+            .flat_map(|fault| {
+                let drawn = pick(mix2(key, fault as u64), alive.len() as u32);
+                alive.swap_remove(drawn as usize)
+            })
+            .collect();
+        Ok(Self { whole, dead, faults: count })
+    }
+}
+
+/// Every link, one way, by the node and port that it leaves.
+fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
+    let ports = topology.shape().ports();
+    (0..topology.nodes())
+        .flat_map(move |node| (0..ports).map(move |port| (NodeId::at(node), Port(port as u8))))
+        .filter(|&(node, port)| topology.neighbour(node, port).is_some())
+}
+
+/// The other direction of a link; `None` if it leads one way only.
+fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
+    let shape = topology.shape();
+    let there = topology.neighbour(node, port)?;
+    let (dimension, positive) = shape.direction(port);
+    // Against the direction that it leads in; or in the same one, if it leads across.
+    let opposite = (shape.ways == 2).then(|| shape.port(dimension, !positive));
+    let back = opposite.into_iter().chain([port]).find(|&back| topology.neighbour(there, back) == Some(node))?;
+    Some((there, back))
+}
+
+impl Topology for Damaged {
+    fn spec(&self) -> String {
+        self.whole.spec()
+    }
+
+    fn geometry(&self) -> &Geometry {
+        self.whole.geometry()
+    }
+
+    fn ways(&self) -> usize {
+        self.whole.ways()
+    }
+
+    fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
+        self.whole.neighbour(node, port).filter(|_| !self.dead.contains(&(node, port)))
+    }
+
+    fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
+        self.whole.offsets(from, to, positive)
+    }
+
+    fn routes(&self, from: NodeId, to: NodeId) -> Vec<Offsets> {
+        self.whole.routes(from, to)
+    }
+
+    fn is_grid(&self) -> bool {
+        self.whole.is_grid()
+    }
+
+    fn looks_alike(&self) -> bool {
+        false
+    }
+
+    fn faults(&self) -> usize {
+        self.faults
+    }
+
+    fn shape(&self) -> Shape {
+        self.whole.shape()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::parse;
+
+    fn damaged(spec: &str, ways: usize, count: usize, one_way: bool) -> Damaged {
+        Damaged::new(parse(spec, ways).unwrap(), &Faults { count, one_way, seed: 5 }).unwrap()
+    }
+
+    #[test]
+    fn both_directions_of_a_link_die_together() {
+        for (spec, ways) in [
+            ("torus:4x3", 2),
+            ("torus:2x5", 2),
+            ("mesh:3x3", 2),
+            ("hypercube:3", 2),
+            ("spidergon:8", 2),
+            ("torus:5", 1),
+        ] {
+            let whole = links(&*parse(spec, ways).unwrap()).count();
+            for count in [1, 2, 4] {
+                let torn = damaged(spec, ways, count, false);
+                let each = if ways == 1 { 1 } else { 2 };
+                assert_eq!(links(&torn).count(), whole - each * count, "{spec}");
+                for &(node, port) in &torn.dead {
+                    let back = way_back(&*torn.whole, node, port);
+                    assert!(back.is_none_or(|back| torn.dead.contains(&back)), "{spec}");
+                }
+                assert_eq!(links(&damaged(spec, ways, count, true)).count(), whole - count, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_faults_than_links_are_refused() {
+        let refusal = |count, one_way| {
+            Damaged::new(parse("mesh:2x2", 2).unwrap(), &Faults { count, one_way, seed: 1 })
+                .err()
+                .map(|r| r.to_string())
+        };
+        assert_eq!(refusal(4, false), None);
+        assert!(refusal(5, false).unwrap().contains("4 links, counted both ways"));
+        assert!(refusal(9, true).unwrap().contains("8 links, counted one way"));
+    }
+}
