@@ -80,12 +80,46 @@ pub(crate) fn command() -> Command {
                 ),
         )
         .subcommand(
+            Command::new("legacy")
+                .about("Runs what the original simulator's words mean, and says on stderr as which `fsin run`")
+                .long_about(
+                    "Translates words of the original simulator (FSIN, INSEE), such as topo=torus_16_16 mode=smart3 \
+                     load=0.3, and runs the experiment that they mean. The equivalent `fsin run` line is printed on \
+                     stderr, and a note where ours treats a word otherwise. A word without `=` names a configuration \
+                     file; where none is named, fsin.conf is read first if it is there. Unknown words are refused.",
+                )
+                .arg(
+                    Arg::new("words")
+                        .value_name("KEY=VALUE|FILE")
+                        .action(ArgAction::Append)
+                        .num_args(0..)
+                        .help("Words of the original, or files of them; later ones override earlier ones"),
+                )
+                .arg(
+                    Arg::new("format")
+                        .long("format")
+                        .value_name("FORMAT")
+                        .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
+                        .help("How results are written to stdout [table]")
+                        .help_heading("Output"),
+                )
+                .arg(
+                    Arg::new("output")
+                        .short('o')
+                        .long("output")
+                        .value_name("DIR")
+                        .help("Also keep result.json, manifest.json and experiment.toml in a new folder")
+                        .help_heading("Output"),
+                )
+                .arg(quiet()),
+        )
+        .subcommand(
             Command::new("topology")
                 .about("Describes a topology: nodes, links, degree, distances, a bound on uniform load")
                 .long_about(
                     "Describes a topology, counted link by link: nodes, links, degree, diameter, mean distance of \
                      different nodes, and a bound on uniform load that no routing can exceed. --format dot writes the \
-                     graph for Graphviz instead.",
+                     graph for Graphviz instead, --format svg draws it.",
                 )
                 .arg(Arg::new("spec").value_name("SPEC").required(true).help("As for run --topology: `twisted:16x8:8`"))
                 .arg(

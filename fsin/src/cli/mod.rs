@@ -10,6 +10,7 @@ mod generate;
 mod guest;
 mod init;
 mod interrupt;
+mod legacy;
 mod looking;
 mod manifest;
 mod many;
@@ -18,6 +19,7 @@ mod monitor;
 mod output;
 mod page;
 mod perform;
+mod picture;
 mod plot;
 mod progress;
 mod relay;
@@ -54,6 +56,7 @@ pub(crate) fn main() -> ExitCode {
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("traffic", matches)) => traffic::traffic(matches),
+        Some(("legacy", matches)) => legacy::legacy(matches),
         Some(("topology", matches)) => topology::topology(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("list", matches)) => describe::list(matches),

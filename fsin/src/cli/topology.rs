@@ -10,7 +10,7 @@ use trgen::NodeId;
 use super::{Complaint, Exit, output};
 
 /// How it is written.
-pub(crate) const FORMATS: [&str; 3] = ["table", "json", "dot"];
+pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 
 /// Most nodes that are surveyed one by one where they are not all alike: minutes.
 const MAX_NODES_APIECE: usize = 1 << 16;
@@ -28,6 +28,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let text = match word("format") {
         "dot" => dot(&*topology),
+        "svg" => super::picture::svg(&*topology)?,
         "json" => format!("{:#}\n", Value::Object(figures(&*topology))),
         _ => table(&*topology),
     };

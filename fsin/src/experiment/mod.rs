@@ -10,6 +10,7 @@ mod hosts;
 mod ideal;
 mod inputs;
 mod keys;
+pub mod legacy;
 mod live;
 mod quantity;
 mod resolve;

@@ -1,0 +1,83 @@
+//! `fsin legacy`: words of the original simulator, translated and run.
+
+use std::fs;
+use std::path::Path;
+
+use clap::ArgMatches;
+use fsin::experiment::legacy::{Translation, read, translate};
+
+use super::{Complaint, Exit, args, output, run};
+
+/// Read where no file is named, if it is there: the original's.
+const USUAL_FILE: &str = "fsin.conf";
+
+/// \[bytes\] Longest file.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Translates, says as what, and runs.
+pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let given: Vec<&String> = matches.get_many::<String>("words").into_iter().flatten().collect();
+    let mut words = Vec::new();
+    if given.iter().all(|word| word.contains('=')) && Path::new(USUAL_FILE).exists() {
+        output::tell(&format!("note: {USUAL_FILE} is read first, as by the original"));
+        words.extend(of_file(USUAL_FILE)?);
+    }
+    for word in given {
+        match word.split_once('=') {
+            Some((name, value)) => words.push((name.to_owned(), value.to_owned())),
+            None => words.extend(of_file(word)?),
+        }
+    }
+    let Translation { settings, notes } =
+        translate(&words).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
+    if !matches.get_flag("quiet") {
+        for note in notes {
+            output::tell(&format!("note: {note}"));
+        }
+    }
+    let line = command_line(&settings);
+    output::tell(&line.iter().map(|word| shell(word)).collect::<Vec<_>>().join(" "));
+    let mut line = line;
+    for (flag, value) in [("--format", matches.get_one::<String>("format")), ("--output", matches.get_one("output"))] {
+        line.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.clone()]));
+    }
+    if matches.get_flag("quiet") {
+        line.push("--quiet".to_owned());
+    }
+    let matches = args::command()
+        .try_get_matches_from(line)
+        .map_err(|error| Complaint::new(Exit::Usage, error.to_string(), "see `fsin help run`"))?;
+    match matches.subcommand() {
+        Some(("run", matches)) => run::run(matches),
+        _ => Ok(Exit::Usage),
+    }
+}
+
+/// The command that means the same.
+fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
+    let flags = settings.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+    ["fsin", "run"].map(str::to_owned).into_iter().chain(flags).collect()
+}
+
+/// A word as a shell reads it.
+fn shell(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=:,./^+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn of_file(path: &str) -> Result<Vec<(String, String)>, Complaint> {
+    let unreadable = |why: String| {
+        let remedy = "name a file of `key=value` lines, or write words such as topo=torus_8_8";
+        Complaint::new(Exit::Usage, format!("{path} cannot be read: {why}"), remedy)
+    };
+    let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    if length > MAX_BYTES {
+        return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
+    }
+    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    read(&text).map_err(|refusal| Complaint::new(Exit::Usage, format!("{path}: {refusal}"), refusal.remedy()))
+}

@@ -1,0 +1,183 @@
+//! `fsin topology --format svg`: a network drawn.
+//!
+//! Grids are drawn as grids, the planes of more than two dimensions side by side; trees level by level, endpoints at the
+//! bottom; all others in a circle, endpoints outside their switches. Links that skip nodes are bent. Both directions of a
+//! link are one line; a link that leads one way only has an arrow.
+
+use std::collections::{HashMap, HashSet};
+use std::f64::consts::TAU;
+use std::fmt::Write as _;
+
+use fsin::topology::{Port, Topology};
+use trgen::NodeId;
+
+use super::{Complaint, Exit};
+
+/// Most nodes of a picture: of more, nothing can be seen.
+const MAX_NODES: usize = 2048;
+
+/// \[px\] Between neighbours, and of the margin.
+const STEP: f64 = 40.0;
+const RADIUS: f64 = 7.0;
+
+/// Colours of the dimensions, or kinds, of links (Okabe and Ito: told apart by all readers).
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+
+type Place = (f64, f64);
+
+/// The picture.
+pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
+    let nodes = topology.nodes();
+    if nodes > MAX_NODES {
+        let what = format!("the {nodes} nodes of {} are too many for a picture", topology.spec());
+        let remedy = format!("use at most {MAX_NODES} nodes, or --format dot and a tool for large graphs");
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
+    let places = places(topology);
+    let extent = |of: fn(&Place) -> f64| places.iter().map(of).fold(0.0, f64::max) + STEP;
+    let (width, height) = (extent(|place| place.0), extent(|place| place.1));
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+         height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"7\">\n<title>{}</title>\n<defs><marker id=\"to\" \
+         viewBox=\"0 0 6 6\" refX=\"14\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 \
+         3L0 6z\" fill=\"#555\"/></marker></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+        escaped(&topology.spec())
+    );
+    links(topology, &places, &mut text);
+    for (node, &(x, y)) in places.iter().enumerate() {
+        let is_switch = node >= topology.endpoints();
+        let (shape, kind) = if is_switch { ("#fff", "switch") } else { ("#ddd", "node") };
+        let _ = writeln!(
+            text,
+            "<g><title>{kind} {node}</title><circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{RADIUS}\" fill=\"{shape}\" \
+             stroke=\"#333\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{node}</text></g>",
+            y + 2.5
+        );
+    }
+    text.push_str("</svg>\n");
+    Ok(text)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Every link, those both ways once.
+fn links(topology: &dyn Topology, places: &[Place], text: &mut String) {
+    let ports = topology.shape().ports();
+    let neighbour =
+        |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(NodeId::index);
+    let all: Vec<(usize, usize, usize)> = (0..places.len())
+        .flat_map(|node| (0..ports).filter_map(move |port| Some((node, neighbour(node, port)?, port))))
+        .collect();
+    let directed: HashSet<(usize, usize)> = all.iter().map(|&(from, to, _)| (from, to)).collect();
+    // Several links between the same two are bent more and more.
+    let mut drawn: HashMap<(usize, usize), usize> = HashMap::new();
+    for (from, to, port) in all {
+        let is_both = directed.contains(&(to, from));
+        if is_both && from > to {
+            continue;
+        }
+        let before = drawn.entry((from, to)).or_default();
+        *before += 1;
+        let (a, b) = (places[from], places[to]);
+        let (dx, dy) = (b.0 - a.0, b.1 - a.1);
+        let is_long = topology.switched().is_none() && dx.hypot(dy) > 1.5 * STEP;
+        let bend = if is_long { 0.12 } else { 0.0 } + 0.15 * (*before - 1) as f64;
+        let middle = (f64::midpoint(a.0, b.0) - dy * bend, f64::midpoint(a.1, b.1) + dx * bend);
+        let class = topology.link_class(NodeId::at(from), Port(port as u8));
+        let (colour, arrow) = (COLOURS[class % COLOURS.len()], if is_both { "" } else { " marker-end=\"url(#to)\"" });
+        let _ = writeln!(
+            text,
+            "<path d=\"M{:.1} {:.1}Q{:.1} {:.1} {:.1} {:.1}\" fill=\"none\" stroke=\"{colour}\" stroke-opacity=\"0.7\"{arrow}/>",
+            a.0, a.1, middle.0, middle.1, b.0, b.1
+        );
+    }
+}
+
+/// \[px\] Where each node stands.
+fn places(topology: &dyn Topology) -> Vec<Place> {
+    let sizes = topology.geometry().sizes();
+    if topology.switched().is_some() {
+        let levels = levels(topology);
+        let highest = levels.iter().copied().max().unwrap_or(0);
+        return if highest > 1 { rows(&levels, highest) } else { rings(topology) };
+    }
+    // A ring of nodes is a circle, unless it is a mesh.
+    let is_row = topology.is_grid() && !topology.looks_alike();
+    match sizes.len() {
+        1 if !is_row => circle(topology.nodes(), topology.nodes() as f64 * STEP / TAU, STEP),
+        _ => {
+            (0..topology.nodes()).map(|node| cell(&topology.geometry().coordinates(NodeId::at(node)), sizes)).collect()
+        }
+    }
+}
+
+/// In a grid: dimensions 0, 2, 4, ... to the right, the others down; each plane beside or below the one before.
+fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
+    let mut place = (STEP, STEP);
+    let mut steps = (STEP, STEP);
+    for (dimension, (&at, &size)) in coordinates.iter().zip(sizes).enumerate() {
+        let (place, step) =
+            if dimension % 2 == 0 { (&mut place.0, &mut steps.0) } else { (&mut place.1, &mut steps.1) };
+        *place += f64::from(at) * *step;
+        *step *= f64::from(size) + 0.7;
+    }
+    place
+}
+
+fn circle(nodes: usize, radius: f64, least: f64) -> Vec<Place> {
+    let radius = radius.max(least);
+    let at = |node: usize| {
+        let angle = TAU * node as f64 / nodes as f64 - TAU / 4.0;
+        (STEP + radius * (1.0 + angle.cos()), STEP + radius * (1.0 + angle.sin()))
+    };
+    (0..nodes).map(at).collect()
+}
+
+/// \[hops\] From the nearest endpoint.
+fn levels(topology: &dyn Topology) -> Vec<usize> {
+    let mut levels = vec![usize::MAX; topology.nodes()];
+    let mut reached: Vec<usize> = (0..topology.endpoints()).collect();
+    levels[..topology.endpoints()].fill(0);
+    let mut next = 0;
+    while let Some(&here) = reached.get(next) {
+        next += 1;
+        for port in 0..topology.shape().ports() {
+            if let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8)).map(NodeId::index)
+                && levels[there] == usize::MAX
+            {
+                levels[there] = levels[here] + 1;
+                reached.push(there);
+            }
+        }
+    }
+    levels
+}
+
+/// Level by level, each spread over the whole width.
+fn rows(levels: &[usize], highest: usize) -> Vec<Place> {
+    let count = |level: usize| levels.iter().filter(|&&other| other == level).count();
+    let widest = (0..=highest).map(count).max().unwrap_or(1) as f64 * STEP * 0.6;
+    let mut before = vec![0usize; highest + 1];
+    let place = |&level: &usize| {
+        let level = level.min(highest);
+        before[level] += 1;
+        let x = STEP / 2.0 + widest * (before[level] as f64 - 0.5) / count(level) as f64;
+        (x, STEP + (highest - level) as f64 * 2.5 * STEP)
+    };
+    levels.iter().map(place).collect()
+}
+
+/// Switches in a circle, and their endpoints around it.
+fn rings(topology: &dyn Topology) -> Vec<Place> {
+    let (ends, nodes) = (topology.endpoints(), topology.nodes());
+    let outer = circle(ends.max(1), ends as f64 * STEP * 0.6 / TAU, 3.0 * STEP);
+    let switches = nodes - ends;
+    let inner = circle(switches, 0.0, 1.0);
+    let outer_radius = (ends as f64 * STEP * 0.6 / TAU).max(3.0 * STEP);
+    let centre = STEP + outer_radius;
+    let scale = outer_radius - 1.5 * STEP;
+    let place = |(x, y): Place| (centre + (x - STEP - 1.0) * scale, centre + (y - STEP - 1.0) * scale);
+    outer.into_iter().take(ends).chain(inner.into_iter().map(place)).collect()
+}

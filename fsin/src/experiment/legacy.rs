@@ -1,0 +1,370 @@
+//! Words of the original simulator (FSIN, INSEE), translated into keys of an experiment.
+//!
+//! Only words whose meaning is known are translated; all others are refused by name. Where the original has a defect that
+//! ours does not copy, a note says so.
+
+use trgen::catalog::{Refusal, suggestion};
+
+use super::keys::{KEYS, key};
+use crate::topology::{self, Survey, TOPOLOGIES, Topology};
+
+/// What the words of the original mean here.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Translation {
+    /// Keys and values, in the order of the key table.
+    pub settings: Vec<(&'static str, String)>,
+    /// What is not as it was.
+    pub notes: Vec<String>,
+}
+
+/// Words that name one key each, whose values need no translation.
+const PLAIN: &[(&str, &str)] = &[
+    ("load", "load"),
+    ("seed", "seed"),
+    ("ninj", "injectors"),
+    ("tql", "queue"),
+    ("bsize", "bubble"),
+    ("lbr", "lbr"),
+    ("intransit_pr", "in-transit-priority"),
+    ("faults", "faults"),
+    ("packet_phits", "packet"),
+    ("shot_size", "shot"),
+    ("timeout_upper", "timeout-upper"),
+    ("timeout_lower", "timeout-lower"),
+];
+
+/// Words with a translation of their own.
+const SPECIAL: &[&str] = &[
+    "topo",
+    "topology",
+    "mode",
+    "pattern",
+    "traffic",
+    "imode",
+    "amode",
+    "cmode",
+    "par_inj",
+    "routing",
+    "global_cc",
+    "update_period",
+    "sk_xy",
+    "sk_xz",
+    "sk_yx",
+    "sk_yz",
+    "sk_zx",
+    "sk_zy",
+];
+
+/// Request modes with the number of channels behind them, as in `smart3`.
+const MODES: &[(&str, &str)] = &[
+    ("dor", "bubble:oblivious"),
+    ("random", "bubble:random"),
+    ("shortest", "bubble:shortest"),
+    ("smart", "bubble:smart"),
+    ("bimodal", "bubble:bimodal"),
+    ("doubleob", "double:oblivious"),
+    ("doubleadap", "double:adaptive"),
+    ("hexaob", "double:hexa-oblivious"),
+    ("hexaadap", "double:hexa-adaptive"),
+    ("trc", "dally:trc"),
+    ("basic", "dally:basic"),
+    ("improved", "dally:improved"),
+    ("adaptive", "dally:adaptive"),
+    ("static", "tree:static"),
+];
+
+/// Values of words that choose.
+type Choices = &'static [(&'static str, &'static str)];
+const INJECTIONS: Choices = &[
+    ("shortest", "shortest"),
+    ("dor", "dor"),
+    ("dsh", "dor-shortest"),
+    ("shp", "shortest-profitable"),
+    ("lpath", "longest-path"),
+];
+const ARBITRATIONS: Choices = &[
+    ("rr", "rr"),
+    ("fifo", "fifo"),
+    ("longest", "longest"),
+    ("random", "random"),
+    ("age", "age"),
+    ("highest_vc", "highest-vc"),
+];
+const CONSUMPTIONS: Choices = &[("single", "single"), ("multiple", "multiple")];
+const ORDERS: Choices = &[("dim", "dim"), ("dir", "dir")];
+const PARALLEL: Choices = &[("0", "serial"), ("1", "parallel")];
+
+fn choose(word: &str, value: &str, choices: Choices) -> Result<String, Refusal> {
+    choices.iter().find(|(name, _)| *name == value).map(|(_, ours)| (*ours).to_owned()).ok_or_else(|| {
+        let known: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
+        Refusal::value(format!("`{word}` does not know `{value}`"), suggestion(value, &known))
+    })
+}
+
+/// Translates words and their values; a later one overrides an earlier one of the same name.
+///
+/// # Errors
+/// A word or a value that is not known, by its name, with the nearest ones that are.
+pub fn translate(words: &[(String, String)]) -> Result<Translation, Refusal> {
+    let mut new = Translation::default();
+    let last = |name: &str| words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str());
+    for (word, value) in words {
+        if let Some((_, ours)) = PLAIN.iter().find(|(name, _)| name == word) {
+            new.set(ours, value.clone());
+        } else if !SPECIAL.contains(&word.as_str()) {
+            // Words that both have, such as `samples` and `sample_size`.
+            let ours = word.replace('_', "-");
+            let Some(key) = key(&ours).filter(|_| !word.contains('-')) else { return Err(unknown(word)) };
+            new.set(key.name, value.clone());
+        }
+    }
+    let topology = last("topo").or(last("topology"));
+    if let Some(value) = topology {
+        let spec = network(value, words)?;
+        new.set("topology", spec);
+    } else if let Some((word, _)) = words.iter().find(|(word, _)| word.starts_with("sk_")) {
+        return Err(Refusal::value(format!("`{word}` needs a twisted torus"), "add topo=ttorus_8_4"));
+    }
+    let is_tree =
+        new.value("topology").is_some_and(|spec| spec.split(':').next().is_some_and(|name| name.ends_with("tree")));
+    if let Some(value) = last("mode") {
+        new.mode(value, is_tree)?;
+    } else if is_tree {
+        new.set("routing", "tree:adaptive".to_owned());
+    }
+    if let Some(value) = last("pattern").or(last("traffic")) {
+        new.pattern(value);
+    }
+    for (word, ours, choices) in [
+        ("imode", "injection", INJECTIONS),
+        ("amode", "arbitration", ARBITRATIONS),
+        ("cmode", "consumption", CONSUMPTIONS),
+        ("routing", "order", ORDERS),
+        ("par_inj", "inject", PARALLEL),
+    ] {
+        if let Some(value) = last(word) {
+            new.set(ours, choose(word, value, choices)?);
+            if (word, value) == ("imode", "dor") {
+                new.notes.push(
+                    "imode=dor: the original took the last dimension with hops to go; here it is the first".into(),
+                );
+            }
+        }
+    }
+    new.control(last("global_cc"), last("update_period"))?;
+    new.settings.sort_by_key(|(name, _)| KEYS.iter().position(|key| key.name == *name));
+    Ok(new)
+}
+
+fn unknown(word: &str) -> Refusal {
+    let known: Vec<&str> = PLAIN.iter().map(|&(name, _)| name).chain(SPECIAL.iter().copied()).collect();
+    Refusal::value(format!("the original's word `{word}` is not known"), suggestion(word, &known))
+}
+
+impl Translation {
+    fn set(&mut self, name: &'static str, value: String) {
+        self.settings.retain(|(known, _)| *known != name);
+        self.settings.push((name, value));
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// `smart3`: a request mode and its number of channels.
+    fn mode(&mut self, value: &str, is_tree: bool) -> Result<(), Refusal> {
+        let name = value.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let channels = &value[name.len()..];
+        let routing = match (name, is_tree) {
+            ("adaptive", true) => "tree:adaptive",
+            _ => MODES.iter().find(|(known, _)| *known == name).map(|(_, routing)| *routing).ok_or_else(|| {
+                let known: Vec<&str> = MODES.iter().map(|&(known, _)| known).collect();
+                let what = format!("`mode` does not know `{value}`");
+                Refusal::value(
+                    what,
+                    format!("{}, with the number of channels behind it: smart3", suggestion(name, &known)),
+                )
+            })?,
+        };
+        if routing == "dally:adaptive" {
+            self.notes.push("mode=adaptive: the original's never adapted; here it does".to_owned());
+        }
+        self.set("routing", routing.to_owned());
+        if !channels.is_empty() {
+            self.set("vcs", channels.to_owned());
+        }
+        Ok(())
+    }
+
+    /// `hotspot_0.1_0`: a pattern and its arguments.
+    fn pattern(&mut self, value: &str) {
+        let (name, arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
+        let name = match name {
+            "inverse" => "reversal",
+            "tornado" => {
+                self.notes.push(
+                    "tornado: the original's does not wrap inside the row; it is tornado-fsin here, and tornado is another \
+                     pattern"
+                        .to_owned(),
+                );
+                "tornado-fsin"
+            }
+            name => name,
+        };
+        let arguments = arguments.map_or(String::new(), |rest| format!("({})", rest.replace('_', ",")));
+        self.set("traffic", format!("{name}{arguments}"));
+    }
+
+    fn control(&mut self, percent: Option<&str>, periods: Option<&str>) -> Result<(), Refusal> {
+        let Some(percent) = percent else {
+            return match periods {
+                Some(_) => Err(Refusal::value("`update_period` has no meaning without `global_cc`", "leave it out")),
+                None => Ok(()),
+            };
+        };
+        self.set("global-cc", percent.to_owned());
+        self.notes.push(format!(
+            "global_cc={percent}: the original counted capacity twice, and so let twice as many packets in"
+        ));
+        let Some(periods) = periods.filter(|&periods| periods != "0") else { return Ok(()) };
+        let count: u64 = periods.parse().map_err(|_| {
+            Refusal::value(format!("`update_period` takes a number, not `{periods}`"), "write update_period=1")
+        })?;
+        let spec = self.value("topology").unwrap_or("torus:8x8");
+        let topology: Box<dyn Topology> = topology::parse(spec, 2)?;
+        let diameter = u64::from(Survey::of(&*topology).diameter);
+        self.set("global-cc-period", count.saturating_mul(diameter).to_string());
+        self.notes.push(format!("update_period={count}: counted in diameters, {diameter} hops; it is cycles here"));
+        Ok(())
+    }
+}
+
+/// `torus_16_16`: a topology and its sizes.
+fn network(value: &str, words: &[(String, String)]) -> Result<String, Refusal> {
+    let (name, rest) = value.split_once('_').unwrap_or((value, ""));
+    let parts: Vec<&str> = rest.split('_').collect();
+    let skews: Vec<String> =
+        words.iter().filter_map(|(word, skew)| Some(format!("{}={skew}", word.strip_prefix("sk_")?))).collect();
+    if !skews.is_empty() && !matches!(name, "ttorus" | "twisted") {
+        return Err(Refusal::value(format!("`sk_` words have no meaning with topo={value}"), "use topo=ttorus_8_4"));
+    }
+    let sizes = parts.join("x");
+    Ok(match name {
+        "ttorus" | "twisted" => {
+            format!("twisted:{sizes}:{}", if skews.is_empty() { "0".to_owned() } else { skews.join(",") })
+        }
+        "torus" | "mesh" | "spinnaker" => format!("{name}:{sizes}"),
+        "fattree" | "thintree" | "slimtree" => format!("{name}:{}", parts.join(",")),
+        "midimew" | "spidergon" | "hypercube" => format!("{name}:{rest}"),
+        "circpk" => format!("circpk:{}", parts.join("^")),
+        "circulant" => format!("circulant:{}:{}", parts[0], parts[1..].join(",")),
+        "icube" => {
+            let (sizes, endpoints) = parts.split_at(parts.len() - 1);
+            format!("icube:{}:{}", sizes.join("x"), endpoints.join(""))
+        }
+        "dragonfly" => {
+            let names = ["p", "a", "h"];
+            let given: Vec<String> = names.iter().zip(&parts).map(|(name, part)| format!("{name}={part}")).collect();
+            format!("dragonfly:{}", given.join(","))
+        }
+        _ => {
+            let known: Vec<&str> = TOPOLOGIES.iter().map(|one| one.name).chain(["ttorus"]).collect();
+            return Err(Refusal::value(format!("`topo` does not know `{name}`"), suggestion(name, &known)));
+        }
+    })
+}
+
+/// Reads a configuration file: `key=value` or `key value`, one on a line; `#` and `;` begin a comment.
+///
+/// # Errors
+/// A line without a value, by its number.
+pub fn read(text: &str) -> Result<Vec<(String, String)>, Refusal> {
+    let lines =
+        text.lines().enumerate().map(|(number, line)| (number + 1, line.split(['#', ';']).next().unwrap_or("").trim()));
+    lines
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(number, line)| {
+            let (word, value) =
+                line.split_once('=').or_else(|| line.split_once(char::is_whitespace)).ok_or_else(|| {
+                    Refusal::value(format!("line {number}: `{line}` has no value"), "write it as in `load=0.3`")
+                })?;
+            Ok((word.trim().to_owned(), value.trim().to_owned()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(line: &str) -> Result<Translation, Refusal> {
+        let words = line.split_whitespace().map(|word| word.split_once('=').unwrap());
+        translate(&words.map(|(word, value)| (word.to_owned(), value.to_owned())).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn words_become_keys() {
+        for (words, expected) in [
+            ("topo=torus_16_16 load=0.3", "topology=torus:16x16 load=0.3"),
+            (
+                "topology=ttorus_8_4 sk_yx=4 mode=doubleadap2 pattern=inverse",
+                "topology=twisted:8x4:yx=4 vcs=2 routing=double:adaptive traffic=reversal",
+            ),
+            (
+                "mode=hexaob6 imode=dsh ninj=6 amode=age cmode=single tql=8 bsize=3 par_inj=0 routing=dir intransit_pr=1",
+                "vcs=6 routing=double:hexa-oblivious order=dir queue=8 injectors=6 injection=dor-shortest inject=serial \
+                 consumption=single arbitration=age bubble=3 in-transit-priority=1",
+            ),
+            ("topo=thintree_4_2_3 mode=adaptive1", "topology=thintree:4,2,3 vcs=1 routing=tree:adaptive"),
+            ("pattern=hotspot_0.1_0 sample_size=1000", "traffic=hotspot(0.1,0) sample-size=1000"),
+            ("topo=icube_4_4_2 mode=dor1", "topology=icube:4x4:2 vcs=1 routing=bubble:oblivious"),
+            ("topo=circulant_20_3_4", "topology=circulant:20:3,4"),
+            ("topo=torus_8_8 global_cc=50 update_period=2", "topology=torus:8x8 global-cc=50 global-cc-period=16"),
+            ("load=0.1 load=0.2", "load=0.2"),
+        ] {
+            let settings = translated(words).unwrap().settings;
+            let found: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(found.join(" "), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_ours_treats_otherwise_is_said() {
+        for (words, expected) in [
+            ("imode=dor ninj=4", "last dimension"),
+            ("pattern=tornado", "tornado-fsin"),
+            ("mode=adaptive3", "never adapted"),
+            ("global_cc=30", "twice"),
+        ] {
+            let notes = translated(words).unwrap().notes;
+            assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
+        }
+        assert!(translated("topo=torus_8_8 imode=dsh").unwrap().notes.is_empty());
+    }
+
+    #[test]
+    fn unknown_words_are_refused_by_name() {
+        for (words, what, remedy) in [
+            ("tqk=4", "`tqk` is not known", "`tql`"),
+            ("phit-bytes=4", "`phit-bytes` is not known", ""),
+            ("topo=tours_8_8", "does not know `tours`", "`torus`"),
+            ("mode=smrat3", "does not know `smrat3`", "`smart`"),
+            ("amode=oldest", "`amode` does not know `oldest`", ""),
+            ("topo=torus_8_8 sk_yx=2", "`sk_` words", "ttorus"),
+            ("sk_yx=2", "needs a twisted torus", "ttorus"),
+            ("update_period=2", "without `global_cc`", ""),
+        ] {
+            let refusal = translated(words).unwrap_err();
+            assert!(refusal.to_string().contains(what) && refusal.remedy().contains(remedy), "{words}: {refusal}");
+        }
+    }
+
+    #[test]
+    fn files_hold_a_word_a_line() {
+        let read_words = read("# comment\ntopo=torus_8_8 ; and another\n\n load 0.3\n").unwrap();
+        let expected =
+            [("topo", "torus_8_8"), ("load", "0.3")].map(|(word, value)| (word.to_owned(), value.to_owned()));
+        assert_eq!(read_words, expected);
+        assert!(read("a=1\nload\n").unwrap_err().to_string().contains("line 2"));
+    }
+}
