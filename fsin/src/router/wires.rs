@@ -23,7 +23,7 @@ pub struct Wires {
 }
 
 impl Wires {
-    /// The delays that are set. [`check`] must have passed.
+    /// The delays that are set. They must have passed [`RouterParams::check`] for this topology.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Self {
         let ports = topology.shape().ports();
