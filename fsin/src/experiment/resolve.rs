@@ -493,7 +493,7 @@ fn lost_pairs(
     match waits {
         _ if lost.count == 0 => Ok(Vec::new()),
         Some(who) => {
-            let remedy = "use fewer faults, another --seed, or --routing bubble:smart";
+            let remedy = "use fewer faults, another --seed, or an adaptive routing";
             Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), remedy))
         }
         None => Ok(vec![format!("{what}; their messages are dropped")]),
