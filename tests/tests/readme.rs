@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::command::run;
+use tests::pages::{Block, blocks as commands, shell};
 use tests::shared::workspace;
 
 /// Figures of the table, and where they are in the JSON result.
@@ -69,7 +70,7 @@ fn shown<'a>(output: &'a str, label: &str) -> Option<&'a str> {
 
 /// The result of a run from the root of the workspace.
 fn result(line: &str) -> Value {
-    let output = run(workspace(), &format!("{line} --quiet --format json"));
+    let output = shell(workspace(), &format!("fsin {line} --quiet --format json"));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "fsin {line}: {}\n{errors}", output.status);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("fsin {line}: {error}"))
@@ -99,7 +100,7 @@ fn update_page(path: &Path) {
     let mut page = read(path);
     for (command, output) in blocks(&page.clone()).iter().flat_map(|block| sessions(block)) {
         let Some(line) = arguments(&command).filter(|line| line.starts_with("run ")) else { continue };
-        let found = run(workspace(), &format!("{line} --quiet"));
+        let found = shell(workspace(), &format!("fsin {line} --quiet"));
         let new = renewed(&output, &String::from_utf8_lossy(&found.stdout));
         page = page.replace(&format!("$ {command}\n{output}"), &format!("$ {command}\n{new}"));
     }
@@ -194,8 +195,8 @@ fn sweeps() -> Vec<Sweep> {
     folders
         .map(|folder| {
             let page = read(&folder.join("README.md"));
-            let wanted = |block: &tests::pages::Block| !block.console && block.text.starts_with("fsin sweep examples/");
-            let block = tests::pages::blocks(&page).into_iter().find(wanted);
+            let wanted = |block: &Block| !block.console && block.text.starts_with("fsin sweep examples/");
+            let block = commands(&page).into_iter().find(wanted);
             let commands = block.unwrap_or_else(|| panic!("{}: the page runs no sweep", folder.display())).text;
             Sweep { expected: table(&folder.join("expected.csv")), folder, commands }
         })
@@ -253,7 +254,7 @@ fn the_sweeps_of_the_examples_give_the_results_and_pictures_that_are_kept() {
             continue;
         }
         let scratch = tempfile::tempdir().expect("a temporary folder can be created");
-        let output = tests::pages::shell(scratch.path(), &commands);
+        let output = shell(scratch.path(), &commands);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let made = scratch.path().join("r");
         assert!(made.join("report.html").is_file(), "{}", folder.display());

@@ -10,7 +10,7 @@ pub(in crate::report) const STEPS: usize = 21;
 const LIGHT: [u32; 9] = [0xF3EAD8, 0xFEE8C8, 0xFDD49E, 0xFDBB84, 0xFC8D59, 0xEF6548, 0xD7301F, 0xB30000, 0x6B0000];
 
 /// The same on a dark page: most is lightest.
-const DARK: [u32; 9] = [0x3B2A28, 0x5A1613, 0x8A1410, 0xB8271A, 0xDB4A35, 0xF27F52, 0xFBAB79, 0xFDD49E, 0xFFF7EC];
+const DARK: [u32; 9] = [0x332A2A, 0x66241D, 0x922A1E, 0xB8321F, 0xDB4A35, 0xF27F52, 0xFBAB79, 0xFDD49E, 0xFFF7EC];
 
 /// The colours of all steps, as `#rrggbb`.
 pub(in crate::report) fn ramp(dark: bool) -> Vec<String> {

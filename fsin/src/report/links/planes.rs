@@ -90,9 +90,9 @@ pub(super) fn map(net: &Net) -> Option<Map> {
 fn at_end(node: usize, (wide, high): (usize, usize), name: &[u8]) -> bool {
     match (name[0], name[1]) {
         (b'X', b'+') => node % wide == wide - 1,
-        (b'X', _) => node % wide == 0,
+        (b'X', _) => node.is_multiple_of(wide),
         (b'Y', b'+') => node / wide % high == high - 1,
-        _ => node / wide % high == 0,
+        _ => (node / wide).is_multiple_of(high),
     }
 }
 
