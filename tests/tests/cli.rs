@@ -550,6 +550,8 @@ fn every_component_is_listed_and_explains_itself() {
         "kernels",
         "collectives",
         "placements",
+        "schedulers",
+        "allocations",
         "formats",
     ] {
         let listed = text(&run(folder.path(), &format!("list {family}")));
