@@ -99,13 +99,14 @@ static const char *comm_name(MPI_Comm comm, char *text) {
     int rank = 0, size = 1;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    sprintf(text, "%d,%d,%d", (int)PMPI_Comm_c2f(comm), rank, size);
+    sprintf(text, "%u,%d,%d", (unsigned)PMPI_Comm_c2f(comm), rank, size);
     return text;
 }
 
 static int peer(int rank) { return rank == MPI_ANY_SOURCE ? -1 : rank == MPI_PROC_NULL ? -2 : rank; }
 static int tag_of(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
-static long long handle(MPI_Request request) { return (long long)PMPI_Request_c2f(request); }
+/* Handles of MPICH have their highest bit set. */
+static long long handle(MPI_Request request) { return (long long)(unsigned)PMPI_Request_c2f(request); }
 
 /* `h;h;` of the requests that are not null. */
 static char *handles(int count, const MPI_Request *requests) {
@@ -337,7 +338,8 @@ int MPI_Reduce_scatter(const void *a, void *b, const int *m, MPI_Datatype d, MPI
  * first member of the new one; the key is the rank in the new one. */
 static void put_created(double t, MPI_Comm old, MPI_Comm new) {
     char c[80];
-    int color = -1, key = 0, first = 0, id = 0;
+    int color = -1, key = 0, first = 0;
+    unsigned id = 0;
     if (new != MPI_COMM_NULL) {
         MPI_Group a, b;
         PMPI_Comm_group(new, &a);
@@ -346,9 +348,9 @@ static void put_created(double t, MPI_Comm old, MPI_Comm new) {
         PMPI_Group_free(&a);
         PMPI_Group_free(&b);
         PMPI_Comm_rank(new, &key);
-        id = (int)PMPI_Comm_c2f(new);
+        id = (unsigned)PMPI_Comm_c2f(new);
     }
-    put("MPI_Comm_split:%.3f:%s:%d:%d:%d:%.3f\n", t, comm_name(old, c), color, key, id, now());
+    put("MPI_Comm_split:%.3f:%s:%d:%d:%u:%.3f\n", t, comm_name(old, c), color, key, id, now());
 }
 int MPI_Comm_split(MPI_Comm k, int color, int key, MPI_Comm *new) {
     RECORD(PMPI_Comm_split(k, color, key, new), put_created(t, k, *new));
@@ -410,7 +412,7 @@ F_SEND(send, "Send") F_SEND(bsend, "Bsend") F_SEND(ssend, "Ssend") F_SEND(rsend,
     extern void WEAK pmpi_##lower##_(void *, F *, F *, F *, F *, F *, F *, F *);                           \
     void mpi_##lower##_(void *b, F *n, F *d, F *p, F *g, F *k, F *r, F *e) {                               \
         FORTRAN(pmpi_##lower##_(b, n, d, p, g, k, r, e),                                                   \
-                MESSAGE(NAME, b, *n, D(d), *p, *g, K(k), ":%lld", (long long)*r))                          \
+                MESSAGE(NAME, b, *n, D(d), *p, *g, K(k), ":%lld", (long long)(unsigned)*r))                          \
     }
 F_REQUEST(isend, "Isend") F_REQUEST(issend, "Issend") F_REQUEST(irecv, "Irecv")
 extern void WEAK pmpi_recv_(void *, F *, F *, F *, F *, F *, F *, F *);
@@ -427,20 +429,20 @@ static char *f_handles(int n, const F *r) {
     char *text = malloc((size_t)n * 22 + 2), *end = text;
     if (!text) abort();
     for (int i = 0; i < n; i++)
-        if (r[i] != null_request()) end += sprintf(end, "%lld;", (long long)r[i]);
+        if (r[i] != null_request()) end += sprintf(end, "%lld;", (long long)(unsigned)r[i]);
     if (end == text) strcpy(text, ";");
     return text;
 }
 extern void WEAK pmpi_wait_(F *, F *, F *);
 void mpi_wait_(F *r, F *s, F *e) {
     F h = *r;
-    FORTRAN(pmpi_wait_(r, s, e), if (h != null_request()) put("MPI_Wait:%.3f:%lld:0:%.3f\n", t, (long long)h, now()))
+    FORTRAN(pmpi_wait_(r, s, e), if (h != null_request()) put("MPI_Wait:%.3f:%lld:0:%.3f\n", t, (long long)(unsigned)h, now()))
 }
 extern void WEAK pmpi_test_(F *, F *, F *, F *);
 void mpi_test_(F *r, F *flag, F *s, F *e) {
     F h = *r;
     FORTRAN(pmpi_test_(r, flag, s, e),
-            if (*flag && h != null_request()) put("MPI_Wait:%.3f:%lld:0:%.3f\n", t, (long long)h, now()))
+            if (*flag && h != null_request()) put("MPI_Wait:%.3f:%lld:0:%.3f\n", t, (long long)(unsigned)h, now()))
 }
 extern void WEAK pmpi_waitall_(F *, F *, F *, F *);
 void mpi_waitall_(F *n, F *r, F *s, F *e) {

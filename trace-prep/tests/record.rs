@@ -9,13 +9,25 @@ use std::process::Command;
 use trgen::trace::formats::{ReadOptions, Trace, read};
 use trgen::trace::program::Event;
 
-/// Compiles a program of ours; `None` where there is no MPI.
-fn build(folder: &Path, name: &str, libraries: &[&str]) -> Option<PathBuf> {
+/// An MPI library, by its commands.
+#[derive(Clone, Copy)]
+struct Mpi {
+    compiler: &'static str,
+    launcher: &'static [&'static str],
+}
+
+/// What `mpicc` is; the tests start it as Open MPI.
+const USUAL: Mpi = Mpi { compiler: "mpicc", launcher: &["mpiexec", "--oversubscribe"] };
+/// As Debian names it beside another one.
+const MPICH: Mpi = Mpi { compiler: "mpicc.mpich", launcher: &["mpiexec.mpich"] };
+
+/// Compiles a program of ours; `None` where there is no such MPI.
+fn build(mpi: Mpi, folder: &Path, name: &str, libraries: &[&str]) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{name}.c"));
     let program = folder.join(name);
-    let built = Command::new("mpicc").arg("-o").arg(&program).arg(source).args(libraries).status();
-    if built.is_err() || Command::new("mpiexec").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: no mpicc and mpiexec on this machine");
+    let built = Command::new(mpi.compiler).arg("-o").arg(&program).arg(source).args(libraries).status();
+    if built.is_err() || Command::new(mpi.launcher[0]).arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no {} and {} on this machine", mpi.compiler, mpi.launcher[0]);
         return None;
     }
     assert!(built.unwrap().success());
@@ -23,20 +35,21 @@ fn build(folder: &Path, name: &str, libraries: &[&str]) -> Option<PathBuf> {
 }
 
 /// `trace-prep record` of a program on 4 ranks.
-fn recording(out: &Path, program: PathBuf) -> assert_cmd::Command {
+fn recording(mpi: Mpi, out: &Path, program: PathBuf) -> assert_cmd::Command {
     let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
-    command.args(["record", "-o"]).arg(out).args(["--", "mpiexec", "--oversubscribe", "-n", "4"]).arg(program);
+    command.args(["record", "--mpicc", mpi.compiler, "-o"]).arg(out).arg("--");
+    command.args(mpi.launcher).args(["-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.timeout(std::time::Duration::from_secs(120));
     command
 }
 
 /// Records a program that ends well and checks the trace.
-fn record(name: &str, libraries: &[&str]) -> Option<Trace> {
+fn record(mpi: Mpi, name: &str, libraries: &[&str]) -> Option<Trace> {
     let folder = tempfile::tempdir().unwrap();
-    let program = build(folder.path(), name, libraries)?;
+    let program = build(mpi, folder.path(), name, libraries)?;
     let out = folder.path().join("out.trg");
-    recording(&out, program).assert().success();
+    recording(mpi, &out, program).assert().success();
     let mut check = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
     check.arg("check").arg(&out).assert().success();
     Some(read(&out, &ReadOptions::default()).unwrap())
@@ -48,7 +61,13 @@ fn count(trace: &Trace, is: impl Fn(&Event) -> bool) -> usize {
 
 #[test]
 fn a_ring_is_recorded_message_by_message() {
-    let Some(trace) = record("ring", &[]) else { return };
+    for mpi in [USUAL, MPICH] {
+        let Some(trace) = record(mpi, "ring", &[]) else { continue };
+        check_ring(&trace);
+    }
+}
+
+fn check_ring(trace: &Trace) {
     let totals = trace.program.totals();
     assert_eq!(trace.program.tasks.len(), 4);
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (12, 12 * 400));
@@ -61,12 +80,18 @@ fn a_ring_is_recorded_message_by_message() {
 
 #[test]
 fn a_stencil_on_split_communicators_is_recorded_with_its_requests() {
-    let Some(trace) = record("stencil", &[]) else { return };
+    for mpi in [USUAL, MPICH] {
+        let Some(trace) = record(mpi, "stencil", &[]) else { continue };
+        check_stencil(&trace);
+    }
+}
+
+fn check_stencil(trace: &Trace) {
     let totals = trace.program.totals();
     // 4 ranks, 5 steps, 2 sends of 64 doubles each; rank % 2 keeps halves apart.
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (40, 40 * 512));
-    assert_eq!(count(&trace, |e| matches!(e, Event::WaitAny(_))), 20);
-    assert_eq!(count(&trace, |e| matches!(e, Event::Irecv(receive, _) if receive.from.is_none())), 20);
+    assert_eq!(count(trace, |e| matches!(e, Event::WaitAny(_))), 20);
+    assert_eq!(count(trace, |e| matches!(e, Event::Irecv(receive, _) if receive.from.is_none())), 20);
     assert_eq!(trace.collectives["allreduce"], 20);
     for (task, events) in trace.program.tasks.iter().enumerate() {
         for event in events {
@@ -79,7 +104,7 @@ fn a_stencil_on_split_communicators_is_recorded_with_its_requests() {
 
 #[test]
 fn entry_points_of_fortran_are_recorded() {
-    let Some(trace) = record("fortran", &["-lmpi_mpifh"]) else { return };
+    let Some(trace) = record(USUAL, "fortran", &["-lmpi_mpifh"]) else { return };
     let totals = trace.program.totals();
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (20, 20 * 400));
     assert_eq!(count(&trace, |event| matches!(event, Event::Wait(_))), 20);
@@ -91,9 +116,9 @@ fn entry_points_of_fortran_are_recorded() {
 #[test]
 fn a_killed_rank_leaves_a_log_that_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(program) = build(folder.path(), "killed", &[]) else { return };
+    let Some(program) = build(USUAL, folder.path(), "killed", &[]) else { return };
     let out = folder.path().join("out.trg");
-    let said = recording(&out, program).assert().code(1).get_output().stderr.clone();
+    let said = recording(USUAL, &out, program).assert().code(1).get_output().stderr.clone();
     assert!(String::from_utf8_lossy(&said).contains("what its ranks recorded until then is kept"));
     let trace = read(&out, &ReadOptions::default()).unwrap();
     assert_eq!(trace.program.tasks.len(), 4);

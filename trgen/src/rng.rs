@@ -34,6 +34,10 @@ pub enum Purpose {
     Reaction = 9,
     /// The parts that traffic is summed from.
     Part = 10,
+    /// Nodes of a job.
+    Allocation = 12,
+    /// Times between arrivals of jobs.
+    Arrival = 13,
 }
 
 /// One round of a 64-bit finaliser (Stafford's variant 13 of MurmurHash3's, as in SplitMix64): every input bit changes

@@ -11,7 +11,7 @@ use trgen::catalog::{Component, suggestion};
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::expr::Expr;
 use trgen::synthetic::{size, spatial, temporal, traffic};
-use trgen::trace::{collectives, formats, kernels, placement};
+use trgen::trace::{collectives, formats, jobs, kernels, placement};
 use trgen::{Geometry, NodeId};
 
 use super::{Complaint, Exit, output};
@@ -32,6 +32,8 @@ fn catalogue() -> Vec<Family> {
         ("kernels", kernels::components().collect()),
         ("collectives", collectives::ALGORITHMS.iter().collect()),
         ("placements", placement::PLACEMENTS.iter().collect()),
+        ("schedulers", jobs::SCHEDULERS.iter().collect()),
+        ("allocations", jobs::ALLOCATIONS.iter().collect()),
         ("formats", formats::FORMATS.iter().collect()),
     ]
 }

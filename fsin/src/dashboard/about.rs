@@ -90,6 +90,7 @@ fn title(experiment: &Experiment) -> String {
         Traffic::Synthetic(_) => format!("{} {} load {}", word("traffic"), word("temporal"), word("load")),
         Traffic::Trace { path, .. } => format!("trace {}", path.display()),
         Traffic::Kernel { spec, .. } => format!("kernel {spec}"),
+        Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
     };
     let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
     format!("{} {routing} vcs {vcs} packet {packet} | {traffic} | seed {seed}", experiment.topology)

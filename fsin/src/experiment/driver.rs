@@ -11,6 +11,7 @@ use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
 use trgen::trace::goal::routed::Routed;
+use trgen::trace::jobs::JobMix;
 use trgen::trace::kernels;
 use trgen::trace::placement::place;
 use trgen::trace::program::Program;
@@ -18,6 +19,7 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::execute::Trouble;
+use super::jobs::{About, job_mix, together};
 use super::resolve::{Experiment, Traffic};
 use super::settings::{Origin, SettingsError};
 
@@ -38,6 +40,8 @@ pub(super) enum Kind {
     Application(Box<Replay>),
     /// Hosts that execute a graph.
     Hosts(Box<Routed>),
+    /// Applications that arrive one after another.
+    Jobs(Box<JobMix>),
     /// An application, and traffic of the nodes without a task.
     Beside(Box<Background<Replay>>),
 }
@@ -54,6 +58,11 @@ impl Driver {
                 Traffic::Kernel { spec, beside } => {
                     let program = kernel(experiment, spec, geometry)?;
                     application(experiment, program, geometry, "kernel", beside.as_ref())?
+                }
+                Traffic::Jobs { .. } => {
+                    let (mix, about) = job_mix(experiment, geometry)?;
+                    let About { warnings, notes, collectives } = about;
+                    return Ok(Self { kind: Kind::Jobs(Box::new(mix)), warnings, notes, collectives });
                 }
                 Traffic::Trace { path, options, beside } => {
                     let mut driver = trace(experiment, path, options, geometry, beside.as_ref())?;
@@ -81,6 +90,7 @@ impl Driver {
             Kind::Synthetic(traffic) => &mut **traffic,
             Kind::Application(replay) => &mut **replay,
             Kind::Hosts(hosts) => &mut **hosts,
+            Kind::Jobs(mix) => &mut **mix,
             Kind::Beside(background) => &mut **background,
         }
     }
@@ -93,6 +103,7 @@ impl Driver {
             Kind::Synthetic(_) => None,
             Kind::Application(replay) => Some((replay.report(), true)),
             Kind::Hosts(hosts) => Some((hosts.report(), false)),
+            Kind::Jobs(mix) => Some((together(mix.records()), true)),
             Kind::Beside(background) => Some((background.main().report(), true)),
         }
     }
@@ -102,7 +113,7 @@ impl Driver {
     pub fn offered(&self) -> Option<f64> {
         match &self.kind {
             Kind::Synthetic(traffic) => traffic.offered(),
-            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
+            _ => None,
         }
     }
 
@@ -111,7 +122,7 @@ impl Driver {
     pub fn shots(&self) -> Option<&[Shot]> {
         match &self.kind {
             Kind::Synthetic(traffic) => traffic.shots(),
-            Kind::Application(_) | Kind::Hosts(_) | Kind::Beside(_) => None,
+            _ => None,
         }
     }
 }

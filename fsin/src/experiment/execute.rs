@@ -1,12 +1,15 @@
 //! Running an experiment.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
-use trgen::trace::replay::ReplayReport;
-use trgen::{Geometry, NodeId};
+use trgen::trace::jobs::{JobMix, JobRecord};
+use trgen::trace::program::Program;
+use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::{Cycle, Geometry, NodeId};
 
 use super::driver::{Driver, Kind};
 use super::resolve::{EngineKind, Experiment, RunPlan};
@@ -45,6 +48,15 @@ pub struct TraceFacts {
     pub blocking: bool,
 }
 
+/// A job of a mix.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobFacts {
+    /// What became of it.
+    pub record: JobRecord,
+    /// \[cycles\] That it runs alone on the same nodes of an empty network; `None` if it did not finish, or that run did not.
+    pub alone_cycles: Option<u64>,
+}
+
 /// A run that has ended, one way or another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finished {
@@ -61,6 +73,8 @@ pub struct Finished {
     pub links: Option<Vec<Vec<Option<u64>>>>,
     /// What a reader of the figures may want to know, without being a warning.
     pub notes: Vec<String>,
+    /// What became of each job of a mix.
+    pub jobs: Option<Vec<JobFacts>>,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
@@ -110,7 +124,7 @@ fn run_to_end(
     {
         // The network empties later, when the traffic beside has arrived too.
         let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
-        outcome.completion = ends.max().flatten().map(trgen::Cycle::next);
+        outcome.completion = ends.max().flatten().map(Cycle::next);
     }
     let shots = driver.shots().map(<[Shot]>::to_vec);
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
@@ -120,9 +134,13 @@ fn run_to_end(
         report,
         blocking,
     });
+    let jobs = match &driver.kind {
+        Kind::Jobs(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
+        _ => None,
+    };
     let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
     let links = if experiment.link_loads { Some(links(experiment, &outcome.crossings)?) } else { None };
-    let mut finished = Finished { outcome, trace, saturated, shots, links, notes: driver.notes };
+    let mut finished = Finished { outcome, trace, saturated, shots, links, notes: driver.notes, jobs };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -145,6 +163,52 @@ fn links(experiment: &Experiment, crossings: &[u64]) -> Result<Vec<Vec<Option<u6
     let link =
         |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
     Ok((0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect())
+}
+
+/// What became of the jobs of a mix, and how long each of them runs alone.
+fn beside_alone(
+    experiment: &Experiment,
+    mix: &JobMix,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<JobFacts>, Trouble> {
+    // Instances of one job on the same nodes run alone in the same way.
+    let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
+    let mut facts = Vec::new();
+    for (job, record) in mix.jobs().iter().zip(mix.records()) {
+        let same = |other: &&(&Arc<Program>, Vec<NodeId>, Option<u64>)| {
+            Arc::ptr_eq(other.0, &job.program) && other.1 == record.placement
+        };
+        let alone_cycles = match (record.finish, known.iter().find(same)) {
+            (None, _) => None,
+            (Some(_), Some(&(_, _, alone))) => alone,
+            (Some(_), None) => {
+                let alone = alone(experiment, &job.program, &record.placement, stop, progress)?;
+                known.push((&job.program, record.placement.clone(), alone));
+                alone
+            }
+        };
+        facts.push(JobFacts { record, alone_cycles });
+    }
+    Ok(facts)
+}
+
+/// \[cycles\] That a program takes alone, with its tasks on these nodes; `None` if it does not come to its end.
+fn alone(
+    experiment: &Experiment,
+    program: &Program,
+    placement: &[NodeId],
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<u64>, Trouble> {
+    let (mut network, geometry) = network(experiment)?;
+    let Ok(replay) = Replay::new(program.clone(), placement, geometry.nodes(), experiment.pace) else {
+        return Ok(None);
+    };
+    let mut replay = replay.with_protocol(experiment.protocol);
+    let outcome = run(experiment, Coupled::new(&mut replay, &mut *network, stop), progress);
+    let last = replay.report().tasks.iter().map(|task| task.finished).max().flatten();
+    Ok(last.filter(|_| outcome.complete).map(|last| last.since(Cycle::FIRST)))
 }
 
 /// The network of an experiment, and its geometry.
@@ -221,7 +285,7 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     if let RunPlan::ToEnd(limit) = experiment.plan
         && !outcome.complete
         && outcome.failure.is_none()
-        && outcome.cycles >= limit.since(trgen::Cycle::FIRST)
+        && outcome.cycles >= limit.since(Cycle::FIRST)
     {
         warnings.push(format!("the limit of {} cycles ended the run", outcome.cycles));
     }

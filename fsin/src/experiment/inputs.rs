@@ -33,15 +33,16 @@ pub struct Inputs {
 impl Inputs {
     /// Every file that the experiment reads. Files that cannot be read are left to their readers, who say why.
     pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
-        let (trace, config): (Option<&Path>, Option<&Config>) = match &experiment.traffic {
-            Traffic::Trace { path, beside, .. } => (Some(path), beside.as_ref()),
-            Traffic::Kernel { beside, .. } => (None, beside.as_ref()),
-            Traffic::Synthetic(config) => (None, Some(config)),
+        let (read, config): (Vec<&Path>, Option<&Config>) = match &experiment.traffic {
+            Traffic::Trace { path, beside, .. } => (vec![path], beside.as_ref()),
+            Traffic::Kernel { beside, .. } => (Vec::new(), beside.as_ref()),
+            Traffic::Jobs { file, .. } => (file.paths(), None),
+            Traffic::Synthetic(config) => (Vec::new(), Some(config)),
         };
         let patterns = config.into_iter().flat_map(|config| {
             traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
         });
-        let paths: Vec<PathBuf> = trace.map(Path::to_owned).into_iter().chain(patterns).collect();
+        let paths: Vec<PathBuf> = read.into_iter().map(Path::to_owned).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
 

@@ -8,10 +8,12 @@ use trgen::synthetic::source::{Config, Mode};
 use trgen::trace::collectives::Choice;
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
 use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::jobs::{Allocation, Scheduler};
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::{Cycle, Picoseconds};
 
 use super::hosts::{eager, hosts, network, tasks_per_node};
+use super::jobs::{JobFile, read_jobs};
 use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
 use super::settings::{Origin, Settings, SettingsError, toml_value};
@@ -43,6 +45,17 @@ pub enum Traffic {
         spec: String,
         /// What nodes without a task send; `None` for nothing.
         beside: Option<Config>,
+    },
+    /// Applications that arrive one after another.
+    Jobs {
+        /// The jobs.
+        file: JobFile,
+        /// How to read their traces.
+        options: ReadOptions,
+        /// Which of them starts next.
+        scheduler: Scheduler,
+        /// On which nodes.
+        allocation: Allocation,
     },
 }
 
@@ -146,6 +159,10 @@ const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
 /// Keys of runs that end by themselves.
 const ENDING: &[&str] = &["max-cycles", "strict"];
 const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
+/// Keys that act where several applications run.
+const JOBS: &[&str] = &["scheduler", "allocation"];
+/// Keys of graphs, which no job can be.
+const GRAPHS: &[&str] = &["network", "hosts"];
 /// Keys that act where an ideal network takes the place of the router.
 const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
@@ -220,6 +237,15 @@ impl Experiment {
                 options: read_options(&settings, pace)?,
                 beside: beside()?,
             },
+            Some("job-mix") => Traffic::Jobs {
+                file: read_jobs(&settings)?,
+                options: read_options(&settings, pace)?,
+                scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", &error))?,
+                allocation: settings
+                    .word("allocation")
+                    .parse()
+                    .map_err(|error| settings.refused("allocation", &error))?,
+            },
             Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned(), beside: beside()? },
         };
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
@@ -274,11 +300,14 @@ impl Experiment {
     pub fn effective(&self) -> Vec<(&'static Key, String)> {
         let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
         let trace = matches!(self.traffic, Traffic::Trace { .. });
+        let jobs = matches!(self.traffic, Traffic::Jobs { .. });
         let batch = matches!(self.plan, RunPlan::Batch(_));
         self.settings.effective(|key| match key.name {
             "ways" => self.has_ways,
             "trace" => trace,
-            "kernel" => tasks && !trace,
+            "kernel" => matches!(self.traffic, Traffic::Kernel { .. }),
+            "job-mix" => jobs,
+            name if JOBS.contains(&name) => jobs,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
@@ -290,7 +319,7 @@ impl Experiment {
             name if BATCH.contains(&name) => batch,
             name if TASKS.contains(&name) => tasks,
             name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
-            name if TRACE.contains(&name) => trace,
+            name if TRACE.contains(&name) => trace || jobs && !GRAPHS.contains(&name),
             _ => true,
         })
     }
@@ -328,16 +357,17 @@ impl Experiment {
     }
 }
 
-/// Which of `trace` and `kernel` drives the network, if any; a flag overrides a file.
+/// Which of `trace`, `kernel` and `job-mix` drives the network, if any; a flag overrides a file.
 fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
-    let by_flag = |key: &str| settings.origin(key) == Origin::Flag;
-    match (settings.is_set("trace"), settings.is_set("kernel")) {
-        (false, false) => Ok(None),
-        (true, false) => Ok(Some("trace")),
-        (false, true) => Ok(Some("kernel")),
-        (true, true) if by_flag("trace") && !by_flag("kernel") => Ok(Some("trace")),
-        (true, true) if by_flag("kernel") && !by_flag("trace") => Ok(Some("kernel")),
-        (true, true) => Err(settings.error("kernel", "--trace and --kernel exclude each other", "give one of them")),
+    let set: Vec<&'static str> =
+        ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
+    let by_flag: Vec<&'static str> = set.iter().copied().filter(|key| settings.origin(key) == Origin::Flag).collect();
+    match (&*set, &*by_flag) {
+        ([], _) => Ok(None),
+        ([key], _) | (_, [key]) => Ok(Some(*key)),
+        ([one, other, ..], []) | (_, [one, other, ..]) => {
+            Err(settings.error(other, format!("--{one} and --{other} exclude each other"), "give one of them"))
+        }
     }
 }
 
@@ -348,7 +378,21 @@ fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> 
     };
     let useless =
         |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
+    if tasks != Some("job-mix")
+        && let Some(key) = given(JOBS)
+    {
+        return useless(key, "without --job-mix", "leave it out, or give --job-mix");
+    }
     if let Some(tasks) = tasks {
+        if tasks == "job-mix" {
+            if times == Times::Beside {
+                let what = "`background` is traffic beside one application, and --job-mix runs several";
+                return Err(settings.error("temporal", what, "leave it out"));
+            }
+            if let Some(key) = given(GRAPHS) {
+                return useless(key, "with --job-mix, whose applications are no graphs", "leave it out");
+            }
+        }
         let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
         if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
             if matches!(key, "traffic" | "size") {
@@ -358,7 +402,7 @@ fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> 
             return useless(
                 key,
                 &format!("with --{tasks}"),
-                "leave it out: a trace or kernel sets its own pace and end",
+                "leave it out: a trace, kernel or job sets its own pace and end",
             );
         }
         if let Some(key) = given(&["cycles"]) {

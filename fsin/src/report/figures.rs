@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use trgen::synthetic::traffic::Shot;
 
+use super::jobs::job_figures;
 use crate::couple::Failure;
 use crate::experiment::{Experiment, Finished, Kind, RunPlan, TraceFacts};
 use crate::run::Sample;
@@ -89,6 +90,9 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("completion_cycles", json!(completion));
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
     tasks(finished.trace.as_ref(), &mut put);
+    if let Some(jobs) = &finished.jobs {
+        job_figures(jobs, outcome, &mut put);
+    }
     put("cpu_seconds", json!(costs.cpu_seconds));
     put("wall_seconds", json!(costs.wall_seconds));
     // One thread's processor time is disturbed least by others; of several, the sum says nothing.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 mod csv;
 mod figures;
 mod ideal;
+mod jobs;
 mod json;
 mod links;
 mod live;

@@ -30,6 +30,11 @@ const LINES: &[Line] = &[
     Line("tasks", &["tasks"], 0, "tasks"),
     Line("messages", &["messages"], 0, "messages"),
     Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
+    Line("jobs finished", &["jobs_finished"], 0, "jobs"),
+    Line("  wait", &["job_wait_mean_cycles"], 2, "cycles, mean"),
+    Line("  run", &["job_run_mean_cycles"], 2, "cycles, mean"),
+    Line("  slowdown", &["job_slowdown_mean"], 4, "against running alone, mean"),
+    Line("nodes with a job", &["node_utilization"], 4, "of all, mean"),
     Line("completion", &["completion_cycles"], 0, "cycles"),
     Line("completion", &["completion_seconds"], 9, "s"),
     Line("finish, first / last task", &["finish_min_ns", "finish_max_ns"], 0, "ns"),
@@ -55,6 +60,32 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
         let unit = if cells == ["1"] && !unit.contains('/') { unit.trim_end_matches('s') } else { unit };
         writeln!(out, "{}", format!("{label:<30} {} {unit}", cells.join(separator)).trim_end())?;
     }
+    jobs(figures.get("jobs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice), out)
+}
+
+/// A line for each job.
+fn jobs(jobs: &[Value], out: &mut dyn Write) -> io::Result<()> {
+    const COLUMNS: [(&str, &str); 7] = [
+        ("nodes", "nodes"),
+        ("arrival_cycle", "arrival"),
+        ("start_cycle", "start"),
+        ("finish_cycle", "finish"),
+        ("wait_cycles", "wait"),
+        ("run_cycles", "run"),
+        ("slowdown", "slowdown"),
+    ];
+    let shown = |job: &Value, name: &str| match &job[name] {
+        Value::Null => "-".to_owned(),
+        value => cell(value, 4),
+    };
+    let names: Vec<String> = jobs.iter().map(|job| shown(job, "name")).collect();
+    let Some(width) = names.iter().map(|name| name.chars().count()).max() else { return Ok(()) };
+    let head: String = COLUMNS.iter().map(|(_, title)| format!(" {title:>10}")).collect();
+    writeln!(out, "\n{:<width$}{head}", "job", width = width.max(3))?;
+    for (job, name) in jobs.iter().zip(names) {
+        let row: String = COLUMNS.iter().map(|(column, _)| format!(" {:>10}", shown(job, column))).collect();
+        writeln!(out, "{name:<width$}{row}", width = width.max(3))?;
+    }
     Ok(())
 }
 
@@ -69,6 +100,8 @@ fn headline(figures: &Map<String, Value>) -> String {
         format!("trace {}", word("trace"))
     } else if !experiment["kernel"].is_null() {
         format!("kernel {}", word("kernel"))
+    } else if !experiment["job-mix"].is_null() {
+        format!("jobs {} {} {}", word("job-mix"), word("scheduler"), word("allocation"))
     } else if !experiment["shot"].is_null() {
         format!("{} shot({})", word("traffic"), word("shot"))
     } else if experiment["load"].is_null() {

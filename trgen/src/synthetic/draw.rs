@@ -25,7 +25,7 @@ pub(super) fn chance(probability: f64, rng: &mut Stream) -> bool {
 }
 
 /// An even draw from the multiples of 2^-53 in (0, 1]: never 0, so that it has a logarithm.
-pub(super) fn positive_unit(rng: &mut Stream) -> f64 {
+pub(crate) fn positive_unit(rng: &mut Stream) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / TWO_53
 }
 
@@ -43,7 +43,7 @@ fn twice_artanh(s: f64) -> f64 {
 }
 
 /// ln(x) for normal x > 0, the same on every host.
-pub(super) fn ln(x: f64) -> f64 {
+pub(crate) fn ln(x: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff << 52;
     const LN_2: f64 = std::f64::consts::LN_2;
     let bits = x.to_bits();

@@ -31,7 +31,7 @@ mod background;
 mod bundle;
 mod calendar;
 mod debt;
-mod draw;
+pub(crate) mod draw;
 pub mod expr;
 mod phases;
 mod reactive;

@@ -4,6 +4,7 @@ pub mod collectives;
 pub mod container;
 pub mod formats;
 pub mod goal;
+pub mod jobs;
 pub mod kernels;
 pub mod matching;
 pub mod placement;

@@ -18,10 +18,10 @@
 //! Source: Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP
 //! 2010.
 
-use std::collections::VecDeque;
-
-use super::waiting::{Agenda, Entry, Item, Needs, Nic, WaitQueue};
-use super::{ANY, Graph, Kind, Node};
+use super::agenda::{Agenda, Entry, Item};
+use super::pending::{self, Pending};
+use super::waiting::{Needs, Nic, WaitQueue};
+use super::{ANY, Graph, Kind, Node, Rank};
 
 /// Parameters of a host, in the time unit of the graph (ns by convention).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,76 +54,76 @@ pub trait Wire {
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
 }
 
-/// Time of the resources of all hosts.
+/// Time of the resources of all hosts, host by host: CPUs, sending sides, receiving sides of network interfaces.
 #[derive(Clone, Debug)]
 struct Resources {
     cpus: usize,
     nics: usize,
-    cpu: Vec<u64>,
-    sending: Vec<u64>,
-    receiving: Vec<u64>,
+    free: Vec<u64>,
 }
 
 impl Resources {
+    fn host(&self, host: u32) -> usize {
+        host as usize * (self.cpus + 2 * self.nics)
+    }
+
     fn free(&self, host: u32, needs: Needs) -> u64 {
-        let host = host as usize;
-        let cpu = self.cpu[host * self.cpus + needs.cpu as usize];
+        let first = self.host(host);
+        let cpu = self.free[first + needs.cpu as usize];
         match needs.nic {
             Nic::None => cpu,
-            Nic::Sending(nic) => cpu.max(self.sending[host * self.nics + nic as usize]),
-            Nic::Receiving(nic) => cpu.max(self.receiving[host * self.nics + nic as usize]),
+            Nic::Sending(nic) => cpu.max(self.free[first + self.cpus + nic as usize]),
+            Nic::Receiving(nic) => cpu.max(self.free[first + self.cpus + self.nics + nic as usize]),
         }
     }
 
     fn take_cpu(&mut self, host: u32, cpu: u8, until: u64) {
-        self.cpu[host as usize * self.cpus + cpu as usize] = until;
+        let first = self.host(host);
+        self.free[first + cpu as usize] = until;
+    }
+
+    fn take_sending(&mut self, host: u32, nic: u8, until: u64) {
+        let first = self.host(host) + self.cpus;
+        self.free[first + nic as usize] = until;
+    }
+
+    fn take_receiving(&mut self, host: u32, nic: u8, until: u64) {
+        let first = self.host(host) + self.cpus + self.nics;
+        self.free[first + nic as usize] = until;
     }
 
     /// The sender of a rendezvous message is held until now.
     fn hold_sender(&mut self, host: u32, cpu: u8, nic: u8, now: u64) {
-        let cpu = &mut self.cpu[host as usize * self.cpus + cpu as usize];
-        *cpu = now.max(*cpu);
-        let nic = &mut self.sending[host as usize * self.nics + nic as usize];
-        *nic = now.max(*nic);
+        let first = self.host(host);
+        for place in [first + cpu as usize, first + self.cpus + nic as usize] {
+            self.free[place] = now.max(self.free[place]);
+        }
     }
-}
 
-/// A message that nobody has asked for yet.
-#[derive(Clone, Copy, Debug)]
-struct Unexpected {
-    host: u32,
-    node: u32,
-    tag: u32,
-}
-
-/// A receive that waits for its message.
-#[derive(Clone, Copy, Debug)]
-struct Posted {
-    node: u32,
-    peer: u32,
-    tag: u32,
+    /// When the last CPU of each host is free.
+    fn finish(&self) -> Vec<u64> {
+        let hosts = self.free.chunks(self.cpus + 2 * self.nics);
+        hosts.map(|host| host[..self.cpus].iter().copied().max().unwrap_or_default()).collect()
+    }
 }
 
 #[derive(Clone, Default, Debug)]
 struct Host {
-    posted: VecDeque<Posted>,
-    unexpected: VecDeque<Unexpected>,
+    /// Receives that wait for their message.
+    posted: Pending,
+    /// Messages that nobody has asked for yet.
+    unexpected: Pending,
     queues: Vec<WaitQueue>,
-}
-
-fn agree(wanted: u32, given: u32) -> bool {
-    wanted == given || wanted == ANY || given == ANY
 }
 
 /// All hosts while they execute a graph.
 #[derive(Clone, Debug)]
 pub struct Hosts {
+    /// Its operations' `waits_for` count down to zero.
     graph: Graph,
     params: HostParams,
     resources: Resources,
     hosts: Vec<Host>,
-    /// Operations that each operation still waits for, by rank.
-    waits: Vec<Vec<u32>>,
     agenda: Agenda,
     next_number: u64,
     /// Operations that have not started.
@@ -162,42 +162,31 @@ impl Hosts {
         let count = graph.ranks().len();
         let (cpu, nic) = graph.highest_resources();
         let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
-        let resources = Resources {
-            cpus,
-            nics,
-            cpu: vec![0; count * cpus],
-            sending: vec![0; count * nics],
-            receiving: vec![0; count * nics],
-        };
-        let waits: Vec<Vec<u32>> =
-            graph.ranks().iter().map(|rank| rank.nodes().iter().map(|node| node.waits_for).collect()).collect();
-        let unstarted = waits.iter().map(|rank| rank.len() as u64).sum();
-        let mut hosts = Self {
+        let resources = Resources { cpus, nics, free: vec![0; count * (cpus + 2 * nics)] };
+        let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
+        let mut agenda = Agenda::default();
+        let mut next_number = 0;
+        for (host, rank) in (0..).zip(graph.ranks()) {
+            let nodes = (0..).zip(rank.nodes()).filter(|(_, operation)| operation.waits_for == 0);
+            let mut roots: Vec<(Kind, u32)> = nodes.map(|(node, operation)| (operation.kind, node)).collect();
+            roots.sort_by_key(|&(kind, _)| kind);
+            next_number += roots.len() as u64;
+            roots.into_iter().for_each(|(_, node)| agenda.push_root(host, node));
+        }
+        Self {
             hosts: vec![Host::default(); count],
             graph,
             params,
             resources,
-            waits,
-            agenda: Agenda::default(),
-            next_number: 0,
+            agenda,
+            next_number,
             unstarted,
             unserved: 0,
             ready: Vec::new(),
-        };
-        for host in 0..count as u32 {
-            let waits = &hosts.waits[host as usize];
-            let mut roots: Vec<u32> = (0..waits.len() as u32).filter(|&node| waits[node as usize] == 0).collect();
-            let nodes = hosts.graph.ranks()[host as usize].nodes();
-            roots.sort_by_key(|&node| nodes[node as usize].kind);
-            for node in roots {
-                let number = hosts.number();
-                hosts.agenda.push_root(Entry { time: 0, number, item: Item::Operation { host, node } });
-            }
         }
-        hosts
     }
 
-    /// The graph that is executed.
+    /// The graph that is executed; `waits_for` of its operations is what each of them still waits for.
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.graph
@@ -224,14 +213,13 @@ impl Hosts {
     /// \[time units\] When each host is done: the latest time of its CPUs.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
-        let cpus = self.resources.cpu.chunks(self.resources.cpus);
-        cpus.map(|cpus| cpus.iter().copied().max().unwrap_or_default()).collect()
+        self.resources.finish()
     }
 
     /// \[time units\] Time of what comes next, if anything does.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
-        self.agenda.peek().map(|entry| entry.time)
+        self.agenda.next_time()
     }
 
     /// A message that [`Wire::carry`] gave no time for arrives at `time`.
@@ -353,8 +341,7 @@ impl Hosts {
                 let busy = params.overhead.saturating_add(rest.saturating_mul(params.overhead_per_byte));
                 let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
                 self.resources.take_cpu(host, operation.cpu, now.saturating_add(busy));
-                let nic = host as usize * self.resources.nics + operation.nic as usize;
-                self.resources.sending[nic] = now.saturating_add(taken);
+                self.resources.take_sending(host, operation.nic, now.saturating_add(taken));
                 let leaves = now.saturating_add(self.params.overhead);
                 let eager = operation.size <= self.params.rendezvous;
                 if let Some(arrival) = wire.carry(leaves, host, node, operation) {
@@ -377,25 +364,21 @@ impl Hosts {
     fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
         self.unstarted -= 1;
         self.release_started(host, operation);
-        let unexpected = &mut self.hosts[host as usize].unexpected;
-        let found = unexpected
-            .iter()
-            .position(|message| agree(operation.peer, message.host) && agree(operation.tag, message.tag));
-        match found.and_then(|position| unexpected.remove(position)) {
+        match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
                 self.release_finished(host, operation);
                 if operation.size > self.params.rendezvous {
-                    let send = self.node(message.host, message.node);
-                    self.resources.hold_sender(message.host, operation.cpu, operation.nic, now);
+                    let send = self.node(message.peer, message.node);
+                    self.resources.hold_sender(message.peer, operation.cpu, operation.nic, now);
                     // A send that was eager has finished long ago.
                     if send.size > self.params.rendezvous {
-                        self.release_finished(message.host, &send);
+                        self.release_finished(message.peer, &send);
                     }
                 }
             }
             None => {
-                let posted = Posted { node, peer: operation.peer, tag: operation.tag };
-                self.hosts[host as usize].posted.push_back(posted);
+                let receive = pending::Entry { peer: operation.peer, tag: operation.tag, node };
+                self.hosts[host as usize].posted.push(receive);
                 self.unserved += 1;
             }
         }
@@ -411,11 +394,8 @@ impl Hosts {
         let busy = params.overhead.saturating_add(rest.saturating_mul(per_byte));
         let taken = params.gap.saturating_add(rest.saturating_mul(params.gap_per_byte));
         self.resources.take_cpu(host, send.cpu, now.saturating_add(busy));
-        let nic = host as usize * self.resources.nics + send.nic as usize;
-        self.resources.receiving[nic] = now.saturating_add(taken);
-        let posted = &mut self.hosts[host as usize].posted;
-        let found = posted.iter().position(|posted| agree(posted.peer, from) && agree(posted.tag, send.tag));
-        match found.and_then(|position| posted.remove(position)) {
+        self.resources.take_receiving(host, send.nic, now.saturating_add(taken));
+        match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
                 let receive = self.node(host, posted.node);
@@ -425,19 +405,33 @@ impl Hosts {
                     self.release_finished(from, send);
                 }
             }
-            None => self.hosts[host as usize].unexpected.push_back(Unexpected { host: from, node, tag: send.tag }),
+            None => {
+                let message = pending::Entry { peer: from, tag: send.tag, node };
+                self.hosts[host as usize].unexpected.push(message);
+            }
         }
         self.enter_ready();
     }
 
     fn release_started(&mut self, host: u32, operation: &Node) {
-        let rank = &self.graph.ranks()[host as usize];
-        release(&mut self.waits[host as usize], host, rank.on_start(operation), &mut self.ready);
+        let first = operation.first + operation.on_finish;
+        self.release(host, first, operation.on_start);
     }
 
     fn release_finished(&mut self, host: u32, operation: &Node) {
-        let rank = &self.graph.ranks()[host as usize];
-        release(&mut self.waits[host as usize], host, rank.on_finish(operation), &mut self.ready);
+        self.release(host, operation.first, operation.on_finish);
+    }
+
+    /// One thing less to wait for, for `count` dependents from edge `first` on.
+    fn release(&mut self, host: u32, first: u32, count: u32) {
+        let Rank { nodes, edges } = &mut self.graph.ranks[host as usize];
+        for &dependent in &edges[first as usize..][..count as usize] {
+            let left = &mut nodes[dependent as usize].waits_for;
+            *left -= 1;
+            if *left == 0 {
+                self.ready.push((host, dependent));
+            }
+        }
     }
 
     /// Enters what became ready, host by host, sends first, then receives, then calculations.
@@ -477,7 +471,7 @@ impl Hosts {
                 let what = format!("operation {node} waits for a message from rank {from} with tag {tag}{more}");
                 remains.waits.push(format!("rank {number}: {what}"));
             } else if let Some(message) = host.unexpected.front() {
-                let (from, tag) = (message.host, message.tag);
+                let (from, tag) = (message.peer, message.tag);
                 let what = format!("a message from rank {from} with tag {tag} is received by no operation");
                 remains.waits.push(format!("rank {number}: {what}"));
             }
@@ -490,14 +484,4 @@ impl Hosts {
 fn needs(operation: &Node) -> Needs {
     let nic = if operation.kind == Kind::Send { Nic::Sending(operation.nic) } else { Nic::None };
     Needs { cpu: operation.cpu, nic }
-}
-
-fn release(waits: &mut [u32], host: u32, dependents: &[u32], ready: &mut Vec<(u32, u32)>) {
-    for &dependent in dependents {
-        let left = &mut waits[dependent as usize];
-        *left -= 1;
-        if *left == 0 {
-            ready.push((host, dependent));
-        }
-    }
 }

@@ -10,6 +10,7 @@
 //!
 //! [`Program`]: super::program::Program
 
+mod agenda;
 pub mod binary;
 pub mod chain;
 mod check;
@@ -17,6 +18,7 @@ pub mod hosts;
 pub mod ideal;
 mod order;
 pub mod patterns;
+mod pending;
 pub mod routed;
 pub mod text;
 mod waiting;

@@ -1,0 +1,53 @@
+//! GOAL graphs over an ideal network, a torus, a fat tree and a mesh: the table of `docs/validation.md`, to the digit.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use serde_json::Value;
+use tests::command::fsin;
+use tests::shared::{aloud, shared_dir, workspace};
+
+/// What takes the place of L and G. A byte takes 6 ns on a link of 1.3333 Gb/s, as with G = 6.
+const NETWORKS: [&str; 4] = [
+    "--network ideal:L=2500,G=6",
+    "--topology torus:4x4x4 --bandwidth 1.3333Gb/s",
+    "--topology fattree:4,3 --routing tree:adaptive --bandwidth 1.3333Gb/s",
+    "--topology mesh:8x8 --bandwidth 1.3333Gb/s",
+];
+
+/// Graphs, and when their last host is done \[us\].
+const ROWS: [(&str, [&str; 4]); 5] = [
+    ("allreduce_ring_16_1048576", ["11961.30", "11888.41", "11889.32", "11888.89"]),
+    ("dissemination_64_1", ["33.00", "21.58", "22.27", "23.40"]),
+    ("linear_alltoall_32_512", ["265.55", "118.92", "111.36", "231.68"]),
+    ("stencil3d_4x4x4_i2", ["2625.22", "2565.50", "2830.56", "6008.55"]),
+    ("incast_16", ["1927.84", "571.79", "1730.49", "1182.03"]),
+];
+
+#[test]
+fn five_graphs_end_when_the_table_says() {
+    let Some(goal) = shared_dir().map(|shared| shared.join("goal")).filter(|goal| goal.is_dir()) else {
+        aloud("SKIPPED: no folder `shared` with graphs beside the workspace\n");
+        return;
+    };
+    let page = std::fs::read_to_string(workspace().join("docs/validation.md")).unwrap();
+    for (name, expected) in ROWS {
+        let trace = goal.join(format!("{name}.goal"));
+        let found = NETWORKS.map(|network| microseconds(network, &trace));
+        assert_eq!(found, expected, "{name}");
+        let row = format!("| {name} | {} |", expected.join(" | "));
+        assert!(page.contains(&row), "docs/validation.md lacks {row}");
+    }
+}
+
+/// When the last host is done, with two decimals.
+fn microseconds(network: &str, trace: &Path) -> String {
+    let arguments = format!("run {network} --format json --quiet");
+    let output = fsin(Path::new("/")).args(arguments.split(' ')).arg("--trace").arg(trace).output().unwrap();
+    assert!(output.status.success(), "{network}: {}", String::from_utf8_lossy(&output.stderr));
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let nanoseconds = result["finish_max_ns"].as_f64();
+    let time = nanoseconds.map(|ns| ns / 1e3).or(result["completion_seconds"].as_f64().map(|seconds| seconds * 1e6));
+    format!("{:.2}", time.unwrap())
+}

@@ -1,0 +1,330 @@
+//! Several applications on one machine: jobs arrive, wait in a queue, get nodes, run, and give them back.
+//!
+//! A job is a program; it starts in the cycle in which a [`Scheduler`] lets it and an [`Allocation`] finds its nodes, and
+//! runs as [`replay`](super::replay) has it. Its nodes are free again in the cycle after its last task is done and its last
+//! message has arrived. Jobs share nothing but links.
+//!
+//! # How the model departs from reality, and who could notice
+//! - A node belongs to one job at a time, and starting a job takes no time.
+//! - Jobs are never ended because they outlive their estimates, and never moved.
+//! - Loading a program and writing its results is no traffic.
+
+mod allocation;
+mod arrivals;
+mod scheduler;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub use allocation::{ALLOCATIONS, Allocation};
+pub use arrivals::{Gaps, arrivals};
+pub use scheduler::{SCHEDULERS, Scheduler};
+
+use allocation::Pool;
+use scheduler::{Occupied, Situation, Waiting};
+
+use super::placement::place;
+use super::program::Program;
+use super::replay::{Pace, Protocol, Replay, ReplayReport};
+use crate::catalog::Refusal;
+use crate::geometry::Geometry;
+use crate::message::{Delivery, Message};
+use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
+use crate::units::{Cycle, NodeId};
+
+/// An application that is to run once.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What results call it.
+    pub name: String,
+    /// What it does.
+    pub program: Arc<Program>,
+    /// \[cycle\] In which it joins the queue.
+    pub arrival: Cycle,
+    /// \[cycles\] That it is thought to run, for schedulers that ask.
+    pub estimate: u64,
+}
+
+/// How jobs are run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Terms {
+    /// Who starts next.
+    pub scheduler: Scheduler,
+    /// On which nodes.
+    pub allocation: Allocation,
+    /// Placement of a job's tasks among its nodes, as [`place`] knows it.
+    pub placement: String,
+    /// Tasks that share a node; at least 1.
+    pub tasks_per_node: usize,
+    /// How long things take.
+    pub pace: Pace,
+    /// How messages are sent.
+    pub protocol: Protocol,
+    /// Of every draw.
+    pub seed: u64,
+}
+
+/// What became of a job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JobRecord {
+    /// Its name.
+    pub name: String,
+    /// \[cycle\] In which it joined the queue.
+    pub arrival: Cycle,
+    /// \[cycle\] In which its tasks began; `None` while it waits.
+    pub start: Option<Cycle>,
+    /// \[cycle\] In which its last task was done; `None` before.
+    pub finish: Option<Cycle>,
+    /// The node of each task, once it has started.
+    pub placement: Vec<NodeId>,
+    /// What its tasks did; times are cycles of the run.
+    pub report: ReplayReport,
+}
+
+/// A job that has nodes.
+#[derive(Clone, Debug)]
+struct Running {
+    job: usize,
+    replay: Replay,
+    start: Cycle,
+    nodes: Vec<NodeId>,
+    /// Messages under way.
+    flying: u64,
+    /// \[cycle\] From which on its nodes are free; `None` while it runs.
+    free_from: Option<Cycle>,
+}
+
+impl Running {
+    /// The job's own time: it began in the first cycle.
+    fn local(&self, now: Cycle) -> Cycle {
+        Cycle::FIRST + now.since(self.start)
+    }
+
+    fn global(&self, local: Cycle) -> Cycle {
+        self.start + local.since(Cycle::FIRST)
+    }
+
+    /// Looks whether everything is over after cycle `now`.
+    fn end(&mut self, now: Cycle) {
+        if self.free_from.is_none() && self.flying == 0 && self.replay.next() == Next::Done {
+            self.free_from = Some(now.next());
+        }
+    }
+
+    /// What it has done so far goes into its record.
+    fn tell(&self, record: &mut JobRecord) {
+        let mut report = self.replay.report();
+        for task in &mut report.tasks {
+            task.finished = task.finished.map(|local| self.global(local));
+        }
+        let last = report.tasks.iter().map(|task| task.finished).max().flatten();
+        record.finish = last.filter(|_| report.unfinished == 0);
+        record.report = report;
+    }
+}
+
+/// Jobs as a source of traffic.
+#[derive(Debug)]
+pub struct JobMix {
+    jobs: Vec<Job>,
+    terms: Terms,
+    nodes: usize,
+    pool: Pool,
+    /// Jobs that have not arrived, the next one first.
+    coming: VecDeque<usize>,
+    queue: Vec<Waiting>,
+    running: Vec<Running>,
+    records: Vec<JobRecord>,
+    scratch: Outbox,
+}
+
+/// Bits of an id that are the job's own; the job stands above them.
+const ID_BITS: u32 = 32;
+
+impl JobMix {
+    /// Jobs on the nodes of a grid. Of jobs that arrive in the same cycle the first in the list comes first.
+    ///
+    /// # Errors
+    /// A job that has no task, or that has more than the network has nodes for; a placement that is unknown or does not fit.
+    pub fn new(jobs: Vec<Job>, terms: Terms, geometry: &Geometry) -> Result<Self, Refusal> {
+        let nodes = geometry.nodes();
+        let size = |job: &Job| job.program.tasks.len().div_ceil(terms.tasks_per_node);
+        for job in &jobs {
+            let (name, size) = (&job.name, size(job));
+            if size == 0 {
+                return Err(Refusal::value(format!("job `{name}` has no task"), "leave it out"));
+            }
+            if size > nodes {
+                let what = format!("job `{name}` needs {size} nodes, and the network has {nodes}");
+                return Err(Refusal::value(what, format!("use a topology of {size} nodes or more, or fewer tasks")));
+            }
+            place(&terms.placement, size, size, terms.seed)?;
+        }
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.sort_by_key(|&job| jobs[job].arrival);
+        let record = |job: &Job| JobRecord {
+            name: job.name.clone(),
+            arrival: job.arrival,
+            start: None,
+            finish: None,
+            placement: Vec::new(),
+            report: ReplayReport { tasks: Vec::new(), unreceived: 0, unfinished: job.program.tasks.len() },
+        };
+        let records = jobs.iter().map(record).collect();
+        let pool = Pool::new(geometry.clone());
+        let (coming, queue, running) = (order.into(), Vec::new(), Vec::new());
+        Ok(Self { jobs, terms, nodes, pool, coming, queue, running, records, scratch: Outbox::new(nodes) })
+    }
+
+    /// The jobs, as they were given.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// What became of each job so far.
+    #[must_use]
+    pub fn records(&self) -> Vec<JobRecord> {
+        let mut records = self.records.clone();
+        for running in &self.running {
+            running.tell(&mut records[running.job]);
+        }
+        records
+    }
+
+    /// Nodes of jobs that are over are free again; jobs that have arrived join the queue; those that may, start.
+    fn manage(&mut self, now: Cycle) -> Result<(), SourceError> {
+        let over: Vec<usize> =
+            (0..self.running.len()).filter(|&at| self.running[at].free_from.is_some_and(|from| from <= now)).collect();
+        let mut changed = !over.is_empty();
+        for at in over.into_iter().rev() {
+            let ended = self.running.remove(at);
+            ended.tell(&mut self.records[ended.job]);
+            self.pool.give_back(&ended.nodes);
+        }
+        while let Some(job) = self.coming.pop_front_if(|&mut job| self.jobs[job].arrival <= now) {
+            let Job { program, estimate, .. } = &self.jobs[job];
+            let size = program.tasks.len().div_ceil(self.terms.tasks_per_node);
+            self.queue.push(Waiting { job, size, estimate: *estimate });
+            changed = true;
+        }
+        // Decisions are made when something has changed, and not whenever somebody looks.
+        while changed && let Some((at, nodes)) = self.choose(now) {
+            let Waiting { job, size, .. } = self.queue.remove(at);
+            self.start(job, size, nodes, now)?;
+        }
+        Ok(())
+    }
+
+    fn choose(&self, now: Cycle) -> Option<(usize, Vec<NodeId>)> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let until = |running: &Running| running.start + self.jobs[running.job].estimate;
+        let occupied = self.running.iter().map(|running| Occupied { nodes: &running.nodes, until: until(running) });
+        let running: Vec<Occupied<'_>> = occupied.collect();
+        let Terms { allocation, seed, scheduler, .. } = self.terms;
+        Situation { now, pool: &self.pool, allocation, seed, running: &running }.choose(scheduler, &self.queue)
+    }
+
+    fn start(&mut self, job: usize, size: usize, nodes: Vec<NodeId>, now: Cycle) -> Result<(), SourceError> {
+        let Job { program, name, .. } = &self.jobs[job];
+        let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
+        let refused = |refusal: Refusal| SourceError { what: format!("job `{name}`: {refusal}") };
+        let places = place(placement, size, size, *seed).map_err(refused)?;
+        let placement: Vec<NodeId> =
+            (0..program.tasks.len()).map(|task| nodes[places[task / tasks_per_node].index()]).collect();
+        let replay = Replay::new(Program::clone(program), &placement, self.nodes, *pace)
+            .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
+        self.pool.take(&nodes);
+        let record = &mut self.records[job];
+        record.start = Some(now);
+        record.placement = placement;
+        let replay = replay.with_protocol(*protocol);
+        self.running.push(Running { job, replay, start: now, nodes, flying: 0, free_from: None });
+        Ok(())
+    }
+
+    /// The job of a message, and the message as the job knows it.
+    fn owner(&mut self, message: &Message) -> Option<(&mut Running, Message)> {
+        let job = (message.id >> ID_BITS) as usize;
+        let running = self.running.iter_mut().find(|running| running.job == job)?;
+        Some((running, Message { id: message.id & ((1 << ID_BITS) - 1), ..*message }))
+    }
+}
+
+impl TrGen for JobMix {
+    fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        self.manage(now)?;
+        for running in &mut self.running {
+            let local = running.local(now);
+            if !matches!(running.replay.next(), Next::At(due) if due <= local) {
+                continue;
+            }
+            let name = &self.jobs[running.job].name;
+            running
+                .replay
+                .generate(local, &mut self.scratch)
+                .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
+            let job = (running.job as u64) << ID_BITS;
+            let flying = &mut running.flying;
+            self.scratch.offer(|message| {
+                *flying += 1;
+                out.push(Message { id: job | message.id, ..message });
+                true
+            });
+            running.end(now);
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, now: Cycle, message: &Message) {
+        let Some((running, message)) = self.owner(message) else { return };
+        let local = running.local(now);
+        running.replay.sent(local, &message);
+        running.end(now);
+    }
+
+    fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
+        let Some((running, message)) = self.owner(&delivery.message) else { return };
+        let local = running.local(now);
+        running.flying -= 1;
+        running.replay.delivered(local, &Delivery { message, ..*delivery });
+        running.end(now);
+    }
+
+    fn next(&self) -> Next {
+        let due = |running: &Running| match (running.free_from, running.replay.next()) {
+            // Nodes are given back when somebody waits for them.
+            (Some(from), _) => (!self.queue.is_empty()).then_some(from),
+            (None, Next::At(local)) => Some(running.global(local)),
+            (None, Next::Waiting | Next::Done) => None,
+        };
+        let arrival = self.coming.front().map(|&job| self.jobs[job].arrival);
+        match self.running.iter().filter_map(due).chain(arrival).min() {
+            Some(cycle) => Next::At(cycle),
+            None if self.running.iter().any(|running| running.free_from.is_none()) => Next::Waiting,
+            None => Next::Done,
+        }
+    }
+
+    fn waits(&self) -> Vec<String> {
+        let named = |running: &Running| {
+            let name = self.jobs[running.job].name.clone();
+            running.replay.waits().into_iter().map(move |line| format!("job `{name}`: {line}"))
+        };
+        self.running.iter().flat_map(named).collect()
+    }
+
+    fn activity(&self) -> Activity {
+        let tasks = self.running.iter().flat_map(|running| match running.replay.activity() {
+            Activity::Tasks(tasks) => tasks,
+            Activity::Nodes | Activity::Guests(_) => Vec::new(),
+        });
+        Activity::Tasks(tasks.collect())
+    }
+}

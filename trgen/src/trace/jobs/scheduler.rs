@@ -1,0 +1,169 @@
+//! Which of the jobs that wait starts next.
+
+use crate::catalog::{Component, Refusal};
+use crate::units::{Cycle, NodeId};
+
+use super::allocation::{Allocation, Pool};
+
+/// Who may start when the first in the queue cannot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheduler {
+    /// Nobody.
+    Fcfs,
+    /// Whoever fits.
+    FirstFit,
+    /// Who does not delay the first, as far as estimates tell.
+    Easy,
+}
+
+/// Every scheduler that `--scheduler` knows.
+pub const SCHEDULERS: &[Component] = &[
+    Component {
+        name: "fcfs",
+        about: "first come, first served: nobody overtakes the first job of the queue",
+        parameters: &[],
+        source: "Feitelson, Rudolph, Schwiegelshohn, Parallel job scheduling - a status report, JSSPP 2004",
+    },
+    Component {
+        name: "first-fit",
+        about: "the first job of the queue that fits starts, whoever stands before it; large jobs may starve",
+        parameters: &[],
+        source: "Aida, Effect of job size characteristics on job scheduling performance, JSSPP 2000",
+    },
+    Component {
+        name: "easy",
+        about: "EASY backfilling: a job overtakes if by the estimates it does not delay the first one of the queue",
+        parameters: &[],
+        source: "Lifka, The ANL/IBM SP scheduling system, JSSPP 1995",
+    },
+];
+
+impl std::str::FromStr for Scheduler {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        match word {
+            "fcfs" => Ok(Self::Fcfs),
+            "first-fit" => Ok(Self::FirstFit),
+            "easy" => Ok(Self::Easy),
+            _ => {
+                let known: Vec<&str> = SCHEDULERS.iter().map(|component| component.name).collect();
+                Err(Refusal::unknown("scheduler", word, &known))
+            }
+        }
+    }
+}
+
+/// A job that waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) job: usize,
+    /// \[nodes\]
+    pub(super) size: usize,
+    /// \[cycles\] That it is thought to run.
+    pub(super) estimate: u64,
+}
+
+/// A job that runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occupied<'a> {
+    pub(super) nodes: &'a [NodeId],
+    /// \[cycle\] In which it is thought to end.
+    pub(super) until: Cycle,
+}
+
+/// What a decision follows from.
+pub(super) struct Situation<'a> {
+    pub(super) now: Cycle,
+    pub(super) pool: &'a Pool,
+    pub(super) allocation: Allocation,
+    pub(super) seed: u64,
+    pub(super) running: &'a [Occupied<'a>],
+}
+
+impl Situation<'_> {
+    fn fits(&self, pool: &Pool, waiting: &Waiting) -> Option<Vec<NodeId>> {
+        pool.find(self.allocation, waiting.size, self.seed, waiting.job)
+    }
+
+    /// The position in the queue of the job that starts now, and its nodes; `None` if all have to wait.
+    pub(super) fn choose(&self, scheduler: Scheduler, queue: &[Waiting]) -> Option<(usize, Vec<NodeId>)> {
+        let first = queue.first()?;
+        if let Some(nodes) = self.fits(self.pool, first) {
+            return Some((0, nodes));
+        }
+        let others = || (1..).zip(&queue[1..]);
+        match scheduler {
+            Scheduler::Fcfs => None,
+            Scheduler::FirstFit => others().find_map(|(at, job)| self.fits(self.pool, job).map(|nodes| (at, nodes))),
+            Scheduler::Easy => {
+                let (start, reserved) = self.reservation(first)?;
+                others().find_map(|(at, job)| {
+                    let nodes = self.fits(self.pool, job)?;
+                    let over_before = self.now + job.estimate <= start;
+                    let elsewhere = nodes.iter().all(|node| reserved.binary_search(node).is_err());
+                    (over_before || elsewhere).then_some((at, nodes))
+                })
+            }
+        }
+    }
+
+    /// When and where a job can start if the running ones end when they are thought to.
+    fn reservation(&self, first: &Waiting) -> Option<(Cycle, Vec<NodeId>)> {
+        let mut ends: Vec<&Occupied<'_>> = self.running.iter().collect();
+        ends.sort_by_key(|occupied| occupied.until);
+        let mut pool = self.pool.clone();
+        ends.into_iter().find_map(|occupied| {
+            pool.give_back(occupied.nodes);
+            // A job that has outlived its estimate may end any moment.
+            self.fits(&pool, first).map(|nodes| (occupied.until.max(self.now.next()), nodes))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    /// Eight nodes in a line; jobs run on the given ranges until the given cycles.
+    fn choose(scheduler: Scheduler, running: &[(std::ops::Range<u32>, u64)], queue: &[(usize, u64)]) -> Option<usize> {
+        let mut pool = Pool::new(Geometry::new(&[8]).unwrap());
+        let nodes: Vec<Vec<NodeId>> = running.iter().map(|(nodes, _)| nodes.clone().map(NodeId).collect()).collect();
+        nodes.iter().for_each(|nodes| pool.take(nodes));
+        let running: Vec<Occupied<'_>> =
+            nodes.iter().zip(running).map(|(nodes, &(_, until))| Occupied { nodes, until: Cycle(until) }).collect();
+        let queue: Vec<Waiting> =
+            (0..).zip(queue).map(|(job, &(size, estimate))| Waiting { job, size, estimate }).collect();
+        let allocation = Allocation::Contiguous;
+        let situation = Situation { now: Cycle(100), pool: &pool, allocation, seed: 1, running: &running };
+        situation.choose(scheduler, &queue).map(|(at, _)| at)
+    }
+
+    #[test]
+    fn nobody_overtakes_when_first_come_is_first_served() {
+        let running = [(0..4, 500)];
+        assert_eq!(choose(Scheduler::Fcfs, &running, &[(6, 10), (2, 10)]), None);
+        assert_eq!(choose(Scheduler::Fcfs, &running, &[(4, 10), (2, 10)]), Some(0));
+        assert_eq!(choose(Scheduler::FirstFit, &running, &[(6, 10), (5, 10), (2, 9999)]), Some(2));
+    }
+
+    #[test]
+    fn backfilling_does_not_delay_the_first() {
+        // The first needs 6 nodes and gets nodes 0 to 5 in cycle 500.
+        let running = [(0..4, 500)];
+        assert_eq!(
+            choose(Scheduler::Easy, &running, &[(6, 10), (4, 401)]),
+            None,
+            "it would end in cycle 501, on node 5"
+        );
+        assert_eq!(choose(Scheduler::Easy, &running, &[(6, 10), (4, 400)]), Some(1));
+        assert_eq!(choose(Scheduler::Easy, &running, &[(6, 10), (4, 401), (3, 1)]), Some(2), "a later one may");
+        // The first gets nodes 0 to 3: nodes 4 to 7 are free for good.
+        let running = [(0..2, 300), (2..5, 500)];
+        assert_eq!(choose(Scheduler::Easy, &running, &[(4, 10), (3, 9999)]), Some(1));
+        // A job that should have ended long ago ends in the next cycle, as far as anybody knows.
+        assert_eq!(choose(Scheduler::Easy, &[(0..4, 50)], &[(8, 10), (4, 1)]), Some(1));
+        assert_eq!(choose(Scheduler::Easy, &[(0..4, 50)], &[(8, 10), (4, 2)]), None);
+    }
+}
