@@ -3,9 +3,11 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
+use rustix::net::{RecvFlags, recv};
 use tokio_util::codec::Decoder;
 
 use crate::address::Address;
@@ -15,6 +17,10 @@ use crate::protocol::{Body, Frame};
 
 /// How long a read or write blocks before somebody is asked whether to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a side watches for an answer before it sleeps.
+const WATCH: Duration = Duration::from_micros(50);
+/// A side that watches in vain sleeps through up to 2^DROWSY waits before it watches again.
+const DROWSY: u32 = 8;
 /// \[bytes\] Read at once by a connection on which little comes; a full read makes it [`FULL`].
 const CHUNK: usize = 4 << 10;
 /// \[bytes\] Written at once, without waiting for the end of the turn, and read at once where much comes.
@@ -51,11 +57,13 @@ impl Stream {
         }
     }
 
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        match self {
-            Self::Tcp(stream) => stream.set_nonblocking(nonblocking),
-            Self::Unix(stream) => stream.set_nonblocking(nonblocking),
-        }
+    /// What is there, or an error of kind [`ErrorKind::WouldBlock`].
+    fn read_now(&self, into: &mut [u8]) -> io::Result<usize> {
+        let (count, _) = match self {
+            Self::Tcp(stream) => recv(stream, into, RecvFlags::DONTWAIT),
+            Self::Unix(stream) => recv(stream, into, RecvFlags::DONTWAIT),
+        }?;
+        Ok(count)
     }
 
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -70,6 +78,46 @@ impl Stream {
             Self::Tcp(stream) => stream.write(from),
             Self::Unix(stream) => stream.write(from),
         }
+    }
+}
+
+/// How a side waits: watching for a moment before it sleeps, since to be woken costs more than most answers take.
+///
+/// Where answers take longer than that moment it soon sleeps at once, and only tries again now and then, so that a run
+/// with many guests, or with slow ones, spends no processor time on watching.
+#[derive(Debug, Default)]
+struct Watchfulness {
+    /// Waits in a row that watching did not end.
+    vain: u32,
+    /// Waits still to be slept through before it watches again.
+    asleep: u32,
+}
+
+impl Watchfulness {
+    /// Reads what comes; blocks for at most [`PATIENCE`].
+    fn read(&mut self, stream: &mut Stream, into: &mut [u8]) -> io::Result<usize> {
+        if self.asleep > 0 {
+            self.asleep -= 1;
+            return stream.read(into);
+        }
+        let begin = Instant::now();
+        loop {
+            match stream.read_now(into) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => {
+                    self.vain = 0;
+                    return read;
+                }
+            }
+            if begin.elapsed() >= WATCH {
+                break;
+            }
+            // Whoever is to answer may be waiting for this very core.
+            thread::yield_now();
+        }
+        self.vain = (self.vain + 1).min(DROWSY);
+        self.asleep = (1 << self.vain) - 1;
+        stream.read(into)
     }
 }
 
@@ -101,13 +149,21 @@ pub(crate) struct Link {
     incoming: BytesMut,
     outgoing: BytesMut,
     chunk: Vec<u8>,
+    watchfulness: Watchfulness,
 }
 
 impl Link {
     /// Takes over a transport in the state in which a handshake has left it.
     pub(crate) fn new(stream: Stream, codec: Codec, incoming: BytesMut) -> io::Result<Self> {
         stream.prepare()?;
-        Ok(Self { stream, codec, incoming, outgoing: BytesMut::new(), chunk: vec![0; CHUNK] })
+        Ok(Self {
+            stream,
+            codec,
+            incoming,
+            outgoing: BytesMut::new(),
+            chunk: vec![0; CHUNK],
+            watchfulness: Watchfulness::default(),
+        })
     }
 
     pub(crate) fn set_max_payload(&mut self, max_payload: u32) {
@@ -161,10 +217,7 @@ impl Link {
         if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
             return Ok(Some(frame));
         }
-        self.stream.set_nonblocking(true).map_err(Broken::Io)?;
-        let read = self.stream.read(&mut self.chunk);
-        self.stream.set_nonblocking(false).map_err(Broken::Io)?;
-        match read {
+        match self.stream.read_now(&mut self.chunk) {
             Ok(0) => Err(Broken::Closed),
             Ok(count) => {
                 self.incoming.extend_from_slice(&self.chunk[..count]);
@@ -182,7 +235,7 @@ impl Link {
                 return Ok(frame);
             }
             // The clock on the wall is looked at only if there is something to wait for.
-            match self.stream.read(&mut self.chunk) {
+            match self.watchfulness.read(&mut self.stream, &mut self.chunk) {
                 Ok(0) => {
                     return Err(match self.codec.decode_eof(&mut self.incoming) {
                         Err(error) => Broken::Codec(error),
