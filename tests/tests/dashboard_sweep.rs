@@ -71,7 +71,7 @@ fn every_screen_another_point_pause_quit_and_resume() {
         ("5", "Jain's index"),
         ("1", "busiest links"),
         // The other points go on.
-        ("6", "load 0.1, seed 1: "),
+        ("6", ", seed 2: "),
         ("7", "of 10 points done"),
         ("?", "look at the next point that runs"),
     ] {
