@@ -25,17 +25,17 @@ fn point(screen: &str) -> Option<u64> {
     number(screen, "  point ")
 }
 
-/// Pauses a point: one that has just ended cannot be, and the next one is tried.
+/// Pauses a point. One that is ending takes no commands: the key is pressed again for the next one.
 fn pause(terminal: &mut Terminal) -> String {
-    for _ in 0..10 {
+    for _ in 0..20 {
         terminal.press("p");
-        let is_told =
-            |screen: &str| ["PAUSED", "just ended", "no point is running"].iter().any(|&w| screen.contains(w));
-        let screen = terminal.wait_until("an answer", is_told);
-        if screen.contains("PAUSED") {
-            return screen;
+        for _ in 0..60 {
+            let screen = terminal.screen();
+            if screen.contains("PAUSED") {
+                return screen;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
         }
-        std::thread::sleep(std::time::Duration::from_millis(300));
     }
     panic!("no point can be paused:\n{}", terminal.screen());
 }
