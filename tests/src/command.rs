@@ -71,6 +71,27 @@ fn build(folder: &Path) {
     assert!(built.is_ok_and(|status| status.success()), "`cargo build -p fsin --profile {profile}` failed");
 }
 
+/// Runs a browser without a window on a page, with these words too; what it prints on stdout and stderr. `None` where there
+/// is no Chromium.
+#[must_use]
+pub fn browser(page: &Path, words: &[&str]) -> Option<(String, String)> {
+    const ALONE: &[&str] = &[
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--enable-logging=stderr",
+    ];
+    let profile = format!("--user-data-dir={}", page.with_extension("profile").display());
+    let mut command = Command::new("chromium");
+    let output = command.args(ALONE).args(words).args([profile, format!("file://{}", page.display())]).output().ok()?;
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
 /// When the newest source below a folder was written.
 fn newest_in(folder: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());

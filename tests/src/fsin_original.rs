@@ -9,6 +9,8 @@
 //!
 //! - Accepted load agrees within 2 %, of a saturated case within 4 %.
 //! - Mean delay agrees within 3 % up to a share of 0.6, within 8 % beyond.
+//! - A mean over a few seeds is known to its standard error only, the original's as well as ours. A difference *differs* if
+//!   it exceeds the tolerance by more than the standard error of the difference. See [`by_chance`] for why.
 
 use std::fmt;
 use std::path::Path;
@@ -17,6 +19,7 @@ use fsin::router::{Arbitration, Consumption, Inject, Injection};
 use fsin::routing::{Order, Routing};
 use fsin::run::BatchPlan;
 use serde::Deserialize;
+use statrs::distribution::{ContinuousCDF, Normal};
 use trgen::TrGen;
 
 use crate::parallel::parallel;
@@ -348,21 +351,58 @@ impl Judged {
     }
 
     fn accepted_agrees(&self) -> bool {
-        difference(&self.accepted, &self.case.accepted).0.abs() <= self.case.accepted_tolerance()
+        self.accepted_excess() <= difference(&self.accepted, &self.case.accepted).1
     }
 
     fn delay_agrees(&self) -> bool {
-        difference(&self.delay, &self.case.delay).0.abs() <= self.case.delay_tolerance()
+        self.delay_excess() <= difference(&self.delay, &self.case.delay).1
+    }
+
+    /// \[relative\] By which the difference exceeds the tolerance; negative if it does not.
+    fn accepted_excess(&self) -> f64 {
+        difference(&self.accepted, &self.case.accepted).0.abs() - self.case.accepted_tolerance()
+    }
+
+    fn delay_excess(&self) -> f64 {
+        difference(&self.delay, &self.case.delay).0.abs() - self.case.delay_tolerance()
+    }
+
+    /// True if both differences are within the bare tolerance.
+    #[must_use]
+    pub fn is_within_tolerance(&self) -> bool {
+        self.accepted_excess() <= 0.0 && self.delay_excess() <= 0.0
     }
 
     fn verdict(&self) -> &'static str {
         match (self.accepted_agrees(), self.delay_agrees()) {
-            (true, true) => "agrees",
+            (true, true) if self.is_within_tolerance() => "agrees",
+            (true, true) => "agrees but for noise",
             (false, true) => "ACCEPTED DIFFERS",
             (true, false) => "DELAY DIFFERS",
             (false, false) => "BOTH DIFFER",
         }
     }
+}
+
+/// How many cases an exact copy of the original would have outside the bare tolerances, on average, and the probability
+/// that it would have none: by the spread of the original's own seeds, for `seeds` seeds of the copy.
+///
+/// # Panics
+/// Never: a standard deviation of a normal distribution is given only if it is positive.
+#[must_use]
+pub fn by_chance(cases: &[Case], seeds: usize) -> (f64, f64) {
+    let inside = |figure: &Figure, tolerance: f64| match figure.spread {
+        Some(spread) if spread > 0.0 => {
+            let error = spread * (1.0 / figure.seeds as f64 + 1.0 / seeds as f64).sqrt() / figure.mean;
+            let normal = Normal::new(0.0, error).expect("positive");
+            1.0 - 2.0 * normal.cdf(-tolerance)
+        }
+        _ => 1.0,
+    };
+    let probabilities = cases
+        .iter()
+        .map(|case| inside(&case.accepted, case.accepted_tolerance()) * inside(&case.delay, case.delay_tolerance()));
+    probabilities.fold((0.0, 1.0), |(outside, none), inside| (outside + 1.0 - inside, none * inside))
 }
 
 /// The comparison as a table. `noise` is the standard error of the difference, from the spread over the seeds of both

@@ -6,6 +6,7 @@
 //!   of the library is checked too;
 //! - [`programs`]: small programs of communicating tasks, and their replay;
 //! - [`fsin_original`] and [`kernels_exact`]: the reference numbers, and how ours are judged by them;
+//! - [`pages`]: pages of Markdown, followed as a user does;
 //! - [`pty`]: a command on a terminal of its own;
 //! - [`live`]: guests in threads, coupled to a network in this process;
 //! - [`strategies`]: networks and routers to draw for property tests;
@@ -16,6 +17,7 @@ pub mod every_cycle;
 pub mod fsin_original;
 pub mod kernels_exact;
 pub mod live;
+pub mod pages;
 pub mod parallel;
 pub mod programs;
 pub mod pty;

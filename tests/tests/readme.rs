@@ -5,13 +5,15 @@
 //! with those of the JSON result. The digest is among them: it covers every delivery of the run.
 //!
 //! After a change of results, `UPDATE_EXAMPLES=1 cargo test -p tests --release --test readme` writes the new output
-//! into the pages. What the text around it says must be checked by a reader.
+//! into the pages, and with `-- --ignored sweeps` the results and pictures of the sweeps beside them. What the text around
+//! them says, and its tables, must be checked by a reader.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tests::command::run;
+use tests::pages::{Block, blocks as commands, shell};
 use tests::shared::workspace;
 
 /// Figures of the table, and where they are in the JSON result.
@@ -68,7 +70,7 @@ fn shown<'a>(output: &'a str, label: &str) -> Option<&'a str> {
 
 /// The result of a run from the root of the workspace.
 fn result(line: &str) -> Value {
-    let output = run(workspace(), &format!("{line} --quiet --format json"));
+    let output = shell(workspace(), &format!("fsin {line} --quiet --format json"));
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "fsin {line}: {}\n{errors}", output.status);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("fsin {line}: {error}"))
@@ -98,7 +100,7 @@ fn update_page(path: &Path) {
     let mut page = read(path);
     for (command, output) in blocks(&page.clone()).iter().flat_map(|block| sessions(block)) {
         let Some(line) = arguments(&command).filter(|line| line.starts_with("run ")) else { continue };
-        let found = run(workspace(), &format!("{line} --quiet"));
+        let found = shell(workspace(), &format!("fsin {line} --quiet"));
         let new = renewed(&output, &String::from_utf8_lossy(&found.stdout));
         page = page.replace(&format!("$ {command}\n{output}"), &format!("$ {command}\n{new}"));
     }
@@ -179,40 +181,97 @@ fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     reader.deserialize().map(|row| row.expect("every row has all columns")).collect()
 }
 
-/// The sweeps among the examples, with what is expected of them.
-fn sweeps() -> Vec<(PathBuf, Vec<BTreeMap<String, String>>)> {
-    let sweeps = examples().into_iter().map(|folder| (folder.join("sweep.toml"), folder));
-    sweeps
-        .filter(|(sweep, _)| sweep.is_file())
-        .map(|(sweep, folder)| (sweep, table(&folder.join("expected.csv"))))
+/// A sweep among the examples.
+struct Sweep {
+    folder: PathBuf,
+    /// The commands of its page, which begin with `fsin sweep examples/NAME/sweep.toml`.
+    commands: String,
+    /// What is expected of it.
+    expected: Vec<BTreeMap<String, String>>,
+}
+
+fn sweeps() -> Vec<Sweep> {
+    let folders = examples().into_iter().filter(|folder| folder.join("sweep.toml").is_file());
+    folders
+        .map(|folder| {
+            let page = read(&folder.join("README.md"));
+            let wanted = |block: &Block| !block.console && block.text.starts_with("fsin sweep examples/");
+            let block = commands(&page).into_iter().find(wanted);
+            let commands = block.unwrap_or_else(|| panic!("{}: the page runs no sweep", folder.display())).text;
+            Sweep { expected: table(&folder.join("expected.csv")), folder, commands }
+        })
         .collect()
 }
 
 /// Points are named by all their settings, defaults included, and the contents of their traces.
 #[test]
 fn the_sweeps_of_the_examples_plan_the_points_whose_results_are_kept() {
-    for (sweep, expected) in sweeps() {
-        let plan = run(workspace(), &format!("sweep {} --dry-run", sweep.display()));
+    for Sweep { folder, commands, expected } in sweeps() {
+        let line = commands.split(" && ").next().unwrap_or_default().trim();
+        let line = line.strip_prefix("fsin ").unwrap_or_default().replace(" -o r", " --dry-run");
+        let plan = run(workspace(), &line);
         assert!(plan.status.success(), "{}", String::from_utf8_lossy(&plan.stderr));
         let plan = String::from_utf8_lossy(&plan.stdout).into_owned();
         let planned: Vec<&str> = plan.lines().filter_map(|line| line.split_whitespace().next()).collect();
         let kept: Vec<&str> = expected.iter().map(|row| row["point"].as_str()).collect();
-        assert_eq!(planned, kept, "{}", sweep.display());
+        assert_eq!(planned, kept, "{}", folder.display());
     }
 }
 
+/// The pictures that an example keeps.
+fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder can be read");
+    let paths = entries.map(|entry| entry.expect("a folder can be read").path());
+    paths.filter(|path| path.extension().is_some_and(|kind| kind == "svg")).collect()
+}
+
+/// Writes the results and pictures of today beside the page, with the columns that are there.
+fn update_sweep(folder: &Path, made: &Path) {
+    let expected = folder.join("expected.csv");
+    let columns = read(&expected).lines().next().unwrap_or_default().to_owned();
+    let cells = |row: &BTreeMap<String, String>| {
+        let cell = |name: &str| row.get(name).cloned().unwrap_or_default();
+        columns.split(',').map(cell).collect::<Vec<_>>()
+    };
+    let mut writer = csv::Writer::from_path(&expected).expect("the workspace can be written");
+    writer.write_record(columns.split(',')).expect("the workspace can be written");
+    for row in &table(&made.join("results.csv")) {
+        writer.write_record(cells(row)).expect("the workspace can be written");
+    }
+    for picture in kept_pictures(folder) {
+        let name = picture.file_name().expect("a file has a name");
+        std::fs::copy(made.join("plots").join(name), &picture).expect("the sweep has this picture");
+    }
+}
+
+/// `ONLY_EXAMPLE=NAME` runs one of them.
 #[test]
 #[ignore = "minutes: every sweep of the examples is run"]
-fn the_sweeps_of_the_examples_give_the_results_that_are_kept() {
-    let scratch = tempfile::tempdir().expect("a temporary folder can be created");
-    for (number, (sweep, expected)) in sweeps().into_iter().enumerate() {
-        let results = scratch.path().join(number.to_string());
-        let output = run(workspace(), &format!("sweep {} -q -o {}", sweep.display(), results.display()));
+fn the_sweeps_of_the_examples_give_the_results_and_pictures_that_are_kept() {
+    let only = std::env::var("ONLY_EXAMPLE").ok();
+    for Sweep { folder, commands, expected } in sweeps() {
+        if only.as_ref().is_some_and(|name| !folder.ends_with(name)) {
+            continue;
+        }
+        let scratch = tempfile::tempdir().expect("a temporary folder can be created");
+        let output = shell(scratch.path(), &commands);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        for (found, kept) in table(&results.join("results.csv")).iter().zip(&expected) {
+        let made = scratch.path().join("r");
+        assert!(made.join("report.html").is_file(), "{}", folder.display());
+        if std::env::var_os("UPDATE_EXAMPLES").is_some() {
+            update_sweep(&folder, &made);
+            continue;
+        }
+        for (found, kept) in table(&made.join("results.csv")).iter().zip(&expected) {
             for (column, value) in kept {
-                assert_eq!(found.get(column), Some(value), "{}: {column} of {}", sweep.display(), kept["point"]);
+                assert_eq!(found.get(column), Some(value), "{}: {column} of {}", folder.display(), kept["point"]);
             }
+        }
+        let pictures = kept_pictures(&folder);
+        assert!(!pictures.is_empty(), "{}: no picture is kept", folder.display());
+        for picture in pictures {
+            let name = picture.file_name().expect("a file has a name");
+            assert_eq!(read(&made.join("plots").join(name)), read(&picture), "{}", picture.display());
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::Value;
-use tests::command::run;
+use tests::command::{browser, run};
 
 #[track_caller]
 fn code(output: &Output, expected: i32) -> String {
@@ -200,32 +200,12 @@ fn saturation_agrees_with_fine_sweeps_on_six_networks() {
     }
 }
 
-/// Runs a browser without a window on a page; what it prints on stdout and stderr.
-fn browser(folder: &Path, words: &[&str]) -> Option<(String, String)> {
-    const ALONE: &[&str] = &[
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        "--enable-logging=stderr",
-    ];
-    let profile = format!("--user-data-dir={}", folder.join("profile").display());
-    let page = format!("file://{}", folder.join("r/report.html").display());
-    let mut command = std::process::Command::new("chromium");
-    let output = command.args(ALONE).args(words).args([profile, page]).output().ok()?;
-    Some((String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned()))
-}
-
 #[test]
 fn a_browser_shows_the_page_without_an_error() {
     let folder = tempfile::tempdir().unwrap();
     first_sweep(folder.path());
     done(folder.path(), "report r -q");
-    let Some((dom, log)) = browser(folder.path(), &["--dump-dom"]) else {
+    let Some((dom, log)) = browser(&folder.path().join("r/report.html"), &["--dump-dom"]) else {
         println!("SKIPPED: no chromium");
         return;
     };

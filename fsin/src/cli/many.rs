@@ -9,8 +9,8 @@ use super::args::{experiment, experiments, quiet, verbose};
 
 const SWEEP_EXAMPLES: &str = "Examples:
   fsin init > e.toml && fsin sweep e.toml -o r && fsin plot r && fsin report r
-  fsin sweep --load 0.05..1.0/20 --routing bubble:smart,dally:trc --vcs 2 --seeds 3 -o r
-  fsin sweep --kernel bintree:tasks=64 --kernel butterfly:tasks=64 --topology torus:8x8 --topology torus:4x4x4 -o k
+  fsin sweep --load 0.05..1.0/20 --routing bubble:smart,bubble:random --seeds 3 -o r
+  fsin sweep --kernel bintree:tasks=64 --kernel butterfly:tasks=64 --vcs 3,4 -o k
   fsin sweep --resume -o r                         runs what is missing
   fsin sweep e.toml -o r --tui                     shows the curves as they grow, and the points that run
   fsin sweep e.toml -o r --backend commands | parallel && fsin collect r

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::report::{Scale, pictures};
+use fsin::report::{Scale, link_pictures, pictures};
 use fsin::sweep::{Curves, open};
 
 use super::{Complaint, Exit, output};
@@ -14,7 +14,9 @@ use super::{Complaint, Exit, output};
 pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let (plan, collected) = open(&folder)?;
-    let pictures = pictures(&Curves::of(&plan, &collected), &collected, scale(matches));
+    let curves = Curves::of(&plan, &collected);
+    let mut pictures = pictures(&curves, &collected, scale(matches));
+    pictures.extend(link_pictures(&plan, &curves, &collected));
     if pictures.is_empty() {
         let what = format!("{}: no point has a figure that can be drawn", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run the sweep: fsin sweep --resume -o DIR"));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use trgen::Geometry;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::replay::ReplayReport;
+use trgen::{Geometry, NodeId};
 
 use super::driver::{Driver, Kind};
 use super::resolve::{EngineKind, Experiment, RunPlan};
@@ -18,7 +18,7 @@ use crate::network::Network;
 use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
 use crate::sweep::lag1;
-use crate::topology;
+use crate::topology::{self, Port, Topology};
 use crate::watch::Watch;
 
 /// Why an experiment could not begin.
@@ -56,6 +56,9 @@ pub struct Finished {
     pub saturated: Option<bool>,
     /// How long each shot took, for traffic of shots.
     pub shots: Option<Vec<Shot>>,
+    /// \[packets\] What each link carried while measuring, by router and port, `None` where there is no link; for experiments
+    /// that keep it.
+    pub links: Option<Vec<Vec<Option<u64>>>>,
     /// What a reader of the figures may want to know, without being a warning.
     pub notes: Vec<String>,
 }
@@ -94,6 +97,9 @@ fn run_to_end(
 ) -> Result<Finished, Trouble> {
     let (mut network, geometry) = network(experiment)?;
     let mut driver = Driver::new(experiment, &geometry)?;
+    if experiment.link_loads {
+        network.observe();
+    }
     let mut coupled = Coupled::new(driver.source(), &mut *network, stop);
     if let Some(watch) = watch {
         coupled = coupled.watched(watch);
@@ -115,17 +121,37 @@ fn run_to_end(
         blocking,
     });
     let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
-    let mut finished = Finished { outcome, trace, shots, saturated, notes: driver.notes };
+    let links = if experiment.link_loads { Some(links(experiment, &outcome.crossings)?) } else { None };
+    let mut finished = Finished { outcome, trace, saturated, shots, links, notes: driver.notes };
     add_warnings(experiment, &mut finished);
     Ok(finished)
+}
+
+/// The topology of an experiment, without its dead links.
+///
+/// # Errors
+/// A file of links that has changed since the experiment was checked.
+pub fn topology_of(experiment: &Experiment) -> Result<Box<dyn Topology>, SettingsError> {
+    let (spec, seed) = (&experiment.topology, experiment.router.seed);
+    topology::parse_with_faults(spec, experiment.ways, experiment.faults, seed)
+        .map_err(|refusal| experiment.settings().refused("topology", &refusal))
+}
+
+/// What was carried, by router and port, where there are links.
+fn links(experiment: &Experiment, crossings: &[u64]) -> Result<Vec<Vec<Option<u64>>>, SettingsError> {
+    let topology = topology_of(experiment)?;
+    let ports = topology.shape().ports();
+    // Of a run that ended before anything was measured nothing is known.
+    let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
+    let link =
+        |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
+    Ok((0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect())
 }
 
 /// The network of an experiment, and its geometry.
 pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
     let settings = &experiment.settings();
-    let (spec, seed) = (&experiment.topology, experiment.router.seed);
-    let topology = topology::parse_with_faults(spec, experiment.ways, experiment.faults, seed)
-        .map_err(|refusal| settings.refused("topology", &refusal))?;
+    let topology = topology_of(experiment)?;
     let geometry = topology.geometry().clone();
     let network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),

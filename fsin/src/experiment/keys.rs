@@ -127,6 +127,7 @@ pub const KEYS: &[Key] = &[
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
     key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
     key_of(RunControl, "seed", "N", Integer, Some("1"), "", "seed of every random draw"),
+    key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report"),
 ];
 
 /// The key of this name.

@@ -16,7 +16,7 @@ mod resolve;
 mod settings;
 
 pub use driver::Driver;
-pub use execute::{Finished, TraceFacts, Trouble, execute, execute_watched};
+pub use execute::{Finished, TraceFacts, Trouble, execute, execute_watched, topology_of};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex};

@@ -99,6 +99,8 @@ pub struct Experiment {
     pub engine: EngineKind,
     /// \[threads\] That simulate; results do not depend on it.
     pub threads: usize,
+    /// True if results keep what each link carried.
+    pub link_loads: bool,
     times: Times,
     /// False where the topology has ways of its own.
     has_ways: bool,
@@ -246,6 +248,8 @@ impl Experiment {
             tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
+            link_loads: settings.is_set("link-loads")
+                && settings.choice("link-loads", &[("true", true), ("false", false)])?,
             engine,
             times,
             has_ways: topology.ways() == ways,
@@ -268,6 +272,8 @@ impl Experiment {
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
             "load" => self.times == Times::Steady,
             "samples" => batch || self.times == Times::Shots,
+            // Not to keep them is what is done without the key.
+            "link-loads" => self.link_loads,
             name if SYNTHETIC.contains(&name) => self.times != Times::Application,
             name if BATCH.contains(&name) => batch,
             name if TASKS.contains(&name) => tasks,

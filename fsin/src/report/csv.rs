@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value};
 
 /// Figures that are tables where they can be computed: they have no column where they cannot, either.
-const TABLES: &[&str] = &["samples", "collective_calls", "per_task"];
+const TABLES: &[&str] = &["samples", "collective_calls", "per_task", "link_packets"];
 
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     write_rows(std::slice::from_ref(figures), out)

@@ -84,6 +84,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("fairness_jain", json!(outcome.fairness.map(|fairness| fairness.jain)));
     put("samples", samples(&outcome.samples, outcome.nodes, phits));
     shots(finished.shots.as_deref(), &mut put);
+    links(finished.links.as_deref(), outcome.measured_cycles() as f64 / phits, &mut put);
     let completion = outcome.completion.map(|cycle| cycle.0);
     put("completion_cycles", json!(completion));
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
@@ -140,6 +141,18 @@ fn shots(shots: Option<&[Shot]>, put: &mut impl FnMut(&str, Value)) {
     put("shots", shots.map_or(Value::Null, |shots| shots.iter().map(row).collect()));
     put("shot_cycles_mean", json!((!cycles.is_empty()).then_some(mean)));
     put("shot_cycles_ci95", json!(half_width_95(&cycles)));
+}
+
+/// What links carried, for experiments that keep it: packets whose header crossed while measuring, and \[phits/cycle\]
+/// mean and largest load. `packets` is how many a link can carry in that time.
+fn links(links: Option<&[Vec<Option<u64>>]>, packets: f64, put: &mut impl FnMut(&str, Value)) {
+    let Some(links) = links else { return };
+    let carried: Vec<u64> = links.iter().flatten().flatten().copied().collect();
+    let load = |carried: f64| (packets > 0.0).then(|| carried / packets);
+    let mean = carried.iter().sum::<u64>() as f64 / carried.len() as f64;
+    put("link_load_mean_phits_per_cycle", json!(load(mean)));
+    put("link_load_max_phits_per_cycle", json!(carried.iter().max().and_then(|&most| load(most as f64))));
+    put("link_packets", json!(links));
 }
 
 fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {

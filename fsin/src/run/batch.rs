@@ -97,6 +97,7 @@ fn measure(
         }
     }
     conductor.coupled.network().recorder_mut().begin();
+    conductor.begin_crossings();
     let end = conductor.clock() + measuring;
     for _ in 0..plan.samples {
         let start = conductor.clock();

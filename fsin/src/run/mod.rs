@@ -5,6 +5,7 @@
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::{Counts, Fairness, Window, fairness};
+use crate::view::Occupancy;
 use trgen::Cycle;
 
 mod batch;
@@ -51,6 +52,9 @@ pub struct Outcome {
     pub silent_nodes: usize,
     /// Evenness of service over the measured batches.
     pub fairness: Option<Fairness>,
+    /// \[packets\] Whose header crossed a link in the measured batches, by the link's router and port (index router x ports
+    /// + port); empty where nobody [observed](crate::network::Network::observe) the network.
+    pub crossings: Vec<u64>,
     /// Hash over every delivery of the run.
     pub digest: u64,
     /// Why the run ended early, if it did.
@@ -94,12 +98,14 @@ struct Conductor<'a, 'b> {
     coupled: &'a mut Coupled<'b>,
     progress: &'a mut dyn FnMut(Progress),
     samples: Vec<Sample>,
+    /// \[packets\] What links had carried when measuring began, and when the latest batch ended.
+    crossings: [Vec<u64>; 2],
     warnings: Vec<String>,
 }
 
 impl<'a, 'b> Conductor<'a, 'b> {
     fn new(coupled: &'a mut Coupled<'b>, progress: &'a mut dyn FnMut(Progress)) -> Self {
-        Self { coupled, progress, samples: Vec::new(), warnings: Vec::new() }
+        Self { coupled, progress, samples: Vec::new(), crossings: [Vec::new(), Vec::new()], warnings: Vec::new() }
     }
 
     fn clock(&mut self) -> Cycle {
@@ -130,9 +136,25 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let network = self.coupled.network();
         let cycles = network.clock().since(start);
         let window = network.recorder_mut().take_window();
+        self.crossings[1] = self.crossed();
         if cycles > 0 {
             self.samples.push(Sample { start, cycles, window });
         }
+    }
+
+    /// Measuring begins here: what links carried before does not count.
+    fn begin_crossings(&mut self) {
+        self.crossings[0] = self.crossed();
+    }
+
+    /// \[packets\] What links have carried, where that is counted.
+    fn crossed(&mut self) -> Vec<u64> {
+        let mut occupancy = Occupancy::default();
+        let network = self.coupled.network();
+        if let Some(view) = network.view().filter(|_| network.recorder().is_observed()) {
+            view.occupancy(&mut occupancy);
+        }
+        occupancy.crossed
     }
 
     fn finish(self, end: Result<Reached, Failure>, converged: Option<bool>) -> Outcome {
@@ -144,6 +166,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
         for sample in &self.samples {
             measured.merge(&sample.window);
         }
+        let [before, after] = self.crossings;
+        let before = before.into_iter().chain(std::iter::repeat(0));
         let recorder = network.recorder();
         let nodes = network.nodes();
         Outcome {
@@ -158,6 +182,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             nodes,
             silent_nodes,
             fairness: fairness(recorder.received_by_source(), nodes - silent_nodes),
+            crossings: after.into_iter().zip(before).map(|(after, before)| after - before).collect(),
             digest: recorder.digest(),
             failure: end.err(),
             warnings: self.warnings,

@@ -144,6 +144,12 @@ impl Recorder {
         self.observed.get_or_insert_default();
     }
 
+    /// True if somebody looks: what costs a little is counted too.
+    #[must_use]
+    pub const fn is_observed(&self) -> bool {
+        self.observed.is_some()
+    }
+
     /// \[cycles\] Latency of all packets received since somebody looks; `None` while nobody does.
     #[must_use]
     pub fn observed(&self) -> Option<Distribution> {

@@ -1,8 +1,9 @@
 //! Results of a sweep as one HTML page that needs nothing else: no network, no other file, no script to be read.
 //!
-//! Warnings come first; then curves, what they say in numbers, every point, and where it all comes from.
+//! Warnings come first; then curves, what they say in numbers, heat maps of links, every point, and where it all comes from.
 
 mod html;
+mod links;
 mod origin;
 mod tables;
 mod warnings;
@@ -47,6 +48,7 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
     }
     body.push_str("</section>\n");
     body.push_str(&saturation(&curves, collected));
+    body.push_str(&links::section(plan, &curves, collected));
     if let Some(baseline) = baseline {
         let others = Curves::of(baseline.plan, baseline.collected);
         body.push_str(&comparison(baseline.name, (&others, baseline.collected), (&curves, collected)));
@@ -57,10 +59,11 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
-         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n{body}<div id=\"tip\" hidden></div>\n\
+         <link rel=\"icon\" href=\"data:,\">\n<style>\n{STYLE}{}{}</style>\n</head>\n<body>\n{body}<div id=\"tip\" hidden></div>\n\
          <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         escape(title),
-        series_colours()
+        series_colours(),
+        links::load_colours()
     )
 }
 
@@ -78,7 +81,10 @@ fn figure(picture: &Picture) -> String {
     }
     // The size is that of the page; the box keeps the shape.
     if let Some(end) = svg.find('>') {
-        svg.replace_range(..end, &svg_head());
+        let head = svg[..end].to_owned();
+        let shape = head.find("viewBox").map_or("", |at| &head[at..]);
+        let shape = shape.split_inclusive('"').take(2).collect::<String>();
+        svg.replace_range(..end, &format!("<svg {shape} role=\"img\" xmlns=\"http://www.w3.org/2000/svg\""));
     }
     let hints: String = picture
         .hints
@@ -94,11 +100,6 @@ fn figure(picture: &Picture) -> String {
     let svg = svg.trim_end().trim_end_matches("</svg>").to_owned();
     let label = escape(&picture.caption);
     format!("<figure aria-label=\"{label}\">{svg}{hints}</svg><figcaption>{label}</figcaption></figure>\n")
-}
-
-fn svg_head() -> String {
-    let (width, height) = super::plot::SIZE;
-    format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"")
 }
 
 fn hex(colour: plotters::style::RGBColor) -> String {

@@ -18,24 +18,68 @@ for (const table of document.querySelectorAll("table.sorts")) {
     table.tBodies[0].append(...rows);
   });
 }
-// Markers of curves say their values; without scripts the browser shows their titles.
+// What the pointer rests on says its values.
 const tip = document.getElementById("tip");
+const say = (element, text) => {
+  const box = element.getBoundingClientRect();
+  tip.textContent = text;
+  tip.hidden = false;
+  const left = Math.min(box.right + 6, innerWidth - tip.offsetWidth - 6);
+  const above = box.top - tip.offsetHeight - 6;
+  tip.style.left = Math.max(6, left) + "px";
+  tip.style.top = (above > 0 ? above : box.bottom + 6) + "px";
+};
+const hush = () => { tip.hidden = true; };
+// Markers of curves; without scripts the browser shows their titles.
 for (const hint of document.querySelectorAll(".hint")) {
   const text = hint.querySelector("title").textContent;
   hint.setAttribute("aria-label", text);
   hint.replaceChildren();
-  const show = () => {
-    const box = hint.getBoundingClientRect();
-    tip.textContent = text;
-    tip.hidden = false;
-    const left = Math.min(box.right + 6, innerWidth - tip.offsetWidth - 6);
-    const above = box.top - tip.offsetHeight - 6;
-    tip.style.left = Math.max(6, left) + "px";
-    tip.style.top = (above > 0 ? above : box.bottom + 6) + "px";
-  };
-  const hide = () => { tip.hidden = true; };
+  const show = () => say(hint, text);
   hint.addEventListener("pointerenter", show);
   hint.addEventListener("focus", show);
-  hint.addEventListener("pointerleave", hide);
-  hint.addEventListener("blur", hide);
+  hint.addEventListener("pointerleave", hush);
+  hint.addEventListener("blur", hush);
+}
+// Heat maps show the point that is picked.
+const section = document.getElementById("links");
+const held = document.getElementById("link-data");
+if (held) {
+  const { top: most, maps, points } = JSON.parse(held.textContent);
+  const lists = [...section.querySelectorAll("select")];
+  const boxes = [...section.querySelectorAll(".map")];
+  const bars = boxes.map((box) => [...box.querySelectorAll(".loads rect")]);
+  let point = points[0];
+  const show = () => {
+    const picked = lists.map((list) => list.value);
+    point = points.find(({ values }) => values.every((value, at) => value === picked[at]));
+    document.getElementById("no-links").hidden = Boolean(point);
+    boxes.forEach((box, at) => { box.hidden = !point || at !== point.map; });
+    if (!point) return;
+    const step = (load) => Math.min(20, Math.round(load / 1000 / most * 20));
+    bars[point.map].forEach((bar, at) => bar.setAttribute("class", "h" + step(point.loads[at])));
+    const { names, classes } = maps[point.map];
+    [...boxes[point.map].querySelector("tbody").rows].forEach((row, kind) => {
+      let [sum, largest, place, count] = [0, -1, 0, 0];
+      classes.forEach((other, at) => {
+        if (other !== kind) return;
+        sum += point.loads[at];
+        count += 1;
+        if (point.loads[at] > largest) [largest, place] = [point.loads[at], at];
+      });
+      const words = [Math.round(sum / count) / 1000, largest / 1000, names[place]];
+      words.forEach((word, at) => { row.cells[at + 2].textContent = word; });
+    });
+  };
+  for (const list of lists) list.addEventListener("change", show);
+  const about = (event) => {
+    const bar = event.target.closest(".loads rect");
+    const [map, at] = [boxes.indexOf(event.currentTarget), bar ? bars[boxes.indexOf(event.currentTarget)].indexOf(bar) : -1];
+    if (at < 0) return hush();
+    say(bar, maps[map].names[at] + "\n" + point.loads[at] / 1000 + " phits/cycle");
+  };
+  for (const box of boxes) {
+    box.addEventListener("pointerover", about);
+    box.addEventListener("pointerleave", hush);
+  }
 }

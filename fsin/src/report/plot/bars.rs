@@ -3,19 +3,24 @@
 use plotters::prelude::{Color, Rectangle};
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, colour};
+use super::canvas::{Canvas, WORDS, colour};
 use super::scale::Axis;
 use super::{Frame, Hint};
 
-/// Letters of a word below its bars; longer ones are cut.
-const LETTERS: usize = 18;
+/// \[units\] Width of a letter.
+const LETTER: i32 = 18;
+
+/// \[letters\] From which on an ending of all words is said once.
+const LONG: usize = 8;
+
+/// Lines of a word below its bars; what does not fit is cut.
+const LINES: usize = 3;
 
 /// Draws bars, one group for each word; also what they say.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     let mut svg = String::new();
     let mut hints = Vec::new();
     let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
-    let canvas = Canvas::new(&mut svg, &labels);
     let spots = || frame.series.iter().flat_map(|series| &series.spots);
     let mut words: Vec<(f64, &str)> = Vec::new();
     for spot in spots() {
@@ -24,6 +29,15 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
         }
     }
     words.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // What all words end with is said once.
+    let ending = ending(&words.iter().map(|&(_, word)| word).collect::<Vec<_>>());
+    let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
+    let group = (super::canvas::WIDTH - 190) / words.len().max(1) as i32;
+    let shown: Vec<Vec<String>> = words
+        .iter()
+        .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
+        .collect();
+    let canvas = Canvas::new(&mut svg, &labels, shown.iter().map(Vec::len).max().unwrap_or(1));
     let upper = spots().map(|spot| spot.value.mean + spot.value.ci95.unwrap_or(0.0)).fold(0.0, f64::max);
     let y = if frame.log {
         let least = spots().map(|spot| spot.value.mean).fold(f64::MAX, f64::min);
@@ -31,21 +45,25 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     } else {
         Axis::linear(0.0, upper, canvas.bottom, canvas.top)
     };
+    let frame = &Frame { x_title, ..*frame };
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
-    let width = (group * 4 / 5 / frame.series.len().max(1) as i32).max(2);
+    let of = |word: &str| -> Vec<_> {
+        let mark = |series: &'_ super::Series| series.spots.iter().position(|spot| spot.word == word);
+        frame.series.iter().enumerate().filter_map(|(number, series)| Some((number, series, mark(series)?))).collect()
+    };
+    let most = words.iter().map(|(_, word)| of(word).len()).max().unwrap_or(1) as i32;
+    let width = (group * 4 / 5 / most.max(1)).max(2);
     for (place, (_, word)) in words.iter().enumerate() {
         let middle = canvas.left + group * place as i32 + group / 2;
-        let letters = (group as usize / 18).clamp(4, LETTERS.max(group as usize / 18));
-        let cut = if word.chars().count() > letters {
-            format!("{}…", word.chars().take(letters - 1).collect::<String>())
-        } else {
-            (*word).to_owned()
-        };
-        canvas.words(&cut, (middle, canvas.bottom + 10), HPos::Center, VPos::Top);
-        for (number, series) in frame.series.iter().enumerate() {
-            let Some(mark) = series.spots.iter().find(|spot| spot.word == *word) else { continue };
-            let left = middle + width * number as i32 - width * frame.series.len() as i32 / 2;
+        for (line, text) in shown[place].iter().enumerate() {
+            canvas.words(text, (middle, canvas.bottom + 10 + WORDS * line as i32), HPos::Center, VPos::Top);
+        }
+        let bars = of(word);
+        let count = bars.len() as i32;
+        for (at, (number, series, mark)) in bars.into_iter().enumerate() {
+            let mark = &series.spots[mark];
+            let left = middle + width * at as i32 - width * count / 2;
             let top = y.place(mark.value.mean);
             let style = if mark.saturated { colour(number).stroke_width(4) } else { colour(number).filled() };
             canvas.put(Rectangle::new([(left + 2, top), (left + width - 2, canvas.bottom)], style));
@@ -59,4 +77,59 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     }
     canvas.finish();
     (svg, hints)
+}
+
+/// What all words end with, from a `:` or `,` on, if it is long; nothing of a single word.
+fn ending(words: &[&str]) -> String {
+    let Some((first, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return String::new();
+    };
+    let ends = first.char_indices().filter(|&(at, letter)| at > 0 && matches!(letter, ':' | ','));
+    let all = |end: &&str| others.iter().all(|word| word.ends_with(end) && word.len() > end.len());
+    ends.map(|(at, _)| &first[at..]).find(all).filter(|end| end.len() >= LONG).unwrap_or("").to_owned()
+}
+
+/// A word in lines of so many letters, parted behind `:`, `,` and `-`.
+fn wrapped(word: &str, letters: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for part in word.split_inclusive([':', ',', '-']) {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && lines[last].chars().count() + part.chars().count() > letters {
+            lines.push(part.to_owned());
+        } else {
+            lines[last].push_str(part);
+        }
+    }
+    let cut = lines.len() > LINES;
+    lines.truncate(LINES);
+    let last = lines.len() - 1;
+    for (at, line) in lines.iter_mut().enumerate() {
+        if line.chars().count() > letters || cut && at == last {
+            *line = format!("{}…", line.chars().take(letters - 1).collect::<String>());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_words_are_parted_where_they_have_parts() {
+        assert_eq!(wrapped("torus:4x4", 12), ["torus:4x4"]);
+        assert_eq!(wrapped("thintree:4,2,2", 12), ["thintree:4,", "2,2"]);
+        assert_eq!(wrapped("all-reduce-doubling", 12), ["all-reduce-", "doubling"]);
+        assert_eq!(wrapped("abcdefghijklmnop", 6), ["abcde…"]);
+        assert_eq!(wrapped("a-b-c-d-e", 2), ["a-", "b-", "c…"]);
+    }
+
+    #[test]
+    fn what_all_words_end_with_is_found() {
+        assert_eq!(ending(&["ring:tasks=64,bytes=4", "doubling:tasks=64,bytes=4"]), ":tasks=64,bytes=4");
+        assert_eq!(ending(&["ring:tasks=16,bytes=4", "ring:tasks=64,bytes=4"]), ",bytes=4");
+        assert_eq!(ending(&["torus:4x4", "mesh:4x4"]), "", "as short as that");
+        assert_eq!(ending(&["torus:4x4", "torus:8x8"]), "");
+        assert_eq!(ending(&["ring:a"]), "");
+    }
 }

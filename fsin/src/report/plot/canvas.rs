@@ -13,9 +13,12 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::Frame;
 use super::scale::{Axis, short};
 
-/// \[units\] Size of a picture. At half the width of a page (85 mm) letters of 34 units are 8 points high.
+/// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the width of
+/// a page (85 mm).
 pub(super) const WIDTH: i32 = 1000;
-pub(super) const HEIGHT: i32 = 720;
+/// \[units\] Height of a picture whose legend and words need no more lines than these.
+const HEIGHT: i32 = 720;
+const LEGEND_LINES: i32 = 4;
 const LETTERS: i32 = 34;
 /// \[units\] Mean width of a letter.
 const LETTER: f64 = 0.45 * LETTERS as f64;
@@ -23,6 +26,8 @@ const LEFT: i32 = 160;
 const RIGHT: i32 = 30;
 const BOTTOM: i32 = 104;
 const LINE: i32 = 46;
+/// \[units\] Between lines of words below the frame.
+pub(super) const WORDS: i32 = 38;
 
 /// Colours that colour-blind readers tell apart (Okabe and Ito, 2008), then grey.
 pub(crate) const COLOURS: [RGBColor; 8] = [
@@ -48,13 +53,19 @@ pub(super) struct Canvas<'a> {
     pub(super) right: i32,
     pub(super) top: i32,
     pub(super) bottom: i32,
+    /// \[units\] Of the whole.
+    pub(super) height: i32,
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with a legend of these words.
-    pub(super) fn new(svg: &'a mut String, labels: &[&str]) -> Self {
-        let area = SVGBackend::with_string(svg, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
-        let mut canvas = Self { area, left: LEFT, right: WIDTH - RIGHT, top: 30, bottom: HEIGHT - BOTTOM };
+    /// An empty picture with a legend of these words, and room for `lines` lines of words below it.
+    pub(super) fn new(svg: &'a mut String, labels: &[&str], lines: usize) -> Self {
+        let (left, right) = (LEFT, WIDTH - RIGHT);
+        let legend = places(labels, left, right).last().map_or(0, |&(_, line)| line + 1);
+        let below = BOTTOM + WORDS * (lines as i32 - 1);
+        let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
+        let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
+        let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height };
         // A string takes whatever is written, so drawing does not fail.
         let _ = canvas.area.fill(&WHITE);
         canvas.legend(labels);
@@ -84,18 +95,13 @@ impl<'a> Canvas<'a> {
         if labels.iter().all(|label| label.is_empty()) {
             return;
         }
-        let (mut x, mut y) = (self.left, 28);
-        for (number, label) in labels.iter().enumerate() {
-            let width = 60 + (LETTER * label.chars().count() as f64) as i32 + 30;
-            if x > self.left && x + width > self.right {
-                (x, y) = (self.left, y + LINE);
-            }
+        for (number, (label, (x, line))) in labels.iter().zip(places(labels, self.left, self.right)).enumerate() {
+            let y = 28 + LINE * line;
             self.line(vec![(x, y), (x + 48, y)], colour(number).stroke_width(4));
             self.marker(number, (x + 24, y), true);
             self.words(label, (x + 60, y), HPos::Left, VPos::Center);
-            x += width;
+            self.top = y + LINE;
         }
-        self.top = y + LINE;
     }
 
     /// The frame with marks along both axes; `words` stand along the horizontal one instead of numbers.
@@ -112,7 +118,7 @@ impl<'a> Canvas<'a> {
         }
         let ink = BLACK.stroke_width(3);
         self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
-        self.words(&frame.x_title, ((left + right) / 2, HEIGHT - 12), HPos::Center, VPos::Bottom);
+        self.words(&frame.x_title, ((left + right) / 2, self.height - 12), HPos::Center, VPos::Bottom);
         let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
         let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
         self.put(Text::new(frame.y_title.to_owned(), (8, (top + bottom) / 2), upright));
@@ -159,6 +165,21 @@ impl<'a> Canvas<'a> {
         self.put(EmptyElement::at((0, 0)));
         let _ = self.area.present();
     }
+}
+
+/// Where the words of a legend stand: \[units\] from the left, and in which line.
+fn places(labels: &[&str], left: i32, right: i32) -> Vec<(i32, i32)> {
+    let (mut x, mut line) = (left, 0);
+    let place = |label: &&str| {
+        let width = 60 + (LETTER * label.chars().count() as f64) as i32 + 30;
+        if x > left && x + width > right {
+            (x, line) = (left, line + 1);
+        }
+        let place = (x, line);
+        x += width;
+        place
+    };
+    labels.iter().map(place).collect()
 }
 
 /// Colour of a curve.

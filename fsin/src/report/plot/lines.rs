@@ -11,7 +11,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     let mut svg = String::new();
     let mut hints = Vec::new();
     let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
-    let canvas = Canvas::new(&mut svg, &labels);
+    let canvas = Canvas::new(&mut svg, &labels, 1);
     let spots = || frame.series.iter().flat_map(|series| &series.spots);
     let most = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MIN, f64::max);
     let least = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MAX, f64::min);

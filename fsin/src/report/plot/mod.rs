@@ -29,9 +29,6 @@ const PICTURES: &[(&str, &str, &str)] = &[
 /// Curves of one picture: more cannot be told apart.
 const MOST_CURVES: usize = 8;
 
-/// \[units\] Width and height of every picture.
-pub(super) const SIZE: (i32, i32) = (canvas::WIDTH, canvas::HEIGHT);
-
 /// How the vertical axis is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {

@@ -1,0 +1,123 @@
+//! The links of a network, by names that a reader knows.
+
+use tui::view::Layout;
+
+use crate::dashboard::about;
+use crate::experiment::{Experiment, topology_of};
+
+/// A directed link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::report) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Of the router that it leaves.
+    pub(super) port: usize,
+    /// Its class, as a position in [`Net::classes`].
+    pub(in crate::report) class: usize,
+}
+
+/// The routers of a network and what links them.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::report) struct Net {
+    /// What it is, such as `torus:8x8`.
+    pub(in crate::report) spec: String,
+    /// Nodes in each dimension, of a torus or mesh.
+    pub(super) grid: Option<Vec<usize>>,
+    /// Routers, those of endpoints first.
+    pub(super) routers: usize,
+    /// Routers that are endpoints of a network of switches.
+    pub(super) endpoints: usize,
+    /// What a row is called, and the routers of each.
+    pub(super) rows: Option<(String, Vec<Vec<u32>>)>,
+    /// Directed links, by router and port.
+    pub(in crate::report) links: Vec<Link>,
+    /// Kinds of links.
+    pub(in crate::report) classes: Vec<String>,
+}
+
+impl Net {
+    /// The network of an experiment; `None` if it cannot be built any more, as the file of its links has gone.
+    pub(in crate::report) fn of(experiment: &Experiment) -> Option<Self> {
+        let topology = topology_of(experiment).ok()?;
+        let about = about(&*topology, &experiment.router, String::new());
+        let switched = topology.switched().is_some();
+        let endpoints = if switched { topology.endpoints() } else { 0 };
+        let grid = match &about.layout {
+            Layout::Grid { sizes } if topology.is_grid() => Some(sizes.iter().map(|&size| size as usize).collect()),
+            Layout::List if topology.is_grid() => Some(vec![about.routers]),
+            _ => None,
+        };
+        let rows = match about.layout {
+            Layout::Rows { name, rows } => Some((name, rows)),
+            Layout::Grid { .. } | Layout::List => None,
+        };
+        let mut net = Self {
+            spec: topology.spec(),
+            grid,
+            routers: about.routers,
+            endpoints,
+            rows,
+            links: Vec::new(),
+            classes: Vec::new(),
+        };
+        let places = net.places();
+        let ports = about.ports.len().max(1);
+        for (at, to) in about.links.iter().enumerate() {
+            let Some(to) = to.map(|to| to as usize) else { continue };
+            let (from, port) = (at / ports, at % ports);
+            let class = if switched { net.between(from, to, &places) } else { format!("{} links", about.ports[port]) };
+            let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+                net.classes.push(class);
+                net.classes.len() - 1
+            });
+            net.links.push(Link { from, to, port, class });
+        }
+        Some(net)
+    }
+
+    /// The row of each router.
+    pub(super) fn places(&self) -> Vec<usize> {
+        let mut places = vec![0; self.routers];
+        for (row, members) in self.rows.iter().flat_map(|(_, rows)| rows.iter().enumerate()) {
+            for &member in members {
+                places[member as usize] = row;
+            }
+        }
+        places
+    }
+
+    /// What kind of link leads from one router to another, in a network of switches.
+    fn between(&self, from: usize, to: usize, places: &[usize]) -> String {
+        let groups = self.rows.as_ref().is_some_and(|(name, _)| name == "group");
+        match (places[from], places[to]) {
+            _ if from < self.endpoints => "endpoint to switch".to_owned(),
+            _ if to < self.endpoints => "switch to endpoint".to_owned(),
+            (one, other) if groups => if one == other { "within groups" } else { "between groups" }.to_owned(),
+            (one, other) if one == other => "between switches".to_owned(),
+            // Endpoints are stage 0.
+            (one, other) => format!("level {} to level {}", one.saturating_sub(1), other.saturating_sub(1)),
+        }
+    }
+
+    /// A link as a reader knows it.
+    pub(in crate::report) fn name(&self, link: &Link) -> String {
+        format!("{} to {}", self.router(link.from), self.router(link.to))
+    }
+
+    fn router(&self, router: usize) -> String {
+        match &self.grid {
+            Some(sizes) if sizes.len() > 1 => {
+                let mut rest = router;
+                let coordinate = |size: &usize| {
+                    let here = rest % size;
+                    rest /= size;
+                    here.to_string()
+                };
+                format!("({})", sizes.iter().map(coordinate).collect::<Vec<_>>().join(","))
+            }
+            None if router < self.endpoints => format!("endpoint {router}"),
+            None if self.endpoints > 0 => format!("switch {router}"),
+            _ => format!("node {router}"),
+        }
+    }
+}

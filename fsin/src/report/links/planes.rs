@@ -1,0 +1,147 @@
+//! Tori and meshes as planes: links between their nodes, one line for each direction.
+
+use super::net::Net;
+use super::{Bar, LETTERS, Map, WIDTH, words};
+
+/// Planes that are drawn.
+const MOST_PLANES: usize = 64;
+
+/// \[units\] Largest distance of nodes.
+const WIDEST: f64 = 110.0;
+
+// Shares of the distance of nodes.
+const NODE: f64 = 0.2;
+const EDGE: f64 = 0.62;
+const LINE: f64 = 0.15;
+const MIDDLE: f64 = 0.02;
+
+/// The picture of a torus or mesh of up to three dimensions; `None` for other networks.
+pub(super) fn map(net: &Net) -> Option<Map> {
+    let sizes = net.grid.as_ref().filter(|sizes| sizes.len() <= 3)?;
+    let size = |dimension: usize| sizes.get(dimension).copied().unwrap_or(1);
+    let (wide, high, planes) = (size(0), size(1), size(2));
+    if planes > MOST_PLANES || wide * high * planes != net.routers {
+        return None;
+    }
+    let (across, up) = ((wide - 1) as f64 + 2.0 * EDGE, (high - 1) as f64 + 2.0 * EDGE);
+    let columns = columns(planes, across / up);
+    let lines = planes.div_ceil(columns);
+    let title = if planes > 1 { 1.5 * LETTERS } else { 0.0 };
+    let left = if planes == 1 && high > 1 { 1.6 * LETTERS } else { 0.0 };
+    let pitch = ((WIDTH - left) / (across * columns as f64)).min(WIDEST);
+    let margin = left + (WIDTH - left - pitch * across * columns as f64) / 2.0;
+    let block = up * pitch + title;
+    let place = |node: usize| {
+        let (x, y, plane) = (node % wide, node / wide % high, node / (wide * high));
+        let corner = (margin + (plane % columns) as f64 * across * pitch, (plane / columns) as f64 * block + title);
+        (corner.0 + (EDGE + x as f64) * pitch, corner.1 + (EDGE + (high - 1 - y) as f64) * pitch)
+    };
+    let mut behind = String::new();
+    for node in 0..net.routers {
+        let (x, y) = place(node);
+        let half = NODE * pitch;
+        behind.push_str(&format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{2:.1}\" fill=\"#E0E0E0\"/>\n",
+            x - half,
+            y - half,
+            2.0 * half
+        ));
+    }
+    for plane in (0..planes).filter(|_| planes > 1) {
+        let x = margin + ((plane % columns) as f64 + 0.5) * across * pitch;
+        let y = (plane / columns) as f64 * block + title / 2.0;
+        behind.push_str(&words(&format!("z = {plane}"), (x, y), "middle", false));
+    }
+    let mut height = lines as f64 * block;
+    if planes == 1 {
+        height += 0.6 * LETTERS;
+        for x in [0, wide - 1] {
+            behind.push_str(&words(&x.to_string(), (place(x).0, height), "middle", false));
+        }
+        behind.push_str(&words("x", ((place(0).0 + place(wide - 1).0) / 2.0, height), "middle", false));
+        height += 0.8 * LETTERS;
+        if high > 1 {
+            let at = margin - 0.6 * LETTERS;
+            for y in [0, high - 1] {
+                behind.push_str(&words(&y.to_string(), (at, place(y * wide).1), "middle", false));
+            }
+            behind.push_str(&words("y", (at, (place(0).1 + place(wide * (high - 1)).1) / 2.0), "middle", false));
+        }
+    }
+    let bars = net.links.iter().map(|link| {
+        let name = net.classes[link.class].as_bytes();
+        bar(place(link.from), (name[0], name[1] == b'+'), at_end(link.from, (wide, high), name), pitch)
+    });
+    let reading = match sizes.len() {
+        3 => {
+            "Nodes of each plane, x to the right and y upwards, and the links between them, one line for each direction: \
+             traffic keeps to the right. Links to the next plane (z+) are the right halves of nodes, those to the plane \
+             before (z-) the left ones. Links that wrap end at the edge."
+        }
+        _ => {
+            "Nodes and the links between them, one line for each direction: traffic keeps to the right. Links that wrap \
+             end at the edge."
+        }
+    };
+    Some(Map { height, behind, bars: bars.collect(), reading, pairs: true })
+}
+
+/// True if the link of this name leaves a node at the edge of its plane.
+fn at_end(node: usize, (wide, high): (usize, usize), name: &[u8]) -> bool {
+    match (name[0], name[1]) {
+        (b'X', b'+') => node % wide == wide - 1,
+        (b'X', _) => node.is_multiple_of(wide),
+        (b'Y', b'+') => node / wide % high == high - 1,
+        _ => (node / wide).is_multiple_of(high),
+    }
+}
+
+/// The line of a link that leaves the node at this place.
+fn bar((x, y): (f64, f64), (dimension, positive): (u8, bool), ends: bool, pitch: f64) -> Bar {
+    let (start, line, middle) = (NODE * pitch, LINE * pitch, MIDDLE * pitch);
+    let length = if ends { EDGE * pitch - start } else { pitch - 2.0 * start };
+    // Below (or right of) the middle where it leads right (or up): traffic keeps to the right.
+    let aside = if positive { middle } else { -middle - line };
+    match dimension {
+        b'X' => {
+            let x = if positive { x + start } else { x - start - length };
+            Bar { x, y: y + aside, width: length, height: line }
+        }
+        b'Y' => {
+            let y = if positive { y - start - length } else { y + start };
+            Bar { x: x + aside, y, width: line, height: length }
+        }
+        _ => Bar { x: if positive { x } else { x - start }, y: y - start, width: start, height: 2.0 * start },
+    }
+}
+
+/// Columns of planes that make the whole about square.
+fn columns(planes: usize, shape: f64) -> usize {
+    let off = |columns: usize| {
+        let lines = planes.div_ceil(columns);
+        (columns as f64 * shape / lines as f64).ln().abs()
+    };
+    (1..=planes).min_by(|&a, &b| off(a).total_cmp(&off(b))).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_a_pair_stand_beside_each_other() {
+        let (here, there) = ((100.0, 100.0), (190.0, 100.0));
+        let right = bar(here, (b'X', true), false, 90.0);
+        let left = bar(there, (b'X', false), false, 90.0);
+        assert!((right.x - left.x).abs() < 1e-9 && (right.width - left.width).abs() < 1e-9);
+        assert!(right.y > 100.0 && left.y + left.height < 100.0, "traffic keeps to the right");
+        let up = bar(here, (b'Y', true), false, 90.0);
+        assert!(up.x > 100.0 && up.y + up.height < 100.0, "up is towards smaller y of the picture, on its right");
+    }
+
+    #[test]
+    fn planes_fill_a_square() {
+        assert_eq!((columns(1, 1.0), columns(4, 1.0), columns(8, 1.0)), (1, 2, 3));
+        assert_eq!(columns(4, 8.0), 1);
+    }
+}

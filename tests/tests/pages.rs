@@ -1,0 +1,160 @@
+//! Every block of commands in README, documents, book and examples is run as it stands, or says why it is not.
+//!
+//! The blocks of a page run one after another in one folder, by a shell. What a `console` block of the book prints is
+//! compared with what is shown, where a line `...` stands for any lines; what those of the README and the examples print is
+//! compared figure by figure in `readme.rs`.
+
+#![allow(clippy::print_stdout, reason = "the table of what is run is for who runs the tests")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tests::pages::{Block, Fate, blocks, pages, sessions, shell};
+use tests::shared::workspace;
+
+/// All pages with commands, but for the reference, which the command itself writes.
+fn all() -> Vec<PathBuf> {
+    let root = workspace();
+    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].iter().map(|name| root.join(name)).collect();
+    found.extend(pages(&root.join("docs")));
+    found.extend(pages(&root.join("examples")));
+    found.retain(|path| !path.starts_with(root.join("docs/book/src/reference")));
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// True if `printed` is `shown`, whose lines `...` stand for any lines.
+fn matches(shown: &[String], printed: &[&str]) -> bool {
+    match (shown, printed) {
+        ([], printed) => printed.is_empty(),
+        ([any, shown @ ..], _) if any == "..." => (0..=printed.len()).any(|at| matches(shown, &printed[at..])),
+        ([one, shown @ ..], [first, printed @ ..]) => one.trim_end() == first.trim_end() && matches(shown, printed),
+        _ => false,
+    }
+}
+
+/// Runs a block, and compares what it prints if `compare`.
+#[track_caller]
+fn follow(folder: &Path, place: &str, block: &Block, compare: bool) {
+    let done = |commands: &str| {
+        let output = shell(folder, commands);
+        let text = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+        assert!(output.status.success(), "{place}: `{commands}`: {}\n{text}", output.status);
+        text
+    };
+    if let Some(before) = &block.before {
+        done(before);
+    }
+    if !block.console {
+        done(&block.text);
+        return;
+    }
+    for (command, shown) in sessions(&block.text) {
+        let text = done(&command);
+        let printed: Vec<&str> = text.lines().collect();
+        assert!(!compare || matches(&shown, &printed), "{place}: `{command}` prints:\n{text}");
+    }
+}
+
+/// Follows all pages; blocks that are long only if `long`.
+fn follow_all(long: bool) {
+    let book = workspace().join("docs/book");
+    let (mut run, mut later, mut not) = (0, 0, 0);
+    println!("{:<44} {:>4} {:>5} {:>8}", "page", "run", "long", "not run");
+    for path in all() {
+        let page = read(&path);
+        let name = path.strip_prefix(workspace()).unwrap().display().to_string();
+        let found = blocks(&page);
+        let of = |wanted: fn(&Fate) -> bool| found.iter().filter(|block| wanted(&block.fate)).count();
+        let counts =
+            [of(|fate| *fate == Fate::Run), of(|fate| *fate == Fate::Long), of(|fate| matches!(fate, Fate::Not(_)))];
+        if found.is_empty() {
+            continue;
+        }
+        println!("{name:<44} {:>4} {:>5} {:>8}", counts[0], counts[1], counts[2]);
+        (run, later, not) = (run + counts[0], later + counts[1], not + counts[2]);
+        let folder = tempfile::tempdir().unwrap();
+        for block in &found {
+            let place = format!("{name}:{}", block.line);
+            match &block.fate {
+                Fate::Not(why) => println!("    not run, line {}: {why}", block.line),
+                Fate::Long if !long => {}
+                // Long ones need what the page has made before them.
+                Fate::Run | Fate::Long => follow(folder.path(), &place, block, path.starts_with(&book)),
+            }
+        }
+    }
+    println!("{:<44} {run:>4} {later:>5} {not:>8}", "all");
+    assert!(run > 30 && not < 20, "most commands are run: {run} of {}", run + later + not);
+}
+
+#[test]
+fn commands_of_all_pages_run() {
+    follow_all(false);
+}
+
+#[test]
+#[ignore = "minutes: sweeps of the pages too"]
+fn long_commands_of_all_pages_run() {
+    follow_all(true);
+}
+
+/// A command that is not run on the page that users read first would be a promise that nobody holds.
+#[test]
+fn readme_book_and_examples_run_all_but_a_few() {
+    let of = |path: &PathBuf| {
+        let found = blocks(&read(path)).into_iter().filter(|block| matches!(block.fate, Fate::Not(_)));
+        found.map(|block| format!("{}:{}", path.display(), block.line)).collect::<Vec<_>>()
+    };
+    let (book, examples) = (workspace().join("docs/book"), workspace().join("examples"));
+    let first = |path: &&PathBuf| path.ends_with("README.md") || path.starts_with(&book) || path.starts_with(&examples);
+    let not: Vec<String> = all().iter().filter(first).flat_map(of).collect();
+    assert!(not.len() <= 3, "the test suite itself, and two blocks for a cluster: {not:#?}");
+}
+
+/// The examples of `fsin COMMAND --help`, without what stands beside them.
+fn examples_of(command: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = shell(folder.path(), &format!("fsin {command} --help"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| !line.is_empty());
+    let examples: Vec<String> = lines.map(|line| line.trim().split("   ").next().unwrap().to_owned()).collect();
+    assert!(examples.iter().all(|line| line.starts_with("fsin ")), "an example on one line each: {examples:#?}");
+    assert!(!examples.is_empty(), "{command}");
+    examples
+}
+
+fn examples_of_the_help_run(commands: &[&str]) {
+    for command in commands {
+        for example in examples_of(command) {
+            let folder = tempfile::tempdir().unwrap();
+            // What the examples take for granted.
+            let before = match () {
+                () if example.contains("--trace lu.S") => "cp examples/npb-mg/mg.S.16.ti.tar.xz lu.S.16.ti.tar.xz",
+                () if example.contains("--resume") => "fsin sweep --load 0.1,0.2 --cycles 500 -q -o r",
+                () if example.contains("commands") => "printf 'load = [0.1, 0.2]\ncycles = 500\n' > e.toml",
+                () => "true",
+            };
+            // Who has no `parallel` takes a shell.
+            let line = format!("{before}\n{}", example.replace("| parallel", "| sh"));
+            let output = shell(folder.path(), &line);
+            assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+            println!("{example}");
+        }
+    }
+}
+
+#[test]
+fn examples_of_run_and_saturation_run() {
+    examples_of_the_help_run(&["run", "saturation"]);
+}
+
+#[test]
+#[ignore = "minutes: sweeps"]
+fn examples_of_sweep_run() {
+    examples_of_the_help_run(&["sweep"]);
+}
