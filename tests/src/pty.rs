@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a command on it.
 pub struct Terminal {
-    controller: File,
+    controller: Option<File>,
+    /// True once nobody is to read any longer what the command writes.
+    over: Arc<AtomicBool>,
+    reader: Option<thread::JoinHandle<()>>,
     /// Kept open, to see in what state the command leaves it.
     terminal: OwnedFd,
     parser: Arc<Mutex<vt100::Parser>>,
@@ -32,10 +36,13 @@ impl Terminal {
     /// # Panics
     /// When there are no pseudo-terminals.
     pub fn start(program: &Path, words: &[&str], stdout: &Path, (columns, rows): (u16, u16)) -> Option<Self> {
-        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        // No command inherits the window: it is closed when this process closes it.
+        let controller =
+            openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
         grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a pseudo-terminal can be used");
         let name = ptsname(&controller, Vec::new()).expect("a pseudo-terminal has a name");
-        let terminal = open(&name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("a terminal can be opened");
+        let terminal = open(&name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())
+            .expect("a terminal can be opened");
         let side = || Stdio::from(terminal.try_clone().expect("descriptors"));
         let out = File::create(stdout).expect("results can be written");
         // The terminal controls the command, as one in a window does: a change of size is a signal.
@@ -58,16 +65,18 @@ impl Terminal {
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let controller = File::from(controller);
         let (mut reader, fed) = (controller.try_clone().expect("descriptors"), Arc::clone(&parser));
-        thread::spawn(move || {
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(read) = reader.read(&mut bytes) {
-                if read == 0 {
+                if read == 0 || is_over.load(Ordering::Relaxed) {
                     return;
                 }
                 fed.lock().unwrap_or_else(PoisonError::into_inner).process(&bytes[..read]);
             }
         });
-        let terminal = Self { controller, terminal, parser, child };
+        let terminal = Self { controller: Some(controller), over, reader: Some(reader), terminal, parser, child };
         terminal.resize((columns, rows));
         Some(terminal)
     }
@@ -77,7 +86,26 @@ impl Terminal {
     /// # Panics
     /// When the terminal is gone.
     pub fn press(&mut self, keys: &str) {
-        self.controller.write_all(keys.as_bytes()).expect("the terminal takes keys");
+        self.controller().write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    fn controller(&self) -> &File {
+        self.controller.as_ref().expect("the terminal has not been hung up")
+    }
+
+    /// Closes the window while the command draws on it.
+    ///
+    /// # Panics
+    /// When the command does not draw.
+    pub fn hang_up(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let reader = self.reader.take().expect("it is hung up once");
+        let since = Instant::now();
+        while !reader.is_finished() {
+            assert!(since.elapsed() < PATIENCE, "nothing is drawn:\n{}", self.screen());
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.controller = None;
     }
 
     /// Changes the size.
@@ -87,7 +115,7 @@ impl Terminal {
     pub fn resize(&self, (columns, rows): (u16, u16)) {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         self.parser.lock().unwrap_or_else(PoisonError::into_inner).screen_mut().set_size(rows, columns);
-        tcsetwinsize(&self.controller, size).expect("the terminal has a size");
+        tcsetwinsize(self.controller(), size).expect("the terminal has a size");
     }
 
     /// What stands on the screen.

@@ -111,11 +111,71 @@ fn a_signal_ends_the_run_and_gives_the_terminal_back() {
 }
 
 #[test]
+fn a_window_that_is_closed_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut terminal) = start(folder.path(), ENDLESS) else { return };
+    terminal.wait_for("RUNNING");
+    terminal.hang_up();
+    assert_eq!(terminal.wait().code(), Some(130));
+    assert_eq!(result(folder.path())["complete"], false);
+}
+
+#[test]
 fn a_tui_without_a_terminal_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), "run --tui");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--monitor ADDRESS"));
+}
+
+/// Starts guests of these nodes, which follow the script in the folder.
+fn guests(folder: &Path, nodes: &str) -> std::process::Child {
+    let address = format!("unix:{}", folder.join("socket").display());
+    let mut command = tests::command::fsin(folder);
+    command.args(["guest", "--connect", &address, "--node", nodes, "script"]);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().expect("guests start")
+}
+
+#[test]
+fn live_guests_come_play_and_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "repeat 2000\n  send next 1024\n  receive\n  advance 1us\nend\n";
+    std::fs::write(folder.path().join("script"), script).unwrap();
+    let line = format!("serve --listen unix:{} --topology torus:4", folder.path().join("socket").display());
+    let mut alone = tests::command::fsin(folder.path());
+    let alone = alone.args(line.split(' ')).stderr(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    let alone = alone.spawn().unwrap();
+    guests(folder.path(), "0..3").wait().unwrap();
+    let alone: Value = serde_json::from_slice(&alone.wait_with_output().unwrap().stdout).unwrap();
+
+    let words: Vec<&str> = line.split(' ').chain(["--tui"]).collect();
+    let Some(mut terminal) = start(folder.path(), &words) else { return };
+    terminal.wait_for("0 of 4 nodes have one");
+    let mut first = guests(folder.path(), "0..2");
+    terminal.wait_for("3 of 4 nodes have one");
+    terminal.press("5");
+    terminal.wait_for("when all have come");
+    terminal.press("p");
+    terminal.wait_for("it will begin paused");
+    let mut last = guests(folder.path(), "3");
+    let paused = cycle(&terminal.wait_for("PAUSED"));
+    terminal.wait_for("4 guests, 4 connected");
+    terminal.press("S");
+    terminal.wait_until("later", |screen| screen.contains("PAUSED") && cycle(screen) > paused);
+    terminal.press("6");
+    terminal.wait_for("for guests of 4 nodes");
+    terminal.press("5p");
+    terminal.wait_for("ENDED");
+    terminal.wait_for("4 guests, 0 connected");
+    terminal.press("q");
+    assert_eq!(terminal.wait().code(), Some(0));
+    terminal.check_restored();
+    assert!(first.wait().unwrap().success() && last.wait().unwrap().success());
+    let watched = result(folder.path());
+    for name in ["digest", "cycles", "messages"] {
+        assert!(!alone[name].is_null(), "{name}");
+        assert_eq!(alone[name], watched[name], "{name}");
+    }
 }
 
 #[test]

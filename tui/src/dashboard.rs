@@ -9,18 +9,22 @@ use ratatui::crossterm::event::{self, Event};
 
 use crate::app::{App, Command};
 use crate::terminal::{Screen, is_taken};
-use crate::view::Snapshot;
+use crate::view::{About, Change, Snapshot};
 
 mod live;
 mod recording;
+mod sweeping;
 mod viewer;
 
 pub use live::Live;
 pub use recording::Recording;
+pub use sweeping::Sweeping;
 pub use viewer::Viewer;
 
 /// How often keys and snapshots are looked for.
 const TICK: Duration = Duration::from_millis(50);
+/// How long a notice hides the state of the run.
+const NOTICE: Duration = Duration::from_secs(4);
 /// How often a picture is drawn at most.
 const FRAME: Duration = Duration::from_millis(100);
 
@@ -31,6 +35,10 @@ pub enum News {
     Nothing,
     /// A snapshot.
     Snapshot(Arc<Snapshot>),
+    /// Another run: snapshots are of it from now on.
+    Run(Arc<About>),
+    /// Something has happened to the sweep.
+    Sweep(Change),
     /// Nothing more will come, and it should not be looked at any longer.
     Over,
     /// The connection has broken.
@@ -65,6 +73,7 @@ pub enum Ending {
 pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Result<Ending> {
     let mut screen = Screen::take()?;
     let mut drawn: Option<Instant> = None;
+    let mut noticed: Option<Instant> = None;
     let mut dirty = true;
     loop {
         loop {
@@ -72,6 +81,13 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
                 News::Nothing => break,
                 News::Snapshot(snapshot) => {
                     app.push(snapshot);
+                    dirty = true;
+                }
+                News::Run(about) => app.begin(about),
+                News::Sweep(change) => {
+                    if let Some(sweep) = &mut app.sweep {
+                        sweep.apply(change);
+                    }
                     dirty = true;
                 }
                 News::Over => return Ok(Ending::Left),
@@ -88,6 +104,12 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
             // Another thread has panicked, or the process is about to end.
             return Ok(Ending::Left);
         }
+        match noticed {
+            _ if app.notice.is_none() => noticed = None,
+            None => noticed = Some(Instant::now()),
+            Some(since) if since.elapsed() >= NOTICE => (app.notice, dirty) = (None, true),
+            Some(_) => {}
+        }
         if dirty && drawn.is_none_or(|at| at.elapsed() >= FRAME) {
             screen.draw(app)?;
             drawn = Some(Instant::now());
@@ -99,11 +121,14 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
             match event::read()? {
                 Event::Key(key) => {
                     // A key is answered at once.
-                    (dirty, drawn) = (true, None);
+                    (dirty, drawn, noticed) = (true, None, None);
                     match app.key(key) {
                         Some(Command::Leave) => return Ok(Ending::Left),
                         Some(Command::Abort) => return Ok(Ending::Aborted),
-                        Some(command) => app.notice = source.command(command),
+                        Some(command) => {
+                            let said = source.command(command);
+                            app.notice = said.or(app.notice.take());
+                        }
                         None => {}
                     }
                 }

@@ -32,6 +32,13 @@ pub fn is_taken() -> bool {
     TAKEN.load(Ordering::Acquire)
 }
 
+/// True if the terminal that the dashboard has is there no more: its window was closed, or the connection to it was lost.
+/// Who waits for keys then may wait for ever.
+#[must_use]
+pub fn has_gone() -> bool {
+    is_taken() && !is_there()
+}
+
 /// Gives the terminal back, if it is taken.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::AcqRel) {

@@ -57,6 +57,17 @@ const SCALE: [Shade; LEVELS] = [
     ((0xfd, 0xe7, 0x25), 220, Color::White, true),
 ];
 
+/// Colours of curves: those of Okabe and Ito that are seen on dark backgrounds and on bright ones.
+const CURVES: [((u8, u8, u8), u8, Color); 7] = [
+    ((0x56, 0xb4, 0xe9), 74, Color::LightBlue),
+    ((0xe6, 0x9f, 0x00), 214, Color::Yellow),
+    ((0x00, 0xc0, 0x90), 36, Color::LightCyan),
+    ((0xcc, 0x79, 0xa7), 175, Color::LightMagenta),
+    ((0xd5, 0x5e, 0x00), 166, Color::LightRed),
+    ((0x00, 0x72, 0xb2), 25, Color::Blue),
+    ((0xf0, 0xe4, 0x42), 227, Color::LightYellow),
+];
+
 /// A thing that has a colour of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
@@ -152,6 +163,13 @@ impl Theme {
                 self.coloured(colour).add_modifier(Modifier::BOLD)
             }
         }
+    }
+
+    /// A curve among many: seven colours that come again. Its letter tells it from others of the same colour.
+    #[must_use]
+    pub fn curve(self, number: usize) -> Style {
+        let (rgb, indexed, sixteen) = CURVES[number % CURVES.len()];
+        self.coloured(self.pick(rgb, indexed, sixteen))
     }
 
     /// The letter and style of what a task is doing.

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use adapters::address::{Address, NotAnAddress};
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, value_parser};
 use fsin::dashboard::{Recorder, Watcher};
 use fsin::watch::Watch;
 use tui::app::{App, Mode};
-use tui::dashboard::{Ending, Live, show};
+use tui::dashboard::{Ending, Live, Source, show};
 use tui::feed::Feed;
 use tui::terminal;
 use tui::theme::{Depth, Theme};
@@ -64,13 +65,18 @@ pub(super) fn theme() -> Theme {
     Theme { depth: Depth::of(word("TERM").as_deref(), word("COLORTERM").as_deref(), plain) }
 }
 
+/// How often it is looked whether the user has left.
+const TICK: Duration = Duration::from_millis(10);
+
+/// What to do where there is no terminal for a run.
+pub(super) const ELSEWHERE: &str = "leave it out; or use --monitor ADDRESS, and `fsin top ADDRESS` elsewhere";
+
 /// Refuses a dashboard without a terminal.
-pub(super) fn need_terminal(what: &str) -> Result<(), Complaint> {
+pub(super) fn need_terminal(what: &str, remedy: &str) -> Result<(), Complaint> {
     if terminal::is_there() {
         return Ok(());
     }
-    let what = format!("{what} needs a terminal on stdin and stderr");
-    Err(Complaint::new(Exit::Usage, what, "leave it out; or use --monitor ADDRESS, and `fsin top ADDRESS` elsewhere"))
+    Err(Complaint::new(Exit::Usage, format!("{what} needs a terminal on stdin and stderr"), remedy))
 }
 
 /// An address on this machine, of this flag or argument.
@@ -109,7 +115,7 @@ impl Looking {
             return Ok(None);
         }
         if tui {
-            need_terminal("--tui")?;
+            need_terminal("--tui", ELSEWHERE)?;
         }
         let about = Arc::new(about());
         let feed = Feed::new();
@@ -159,7 +165,7 @@ impl Looking {
     /// The run is over, and this is to be said of it. Waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
         lines.iter().for_each(|line| self.feed.log(line));
-        match self.feed.newer(0, std::time::Duration::ZERO) {
+        match self.feed.newer(0, Duration::ZERO) {
             Some(_) if lines.is_empty() => {}
             Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
             // It failed before it began.
@@ -171,13 +177,7 @@ impl Looking {
         }
         let recorded = self.watcher.close_recording();
         if let Some(dashboard) = self.dashboard.take() {
-            match dashboard.join() {
-                Ok(Ok(Ending::Aborted)) => std::process::exit(Exit::Interrupted as i32),
-                Ok(Ok(_)) => {}
-                Ok(Err(error)) => output::tell(&format!("warning: the dashboard has failed: {error}")),
-                // Its message has been shown.
-                Err(_) => output::tell("warning: the dashboard has failed; the results have not"),
-            }
+            warn_of(join(dashboard));
         }
         recorded.map_err(|error| {
             let path = self.recording.take().unwrap_or_default();
@@ -195,15 +195,23 @@ impl Drop for Looking {
     }
 }
 
-/// The dashboard, on a thread of its own.
+/// The dashboard of a run, on a thread of its own.
 fn dashboard(
     about: &Arc<About>,
     feed: &Arc<Feed>,
     commands: Sender<tui::app::Command>,
     stop: &'static AtomicBool,
 ) -> Result<JoinHandle<std::io::Result<Ending>>, Complaint> {
-    let mut app = App::new(Arc::clone(about), Mode::Live, theme());
-    let mut source = Live::new(Arc::clone(feed), commands, stop);
+    let app = App::new(Arc::clone(about), Mode::Live, theme());
+    spawn(app, Live::new(Arc::clone(feed), commands, stop), stop)
+}
+
+/// Shows what comes from `source`, on a thread of its own.
+pub(super) fn spawn(
+    mut app: App,
+    mut source: impl Source + Send + 'static,
+    stop: &'static AtomicBool,
+) -> Result<JoinHandle<std::io::Result<Ending>>, Complaint> {
     let run = move || {
         let ending = show(&mut app, &mut source, stop);
         if matches!(ending, Ok(Ending::Aborted)) {
@@ -214,4 +222,33 @@ fn dashboard(
     thread::Builder::new().name("dashboard".to_owned()).spawn(run).map_err(|error| {
         Complaint::new(Exit::Failed, format!("--tui: no thread can be started: {error}"), "try again with less running")
     })
+}
+
+/// Says that a dashboard has failed.
+pub(super) fn warn_of(ending: Result<Ending, String>) {
+    if let Err(why) = ending {
+        output::tell(&format!("warning: {why}"));
+    }
+}
+
+/// Waits until the user has left the dashboard, or his terminal has gone.
+///
+/// # Errors
+/// The dashboard has failed, in words.
+pub(super) fn join(dashboard: JoinHandle<std::io::Result<Ending>>) -> Result<Ending, String> {
+    while !dashboard.is_finished() {
+        if terminal::has_gone() {
+            // The thread waits for keys that will never come; it ends with the process.
+            terminal::restore();
+            return Ok(Ending::Left);
+        }
+        thread::sleep(TICK);
+    }
+    match dashboard.join() {
+        Ok(Ok(Ending::Aborted)) => std::process::exit(Exit::Interrupted as i32),
+        Ok(Ok(ending)) => Ok(ending),
+        Ok(Err(error)) => Err(format!("the dashboard has failed: {error}")),
+        // Its message has been shown.
+        Err(_) => Err("the dashboard has failed; the results have not".to_owned()),
+    }
 }

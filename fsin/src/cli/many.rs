@@ -12,6 +12,7 @@ const SWEEP_EXAMPLES: &str = "Examples:
   fsin sweep --load 0.05..1.0/20 --routing bubble:smart,bubble:random --seeds 3 -o r
   fsin sweep --kernel bintree:tasks=64 --kernel butterfly:tasks=64 --vcs 3,4 -o k
   fsin sweep --resume -o r                         runs what is missing
+  fsin sweep e.toml -o r --tui                     shows the curves as they grow, and the points that run
   fsin sweep e.toml -o r --backend commands | parallel && fsin collect r
 
 A value may be a list (a,b,c; keys whose values have commas of their own are given several times) or a range
@@ -156,6 +157,14 @@ fn sweep() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("slurm: submit and leave; later, `fsin collect DIR`")
                 .help_heading("Run control"),
+        )
+        .arg(
+            Arg::new("tui")
+                .long("tui")
+                .action(ArgAction::SetTrue)
+                .conflicts_with("dry-run")
+                .help("Show the curves so far, the points, and those that run, on the terminal (backend local)")
+                .help_heading("Output"),
         )
         .arg(quiet())
         .arg(verbose("Also say on stderr when each point has run"))

@@ -27,6 +27,7 @@ mod rerun;
 mod run;
 mod saturation;
 mod serve;
+mod showing;
 mod sweep;
 mod top;
 mod topology;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
-use fsin::experiment::{Experiment, execute, execute_ideal};
+use fsin::experiment::{Experiment, execute, execute_ideal, execute_watched};
 use fsin::report::{Costs, figures, ideal_figures};
+use fsin::watch::Watch;
 use serde_json::{Map, Value};
 
 use super::{Complaint, Exit, manifest, memory};
@@ -21,16 +22,34 @@ pub(crate) fn perform(
     stop: &AtomicBool,
     alone: bool,
 ) -> Result<Option<Map<String, Value>>, Complaint> {
+    perform_watched(experiment, stop, alone, None)
+}
+
+/// As [`perform`], while `watch` looks at the run.
+///
+/// # Errors
+/// As [`perform`].
+pub(crate) fn perform_watched(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    alone: bool,
+    watch: Option<&mut dyn Watch>,
+) -> Result<Option<Map<String, Value>>, Complaint> {
     memory::check(experiment)?;
     // A defect in a model must not cost the other points of a sweep.
-    catch_unwind(AssertUnwindSafe(|| run(experiment, stop, alone))).unwrap_or_else(|panic| {
+    catch_unwind(AssertUnwindSafe(|| run(experiment, stop, alone, watch))).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let what = format!("the simulator panicked: {}", said.unwrap_or("without a message"));
         Err(Complaint::new(Exit::Failed, what, "this is a defect of fsin: please report it with the experiment"))
     })
 }
 
-fn run(experiment: &Experiment, stop: &AtomicBool, alone: bool) -> Result<Option<Map<String, Value>>, Complaint> {
+fn run(
+    experiment: &Experiment,
+    stop: &AtomicBool,
+    alone: bool,
+    watch: Option<&mut dyn Watch>,
+) -> Result<Option<Map<String, Value>>, Complaint> {
     let opening = manifest::Opening::new(experiment);
     let (process, thread, wall) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
     let costs = || Costs {
@@ -46,7 +65,11 @@ fn run(experiment: &Experiment, stop: &AtomicBool, alone: bool) -> Result<Option
         let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
         ideal_figures(experiment, &run, costs, manifest)
     } else {
-        let finished = execute(experiment, stop, &mut |_| {}).map_err(of_trouble)?;
+        let finished = match watch {
+            Some(watch) => execute_watched(experiment, stop, &mut |_| {}, watch),
+            None => execute(experiment, stop, &mut |_| {}),
+        };
+        let finished = finished.map_err(of_trouble)?;
         let costs = costs();
         let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
         figures(experiment, &finished, costs, manifest)

@@ -6,15 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
+use fsin::dashboard::of_result;
 use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
 use fsin::sweep::{
     Collected, Grid, Plan, Point, Slurm, Store, StoreError, collect, left_out, split_at_commas, write_results,
 };
+use fsin::watch::Watch;
 use serde_json::{Value, json};
+use tui::board::Board;
+use tui::view::PointState;
 
-use super::perform::perform;
+use super::perform::perform_watched;
 use super::progress::Points;
-use super::{Complaint, Exit, args, interrupt, output};
+use super::showing::{Showing, watcher};
+use super::{Complaint, Exit, args, interrupt, looking, output};
 
 /// Who runs points, by the names that `--backend` knows.
 pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
@@ -106,6 +111,11 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
 pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let root = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
     let store = Store::at(&root);
+    let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
+    let tui = matches.get_flag("tui");
+    if tui {
+        can_be_shown(backend)?;
+    }
     let plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
@@ -127,8 +137,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !store.exists() {
         store.create(&plan)?;
     }
-    let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
-    let lock = store.lock(true)?;
+    let mut lock = Some(store.lock(true)?);
     store.clean();
     let before = collect(&store, &plan)?;
     // Points without result are tried again; one that ended in a deadlock would do so again.
@@ -141,15 +150,16 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     store.note("begin", None, json!({ "points": plan.points.len(), "to_run": todo.len(), "backend": backend }));
     let jobs = matches.get_one::<usize>("jobs").copied();
     let stop = interrupt::listen()?;
+    let mut showing = None;
     match backend {
         "commands" => {
-            drop(lock);
+            drop(lock.take());
             commands(&store, &plan, &todo)?;
             return Ok(Exit::Done);
         }
         "slurm" => {
             // Its tasks share the folder.
-            drop(lock);
+            drop(lock.take());
             let options = matches.get_many::<String>("slurm-option").into_iter().flatten().cloned().collect();
             let pack = matches.get_one::<usize>("pack").copied().unwrap_or(1);
             let threads = plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?;
@@ -162,12 +172,21 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let threads = plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?;
             let processors = || std::thread::available_parallelism().map_or(1, usize::from);
             let jobs = jobs.unwrap_or_else(|| (processors() / threads).max(1));
-            locally(&store, &plan, &todo, jobs, stop, quiet, matches.get_flag("verbose"))?;
+            if tui {
+                showing = Some(Showing::begin(&store, &plan, &before, jobs, stop)?);
+            }
+            let watched = Watched { board: showing.as_ref().and_then(Showing::board), stop };
+            locally(&store, &plan, &todo, jobs, watched, quiet, matches.get_flag("verbose"))?;
         }
     }
     let collected = collect(&store, &plan)?;
     write_results(&store, &plan, &collected)?;
     store.note("end", None, json!({ "results": collected.rows.len(), "failed": collected.failed.len(), "missing": collected.missing.len() }));
+    // The results are there, and the folder is free, however long somebody looks at them.
+    drop(lock.take());
+    if let Some(showing) = showing {
+        showing.end(&plan, &collected);
+    }
     if !quiet {
         summary(&store, &plan, &collected);
     }
@@ -176,6 +195,37 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Ok(Exit::Interrupted);
     }
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}
+
+/// Refuses a dashboard where there is nothing to look at, or nowhere to show it.
+fn can_be_shown(backend: &str) -> Result<(), Complaint> {
+    if backend != "local" {
+        let what = format!("--tui shows points that run in this process, and --backend {backend} runs them elsewhere");
+        let remedy = "leave it out, or use --backend local; `fsin collect DIR` tells how far the others are";
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
+    looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")
+}
+
+/// Who looks at points, and may end them.
+#[derive(Clone, Copy)]
+struct Watched<'a> {
+    /// Where is said what becomes of points, if somebody wants to know.
+    board: Option<&'a Board>,
+    stop: &'a AtomicBool,
+}
+
+impl Watched<'_> {
+    fn is_over(self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// A point has become this.
+    fn tell(self, index: usize, state: PointState) {
+        if let Some(board) = self.board {
+            board.became(index, state);
+        }
+    }
 }
 
 /// Lists the points, without running any: identity and values.
@@ -209,7 +259,7 @@ fn locally(
     plan: &Plan,
     todo: &[usize],
     jobs: usize,
-    stop: &AtomicBool,
+    watched: Watched<'_>,
     quiet: bool,
     verbose: bool,
 ) -> Result<(), Complaint> {
@@ -224,7 +274,12 @@ fn locally(
     queue.sort_by(|&a, &b| load(b).partial_cmp(&load(a)).unwrap_or(std::cmp::Ordering::Equal).then(b.cmp(&a)));
     let shared = Mutex::new((queue, saturated));
     let trouble: Mutex<Option<Complaint>> = Mutex::new(None);
-    let points = Points::new(quiet, todo.len());
+    let points = Points::new(quiet || watched.board.is_some(), todo.len());
+    let say = |line: String| match watched.board {
+        Some(board) => board.say(line),
+        None if verbose => points.say(&line),
+        None => {}
+    };
     let alone = jobs == 1;
     let take = || {
         let mut shared = shared.lock().ok()?;
@@ -233,26 +288,24 @@ fn locally(
             if !left_out(plan, &shared.1)[index] {
                 return Some(index);
             }
+            watched.tell(index, PointState::LeftOut);
             points.skip();
         }
     };
     let work = || {
-        while !stop.load(Ordering::Relaxed) {
+        while !watched.is_over() {
             let Some(index) = take() else { return };
             let point = &plan.points[index];
-            match one(store, point, stop, alone) {
+            match one(store, (index, point), watched, alone) {
                 Ok(Ran::Interrupted) => return,
                 // The summary names failures at the end.
-                Ok(Ran::Failed(why)) if verbose => points.say(&format!("failed: {}: {why}", plan.describe(point))),
-                Ok(Ran::Failed(_)) => {}
+                Ok(Ran::Failed(why)) => say(format!("failed: {}: {why}", plan.describe(point))),
                 Ok(Ran::Done { saturated, seconds }) => {
                     if let Ok(mut shared) = shared.lock() {
                         shared.1[index] = Some(saturated);
                     }
-                    if verbose {
-                        let said = if saturated { ", saturated" } else { "" };
-                        points.say(&format!("{}: {seconds:.2} s{said}", plan.describe(point)));
-                    }
+                    let said = if saturated { ", saturated" } else { "" };
+                    say(format!("{}: {seconds:.2} s{said}", plan.describe(point)));
                 }
                 Err(complaint) => {
                     if let Ok(mut trouble) = trouble.lock() {
@@ -281,7 +334,7 @@ enum Ran {
 }
 
 /// Runs a point and keeps its result, or why there is none.
-fn one(store: &Store, point: &Point, stop: &AtomicBool, alone: bool) -> Result<Ran, Complaint> {
+fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alone: bool) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     store.note("start", Some(point), Value::Null);
     let result = match point.resolve() {
@@ -289,7 +342,11 @@ fn one(store: &Store, point: &Point, stop: &AtomicBool, alone: bool) -> Result<R
             let what = "its input files, or this version's defaults, are not those that it was planned with";
             Err(Complaint::new(Exit::Failed, what, "sweep into a new folder"))
         }
-        Ok(experiment) => perform(&experiment, stop, alone || experiment.threads > 1),
+        Ok(experiment) => {
+            let mut watcher = watcher(watched.board, index, &experiment, watched.stop);
+            let watch = watcher.as_mut().map(|watcher| watcher as &mut dyn Watch);
+            perform_watched(&experiment, watched.stop, alone || experiment.threads > 1, watch)
+        }
         Err(error) => Err(error.into()),
     };
     match result {
@@ -297,16 +354,21 @@ fn one(store: &Store, point: &Point, stop: &AtomicBool, alone: bool) -> Result<R
             store.keep(point, &figures)?;
             let seconds = begun.elapsed().as_secs_f64();
             store.note("done", Some(point), json!({ "seconds": seconds }));
+            watched.tell(index, of_result(&figures, Some(seconds)));
             if let Value::Object(failure) = &figures.get("failure").unwrap_or(&Value::Null) {
                 return Ok(Ran::Failed(failure.get("what").and_then(Value::as_str).unwrap_or("").to_owned()));
             }
             Ok(Ran::Done { saturated: figures.get("saturated") == Some(&Value::Bool(true)), seconds })
         }
-        Ok(None) => Ok(Ran::Interrupted),
+        Ok(None) => {
+            watched.tell(index, PointState::Waiting);
+            Ok(Ran::Interrupted)
+        }
         Err(complaint) => {
             let why = complaint.to_string();
             store.fail(point, &why)?;
             store.note("failed", Some(point), json!({ "why": why }));
+            watched.tell(index, PointState::Failed(why.clone()));
             Ok(Ran::Failed(why))
         }
     }
@@ -408,7 +470,8 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
         if store.result(point)?.is_some() {
             continue;
         }
-        match one(&store, point, stop, true)? {
+        let unseen = Watched { board: None, stop };
+        match one(&store, (0, point), unseen, true)? {
             Ran::Done { .. } => {}
             Ran::Interrupted => return Ok(Exit::Interrupted),
             Ran::Failed(why) => {

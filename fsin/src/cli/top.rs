@@ -14,7 +14,7 @@ use adapters::address::Address;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tui::app::{App, Mode, Screen};
-use tui::dashboard::{Ending, Recording, Source, Viewer, show};
+use tui::dashboard::{Ending, Recording, Source, Viewer};
 use tui::stream::{Reader, StreamError, write_about, write_snapshot};
 use tui::theme::{Depth, Theme};
 use tui::view::RunState;
@@ -106,8 +106,8 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
             return draw(matches, reader, picture, from);
         }
         let about = Arc::new(reader.about().clone());
-        let mut recording = Recording::new(reader).map_err(|error| unreadable(from, &error))?;
-        return look(App::new(about, Mode::Replay, looking::theme()), &mut recording, from);
+        let recording = Recording::new(reader).map_err(|error| unreadable(from, &error))?;
+        return look(App::new(about, Mode::Replay, looking::theme()), recording, from);
     }
     if picture.is_some() {
         let what = format!("--svg draws a recording, and there is no file {from}");
@@ -116,17 +116,15 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let word = if kind.is_some() { format!("unix:{from}") } else { from.to_owned() };
     let reader = connect(&word)?;
     let about = Arc::new(reader.about().clone());
-    let mut viewer = Viewer::new(reader).map_err(|error| unreadable(from, &error.into()))?;
-    look(App::new(about, Mode::Viewer, looking::theme()), &mut viewer, from)
+    let viewer = Viewer::new(reader).map_err(|error| unreadable(from, &error.into()))?;
+    look(App::new(about, Mode::Viewer, looking::theme()), viewer, from)
 }
 
-fn look(mut app: App, source: &mut dyn Source, from: &str) -> Result<Exit, Complaint> {
-    looking::need_terminal("fsin top")?;
+fn look(app: App, source: impl Source + Send + 'static, from: &str) -> Result<Exit, Complaint> {
+    looking::need_terminal("fsin top", looking::ELSEWHERE)?;
     let stop = interrupt::listen()?;
-    let failed = |error: io::Error| {
-        Complaint::new(Exit::Failed, format!("the terminal has failed: {error}"), "use another terminal")
-    };
-    match show(&mut app, source, stop).map_err(failed)? {
+    let ending = looking::join(looking::spawn(app, source, stop)?);
+    match ending.map_err(|why| Complaint::new(Exit::Failed, why, "use another terminal"))? {
         Ending::Lost(why) => {
             let remedy = "the run may have been killed; look at what it has said itself";
             Err(Complaint::new(Exit::Failed, format!("{from}: {why}"), remedy))

@@ -88,7 +88,9 @@ fn title(experiment: &Experiment) -> String {
     let traffic = match &experiment.traffic {
         Traffic::Synthetic(_) if word("load").is_empty() => word("traffic").to_owned(),
         Traffic::Synthetic(_) => format!("{} {} load {}", word("traffic"), word("temporal"), word("load")),
-        Traffic::Trace { path, .. } => format!("trace {}", path.display()),
+        Traffic::Trace { path, .. } => {
+            format!("trace {}", path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+        }
         Traffic::Kernel { spec, .. } => format!("kernel {spec}"),
         Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
     };

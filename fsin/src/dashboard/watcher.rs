@@ -83,6 +83,8 @@ impl<'a> Watcher<'a> {
             Command::Step(cycles) => self.hold = Some(clock.saturating_add(cycles)),
             Command::RunTo(cycle) => self.hold = Some(cycle),
             Command::Limit(limit) => self.limit = limit.map(|limit| (limit.max(1), Instant::now(), clock)),
+            // The dashboard shows another run.
+            Command::Watch(_) => {}
             // The stop flag says so.
             Command::Quit | Command::Leave | Command::Abort => self.hold = None,
         }

@@ -52,10 +52,12 @@ pub fn reproducible(figures: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Why a result is a failure, if it is one.
-fn failure(figures: &Map<String, Value>) -> Option<String> {
+pub(crate) fn failure(figures: &Map<String, Value>) -> Option<String> {
     match figures.get("failure") {
         Some(Value::Object(failure)) => failure.get("what").and_then(Value::as_str).map(str::to_owned),
-        _ if figures.get("complete") == Some(&json!(false)) && figures["experiment"]["strict"] == json!(true) => {
+        _ if figures.get("complete") == Some(&json!(false))
+            && figures.get("experiment").is_some_and(|of| of["strict"] == json!(true)) =>
+        {
             Some("the limit of cycles ended the run".to_owned())
         }
         _ => None,

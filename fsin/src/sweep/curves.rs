@@ -56,24 +56,13 @@ impl Curves {
     /// the first that varies; without any, the load.
     #[must_use]
     pub fn of(plan: &Plan, collected: &Collected) -> Self {
-        let candidates = || plan.axes.iter().enumerate().filter(|(_, axis)| axis.key != "seed");
-        let along = plan
-            .axis("load")
-            .or_else(|| candidates().find(|(_, axis)| is_numeric(axis)).map(|(at, _)| at))
-            .or_else(|| candidates().next().map(|(at, _)| at));
+        let along = along(plan);
         let axis = along.map(|at| &plan.axes[at]);
         let numeric = axis.is_none_or(is_numeric);
         let mut curves: Vec<Curve> = Vec::new();
         for (number, row) in collected.rows.iter().enumerate() {
             let values = &plan.points[row.index].values;
-            let settings: Vec<(String, String)> = plan
-                .axes
-                .iter()
-                .zip(values)
-                .enumerate()
-                .filter(|&(at, (axis, _))| Some(at) != along && axis.key != "seed")
-                .map(|(_, (axis, value))| (axis.key.clone(), value.clone()))
-                .collect();
+            let settings = settings(plan, along, values);
             let (x, word) = match (along, axis) {
                 (Some(at), Some(axis)) => (position(axis, &values[at], numeric), values[at].clone()),
                 _ => {
@@ -84,8 +73,7 @@ impl Curves {
             let curve = match curves.iter().position(|curve| curve.settings == settings) {
                 Some(at) => &mut curves[at],
                 None => {
-                    let label = settings.iter().map(|(key, value)| label(key, value)).collect::<Vec<_>>().join(", ");
-                    curves.push(Curve { label, settings, spots: Vec::new() });
+                    curves.push(Curve { label: legend(&settings), settings, spots: Vec::new() });
                     let last = curves.len() - 1;
                     &mut curves[last]
                 }
@@ -133,11 +121,35 @@ impl Spot {
     }
 }
 
-fn is_numeric(axis: &PlanAxis) -> bool {
+/// The axis along which curves are drawn: the load if it varies, else the first setting that varies and is a number, else
+/// the first that varies; not the seed.
+pub(crate) fn along(plan: &Plan) -> Option<usize> {
+    let candidates = || plan.axes.iter().enumerate().filter(|(_, axis)| axis.key != "seed");
+    plan.axis("load")
+        .or_else(|| candidates().find(|(_, axis)| is_numeric(axis)).map(|(at, _)| at))
+        .or_else(|| candidates().next().map(|(at, _)| at))
+}
+
+/// The settings that tell a curve from others, at a point of these values.
+pub(crate) fn settings(plan: &Plan, along: Option<usize>, values: &[String]) -> Vec<(String, String)> {
+    let pairs = plan.axes.iter().zip(values).enumerate();
+    pairs
+        .filter(|&(at, (axis, _))| Some(at) != along && axis.key != "seed")
+        .map(|(_, (axis, value))| (axis.key.clone(), value.clone()))
+        .collect()
+}
+
+/// The name of the curve of these settings.
+pub(crate) fn legend(settings: &[(String, String)]) -> String {
+    settings.iter().map(|(key, value)| label(key, value)).collect::<Vec<_>>().join(", ")
+}
+
+pub(crate) fn is_numeric(axis: &PlanAxis) -> bool {
     axis.values.iter().all(|value| value.parse::<f64>().is_ok())
 }
 
-fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
+/// Where a value stands on an axis.
+pub(crate) fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
     match value.parse() {
         Ok(number) if numeric => number,
         _ => axis.values.iter().position(|known| known == value).unwrap_or(0) as f64,

@@ -18,9 +18,11 @@ mod statistics;
 mod stop;
 mod store;
 
+pub(crate) use collect::failure;
 pub use collect::{Collected, Row, collect, reproducible, write_results};
 pub use compare::{Difference, Verdict, compare};
 pub use curves::{Curve, Curves, Spot, Value};
+pub(crate) use curves::{along, is_numeric, legend, position, settings};
 pub use grid::{Axis, Grid, split_at_commas};
 pub use load::open;
 pub use plan::{Plan, PlanAxis, Point};

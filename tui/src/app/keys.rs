@@ -32,14 +32,19 @@ impl App {
         }
         match key.code {
             KeyCode::Char('q') => return self.quit(),
-            KeyCode::Esc => self.focus = None,
+            key if self.screen == Screen::Sweep && self.choose(key) => {}
+            KeyCode::Esc => (self.focus, self.chosen) = (None, None),
+            KeyCode::Enter if self.screen == Screen::Sweep => return self.watch_chosen(),
+            KeyCode::Char('w') => return self.watch_next(),
             KeyCode::Char('?' | 'h') | KeyCode::F(1) => self.help = true,
-            KeyCode::Char(digit @ '1'..='6') => self.show(Screen::ALL[digit as usize - '1' as usize]),
-            KeyCode::Tab => self.show(self.screen.turned(1)),
-            KeyCode::BackTab => self.show(self.screen.turned(Screen::ALL.len() - 1)),
-            KeyCode::Char('p' | ' ') => {
-                return Some(if self.state() == RunState::Paused { Command::Resume } else { Command::Pause });
+            KeyCode::Char(digit @ '1'..='7') => {
+                if let Some(&screen) = self.screens().get(digit as usize - '1' as usize) {
+                    self.show(screen);
+                }
             }
+            KeyCode::Tab => self.show(self.turned(1)),
+            KeyCode::BackTab => self.show(self.turned(self.screens().len() - 1)),
+            KeyCode::Char('p' | ' ') => return Some(self.pause()),
             KeyCode::Char('s') => return Some(Command::Step(1)),
             KeyCode::Char('S') => return Some(Command::Step(LONG_STEP)),
             KeyCode::Char('g') => self.prompt = Some(Prompt::new(Question::RunTo)),
@@ -66,23 +71,45 @@ impl App {
         None
     }
 
-    fn show(&mut self, screen: Screen) {
+    fn turned(&self, by: usize) -> Screen {
+        let screens = self.screens();
+        let at = screens.iter().position(|&screen| screen == self.screen).unwrap_or(0);
+        screens[(at + by) % screens.len()]
+    }
+
+    pub(super) fn show(&mut self, screen: Screen) {
         self.screen = screen;
         self.scroll = 0;
     }
 
+    /// Stops time, or lets it go on; before there is any, it will begin stopped.
+    fn pause(&mut self) -> Command {
+        let starting = self.mode == Mode::Live && self.state() == RunState::Starting && self.sweep.is_none();
+        if starting {
+            self.begins_paused = !self.begins_paused;
+            let words = if self.begins_paused { "it will begin paused (p: no)" } else { "it will not begin paused" };
+            self.notice = Some(words.to_owned());
+        }
+        if self.begins_paused || (!starting && self.state() != RunState::Paused) {
+            Command::Pause
+        } else {
+            Command::Resume
+        }
+    }
+
     fn quit(&mut self) -> Option<Command> {
-        if self.mode != Mode::Live || self.state() == RunState::Ended {
+        if self.mode != Mode::Live || self.is_over() {
             return Some(Command::Leave);
         }
-        self.prompt = Some(Prompt::new(Question::Quit));
+        let question = if self.sweep.is_some() { Question::QuitSweep } else { Question::Quit };
+        self.prompt = Some(Prompt::new(question));
         None
     }
 
     /// Ctrl-C: the first ends the run with partial results, the second ends the process.
     fn interrupt(&mut self) -> Command {
-        match (self.mode, self.state(), self.quitting) {
-            (Mode::Viewer | Mode::Replay, ..) | (Mode::Live, RunState::Ended, _) => Command::Leave,
+        match (self.mode, self.is_over(), self.quitting) {
+            (Mode::Viewer | Mode::Replay, ..) | (Mode::Live, true, _) => Command::Leave,
             (Mode::Live, _, false) => {
                 self.quitting = true;
                 Command::Quit
@@ -93,8 +120,8 @@ impl App {
 
     fn answer(&mut self, mut prompt: Prompt, key: KeyCode) -> Option<Command> {
         match (prompt.question, key) {
-            (_, KeyCode::Esc) | (Question::Quit, KeyCode::Char('n')) => None,
-            (Question::Quit, KeyCode::Char('y') | KeyCode::Enter) => {
+            (_, KeyCode::Esc) | (Question::Quit | Question::QuitSweep, KeyCode::Char('n')) => None,
+            (Question::Quit | Question::QuitSweep, KeyCode::Char('y') | KeyCode::Enter) => {
                 self.quitting = true;
                 Some(Command::Quit)
             }
@@ -257,6 +284,20 @@ mod tests {
         assert_eq!(press(&mut app, " "), Some(Command::Resume));
         app.push(Arc::new(Snapshot { cycle: 70, state: RunState::Ended, ..Snapshot::default() }));
         assert_eq!(press(&mut app, "q"), Some(Command::Leave));
+    }
+
+    #[test]
+    fn a_run_that_has_not_begun_can_begin_paused() {
+        let mut app = app(&[4, 4]);
+        assert_eq!(press(&mut app, "p"), Some(Command::Pause));
+        assert!(app.notice.as_deref().is_some_and(|notice| notice.contains("will begin paused")));
+        assert_eq!(press(&mut app, "p"), Some(Command::Resume));
+        assert_eq!(press(&mut app, "p"), Some(Command::Pause));
+        app.push(Arc::new(Snapshot { cycle: 1, state: RunState::Paused, ..Snapshot::default() }));
+        assert_eq!(app.notice, None);
+        assert_eq!(press(&mut app, "p"), Some(Command::Resume));
+        app.push(Arc::new(Snapshot { cycle: 9, state: RunState::Running, ..Snapshot::default() }));
+        assert_eq!(press(&mut app, "p"), Some(Command::Pause));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! What the user is looking at, and what keys do to it.
 
+mod choice;
 mod keys;
 mod prompt;
 
 use std::sync::Arc;
 
 use crate::theme::Theme;
-use crate::view::{About, History, Layout, RunState, Snapshot};
+use crate::view::{About, History, Layout, RunState, Snapshot, Sweep};
 
 pub use prompt::{Prompt, Question};
 
@@ -23,6 +24,8 @@ pub enum Command {
     RunTo(u64),
     /// \[cycles/s\] Go no faster; `None` for as fast as possible.
     Limit(Option<u64>),
+    /// Look at this point of a sweep.
+    Watch(usize),
     /// End the run, with the results so far.
     Quit,
     /// Leave the dashboard of a run that is over, or of somebody else's.
@@ -57,11 +60,17 @@ pub enum Screen {
     Sources,
     /// What there was to be said.
     Log,
+    /// The points of a sweep, and what came of them.
+    Sweep,
 }
 
 impl Screen {
-    /// All of them, in the order of their keys 1 to 6.
+    /// Those of a run, in the order of their keys 1 to 6.
     pub const ALL: [Self; 6] = [Self::Overview, Self::Network, Self::Links, Self::Latency, Self::Sources, Self::Log];
+
+    /// Those of a sweep, in the order of their keys 1 to 7.
+    pub const OF_SWEEP: [Self; 7] =
+        [Self::Overview, Self::Network, Self::Links, Self::Latency, Self::Sources, Self::Log, Self::Sweep];
 
     /// Its name.
     #[must_use]
@@ -73,18 +82,14 @@ impl Screen {
             Self::Latency => "latency",
             Self::Sources => "sources",
             Self::Log => "log",
+            Self::Sweep => "sweep",
         }
     }
 
-    /// The screen of this name.
+    /// The screen of a run of this name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|screen| screen.name() == name)
-    }
-
-    fn turned(self, by: usize) -> Self {
-        let at = Self::ALL.iter().position(|&screen| screen == self).unwrap_or(0);
-        Self::ALL[(at + by) % Self::ALL.len()]
     }
 }
 
@@ -162,6 +167,12 @@ pub struct App {
     pub notice: Option<String>,
     /// True once the user has asked for the end.
     pub quitting: bool,
+    /// True once the user has asked a run that has not begun to begin paused.
+    pub begins_paused: bool,
+    /// The sweep that the run belongs to.
+    pub sweep: Option<Sweep>,
+    /// The point of the sweep that the user has chosen in the list; `None` for the one that is looked at.
+    pub chosen: Option<usize>,
 }
 
 impl App {
@@ -188,11 +199,44 @@ impl App {
             prompt: None,
             notice: None,
             quitting: false,
+            begins_paused: false,
+            sweep: None,
+            chosen: None,
+        }
+    }
+
+    /// The points of a sweep that has not begun.
+    #[must_use]
+    pub fn of_sweep(sweep: Sweep, theme: Theme) -> Self {
+        let about = Arc::new(About::bare(String::new(), 0));
+        Self { screen: Screen::Sweep, sweep: Some(sweep), ..Self::new(about, Mode::Live, theme) }
+    }
+
+    /// Snapshots are of another run from now on. What is looked at stays the same as far as its network is.
+    pub fn begin(&mut self, about: Arc<About>) {
+        self.history = History::new();
+        if (&about.layout, about.routers) != (&self.about.layout, self.about.routers) {
+            let fresh = Self::new(Arc::clone(&about), self.mode, self.theme);
+            (self.plane, self.axes, self.focus) = (fresh.plane, fresh.axes, None);
+        }
+        self.about = about;
+    }
+
+    /// The screens that there are, in the order of their keys.
+    #[must_use]
+    pub const fn screens(&self) -> &'static [Screen] {
+        match self.sweep {
+            Some(_) => &Screen::OF_SWEEP,
+            None => &Screen::ALL,
         }
     }
 
     /// Takes a snapshot; it must have passed [`Snapshot::check`] for this run.
     pub fn push(&mut self, snapshot: Arc<Snapshot>) {
+        if self.begins_paused && snapshot.state != RunState::Starting {
+            // The last line says how it is.
+            (self.begins_paused, self.notice) = (false, None);
+        }
         self.history.push(&self.about, snapshot);
     }
 
@@ -200,6 +244,12 @@ impl App {
     #[must_use]
     pub fn latest(&self) -> Option<&Snapshot> {
         self.history.latest().map(|snapshot| &**snapshot)
+    }
+
+    /// True once nothing more will happen: the run, or the sweep that it belongs to, has ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.sweep.as_ref().map_or_else(|| self.state() == RunState::Ended, |sweep| sweep.over)
     }
 
     /// Whether time goes on.

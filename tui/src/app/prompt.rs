@@ -9,6 +9,8 @@ pub enum Question {
     Focus,
     /// Whether to end the run.
     Quit,
+    /// Whether to end the sweep.
+    QuitSweep,
 }
 
 /// A question with its answer so far.
@@ -34,6 +36,7 @@ impl Prompt {
             Question::RunTo => "run to cycle (Enter; Esc: no): ",
             Question::Focus => "look at router (Enter; empty: none): ",
             Question::Quit => "end the run now, with partial results? y / n ",
+            Question::QuitSweep => "end the sweep now? points that have run are kept, --resume runs the rest; y / n ",
         }
     }
 

@@ -102,7 +102,7 @@ impl<R: BufRead + Seek> Source for Recording<R> {
             }
             Command::Limit(None) => self.pace = (self.pace + 1).min(10),
             Command::Limit(Some(_)) => self.pace = (self.pace - 1).max(-10),
-            Command::Quit | Command::Leave | Command::Abort => {}
+            Command::Watch(_) | Command::Quit | Command::Leave | Command::Abort => {}
         }
         match command {
             Command::Limit(_) => Some(format!("{} times the pace of the run", 2f64.powi(self.pace))),

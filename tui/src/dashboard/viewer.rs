@@ -97,7 +97,7 @@ impl Source for Viewer {
             Command::Step(snapshots) => (self.held, self.steps) = (true, snapshots.min(10)),
             Command::RunTo(cycle) => (self.held, self.until) = (false, Some(cycle)),
             Command::Limit(_) => return Some("a viewer does not steer the run: its speed is not limited".to_owned()),
-            Command::Quit | Command::Leave | Command::Abort => {}
+            Command::Watch(_) | Command::Quit | Command::Leave | Command::Abort => {}
         }
         self.held.then(|| "the picture is held; the run goes on (p: follow it)".to_owned())
     }

@@ -6,27 +6,27 @@ use ratatui::text::{Line, Span};
 
 use crate::app::{App, Mode, Screen};
 use crate::theme::Role;
-use crate::view::RunState;
+use crate::view::{RunState, Snapshot};
 use crate::widgets::{count, line, paint, percent, seconds};
 
 /// Draws title, tabs, state and keys; returns what is left for the screen.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Rect {
     let theme = app.theme;
     let name = paint(buffer, area, 0, 0, "fsin  ", theme.title());
-    paint(buffer, area, name, 0, &app.about.title, theme.faint());
+    paint(buffer, area, name, 0, &title(app), theme.faint());
 
     let mut x = 0;
     let short = area.width < 72;
-    for (number, screen) in Screen::ALL.into_iter().enumerate() {
+    let gap = u16::from(area.width >= 100);
+    for (number, &screen) in app.screens().iter().enumerate() {
         let chosen = screen == app.screen;
         let name = if short && !chosen { "" } else { screen.name() };
         let style = if chosen { theme.chosen() } else { theme.faint() };
-        x = paint(buffer, area, x, 1, &format!(" {} {name} ", number + 1), style) + 1;
+        x = paint(buffer, area, x, 1, &format!(" {} {name} ", number + 1), style) + gap;
     }
-    let keys = "? keys  q quit";
-    let at = area.width.saturating_sub(keys.len() as u16);
-    if at > x {
-        paint(buffer, area, at, 1, keys, theme.faint());
+    let keys = ["? keys  q quit", "? keys", "?"].into_iter().find(|keys| area.width > x + keys.len() as u16);
+    if let Some(keys) = keys {
+        paint(buffer, area, area.width - keys.len() as u16, 1, keys, theme.faint());
     }
 
     let last = area.height - 1;
@@ -43,44 +43,61 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Rect {
     Rect { y: area.y + 2, height: area.height - 3, ..area }
 }
 
+/// What is shown: the run, or the sweep and which of its points.
+fn title(app: &App) -> String {
+    match &app.sweep {
+        None => app.about.title.clone(),
+        Some(sweep) if app.screen == Screen::Sweep || app.screen == Screen::Log => sweep.title.clone(),
+        Some(sweep) => match sweep.watched {
+            Some(point) => format!("point {} of {}: {}", point + 1, sweep.points.len(), app.about.title),
+            None => format!("no point runs yet: {}", sweep.title),
+        },
+    }
+}
+
 /// The state of the run: what there is room for, the most important first.
 fn status(app: &App, width: u16) -> Line<'static> {
     let theme = app.theme;
-    let Some(snapshot) = app.latest() else { return Line::styled(" WAITING for the run ", theme.chosen()) };
-    let state = match (snapshot.state, app.quitting) {
-        (RunState::Ended, _) => "ENDED",
+    let latest = app.latest();
+    if latest.is_none() && app.sweep.is_none() {
+        return Line::styled(" WAITING for the run ", theme.chosen());
+    }
+    let state = match (latest.map(|snapshot| snapshot.state), app.quitting) {
+        _ if app.is_over() => "ENDED",
         (_, true) => "STOPPING",
-        (RunState::Starting, _) => "STARTING",
-        (RunState::Paused, _) => "PAUSED",
-        (RunState::Running, _) => "RUNNING",
+        (Some(RunState::Starting), _) => "STARTING",
+        (Some(RunState::Paused), _) => "PAUSED",
+        // Another point of the sweep is about to be shown.
+        (Some(RunState::Running | RunState::Ended), _) => "RUNNING",
+        (None, _) => "WAITING for a point",
     };
     let whose = match app.mode {
         Mode::Live => "",
         Mode::Viewer => " (viewer)",
         Mode::Replay => " (recording)",
     };
-    let mut parts = vec![snapshot.phase.clone()];
-    match snapshot.end {
-        Some(end) if end > 1 && end >= snapshot.cycle => {
-            let done = snapshot.cycle.saturating_sub(1) as f64 / (end - 1) as f64;
-            parts.push(format!("cycle {} of {}, {}", count(snapshot.cycle), count(end), percent(done)));
-        }
-        _ => parts.push(format!("cycle {}", count(snapshot.cycle))),
-    }
-    match snapshot.cycles_per_second {
-        Some(speed) if snapshot.state == RunState::Running => {
-            let limit = snapshot.speed_limit.map_or_else(String::new, |limit| format!(" (limit {})", count(limit)));
-            parts.push(format!("{} cycles/s{limit}", count(speed as u64)));
-            if let Some(end) = snapshot.end.filter(|&end| end >= snapshot.cycle && speed > 0.0) {
-                parts.push(format!("{} left", seconds((end - snapshot.cycle) as f64 / speed)));
+    let mut parts = Vec::new();
+    if app.is_over() {
+        parts.push(
+            match (app.mode, &app.sweep) {
+                (Mode::Live, None) => "q: leave, and print the results",
+                _ => "q: leave",
             }
-        }
+            .to_owned(),
+        );
+    }
+    if let Some(sweep) = &app.sweep {
+        let counts = sweep.counts();
+        let ended = counts.done + counts.failed + counts.left_out;
+        parts.push(format!("{ended} of {} points", sweep.points.len()));
+    }
+    match latest {
+        Some(snapshot) if app.sweep.is_none() || !app.is_over() => run(app, snapshot, &mut parts),
         _ => {}
     }
-    if snapshot.state == RunState::Ended {
-        parts.push(if app.mode == Mode::Live { "q: leave, and print the results" } else { "q: leave" }.to_owned());
-    }
-    parts.push(format!("{} elapsed", seconds(snapshot.elapsed_seconds)));
+    let elapsed = app.sweep.as_ref().map(|sweep| sweep.elapsed_seconds);
+    let elapsed = elapsed.or(latest.map(|snapshot| snapshot.elapsed_seconds));
+    parts.extend(elapsed.map(|elapsed| format!("{} elapsed", seconds(elapsed))));
     let mut text = String::new();
     let room = usize::from(width).saturating_sub(state.len() + whose.len() + 3);
     for part in parts {
@@ -91,4 +108,23 @@ fn status(app: &App, width: u16) -> Line<'static> {
         text.push_str(&part);
     }
     Line::from(vec![Span::styled(format!(" {state}{whose} "), theme.chosen()), Span::raw(text)])
+}
+
+/// How far the run is, and how fast.
+fn run(app: &App, snapshot: &Snapshot, parts: &mut Vec<String>) {
+    parts.extend(app.sweep.as_ref().and_then(|sweep| sweep.watched).map(|point| format!("point {}", point + 1)));
+    parts.push(snapshot.phase.clone());
+    match (snapshot.end, snapshot.share()) {
+        (Some(end), Some(done)) => {
+            parts.push(format!("cycle {} of {}, {}", count(snapshot.cycle), count(end), percent(done)));
+        }
+        _ => parts.push(format!("cycle {}", count(snapshot.cycle))),
+    }
+    if let Some(speed) = snapshot.cycles_per_second.filter(|_| snapshot.state == RunState::Running) {
+        let limit = snapshot.speed_limit.map_or_else(String::new, |limit| format!(" (limit {})", count(limit)));
+        parts.push(format!("{} cycles/s{limit}", count(speed as u64)));
+        if let Some(end) = snapshot.end.filter(|&end| end >= snapshot.cycle && speed > 0.0) {
+            parts.push(format!("{} left", seconds((end - snapshot.cycle) as f64 / speed)));
+        }
+    }
 }

@@ -6,6 +6,7 @@ use ratatui::widgets::Widget;
 
 use crate::app::App;
 use crate::theme::{Role, Theme};
+use crate::view::Layout;
 use crate::widgets::{Gauge, fixed, paint, percent};
 
 /// A link and what it carries.
@@ -65,8 +66,12 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let first = app.scroll.min(links.len().saturating_sub(rows));
     for (at, link) in links.iter().skip(first).take(rows).enumerate() {
         let y = at as u16 + 2;
-        let name =
-            format!("{} {} to {}", about.router_name(link.router), about.ports[link.port], about.router_name(link.to));
+        let (from, to) = (about.router_name(link.router), about.router_name(link.to));
+        let name = match about.layout {
+            // Their ports have numbers that say nothing.
+            Layout::Rows { .. } => format!("{from} to {to}"),
+            _ => format!("{from} {} to {to}", about.ports[link.port]),
+        };
         paint(buffer, Rect { width: area.width.min(use_at - 1), ..area }, 1, y, &name, ratatui::style::Style::new());
         let mut gauge = |x: u16, share: f64, words: String| {
             if x + bar + 8 > area.width {

@@ -8,6 +8,7 @@ mod log;
 mod network;
 mod overview;
 mod sources;
+mod sweep;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -32,6 +33,7 @@ pub fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         Screen::Latency => latency::draw(app, body, buffer),
         Screen::Sources => sources::draw(app, body, buffer),
         Screen::Log => log::draw(app, body, buffer),
+        Screen::Sweep => sweep::draw(app, body, buffer),
     }
     if app.help {
         help::draw(app, body, buffer);

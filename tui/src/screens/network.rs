@@ -144,7 +144,14 @@ fn axis(dimension: usize) -> String {
 }
 
 fn plane(app: &App) -> String {
-    let Layout::Grid { sizes } = &app.about.layout else { return String::new() };
+    let sizes = match &app.about.layout {
+        Layout::Grid { sizes } => sizes,
+        Layout::Rows { name, .. } if name == "stage" => {
+            return "  stage 0: endpoints; stage n: switches n links away".to_owned();
+        }
+        Layout::Rows { name, .. } => return format!("  each {name}: its endpoints, then its switches"),
+        Layout::List => return "  in the order of their numbers".to_owned(),
+    };
     let others: Vec<String> = (0..sizes.len())
         .filter(|&dimension| dimension != app.axes.0 && dimension != app.axes.1)
         .map(|dimension| format!("{} = {} of {}", axis(dimension), app.plane[dimension], sizes[dimension]))

@@ -119,7 +119,7 @@ fn busiest(app: &App, area: Rect, buffer: &mut Buffer) {
     paint(buffer, area, 0, 0, &format!("{by}, phits/cycle, queue"), theme.faint());
     for (at, link) in links::busiest(app).iter().take(usize::from(area.height) - 1).enumerate() {
         let about = &app.about;
-        let name = format!("{} {}", about.router_name(link.router), about.ports[link.port]);
+        let name = about.link_name(link.router, link.port, link.to);
         let y = at as u16 + 1;
         paint(buffer, area, 0, y, &name, Style::new());
         let bar = Rect { x: area.x + 18, y: area.y + y, width: area.width.saturating_sub(32).min(30), height: 1 };

@@ -54,7 +54,8 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     paint(buffer, area, 0, 3, "share of the mean       nodes", theme.faint());
     let rows = usize::from(area.height.saturating_sub(4));
     let low = bins.iter().position(|&nodes| nodes > 0).unwrap_or(0);
-    for (at, &nodes) in bins.iter().enumerate().skip(low).take(rows) {
+    let high = bins.iter().rposition(|&nodes| nodes > 0).unwrap_or(19);
+    for (at, &nodes) in bins.iter().enumerate().take(high + 1).skip(low).take(rows) {
         let y = (at - low) as u16 + 4;
         let bound = if at == 19 {
             "1.9 and more".to_owned()
@@ -129,9 +130,17 @@ fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let connected = guests.iter().filter(|guest| guest.connected).count();
     let ahead = guests.iter().filter(|guest| guest.connected).map(|guest| guest.clock_ps).max().unwrap_or(0);
+    if guests.is_empty() {
+        paint(buffer, area, 0, 0, "guests are shown here when all have come and time begins", theme.faint());
+        return;
+    }
     paint(buffer, area, 0, 0, &format!("{} guests, {connected} connected", guests.len()), theme.title());
+    // All of it fits into 80 columns.
+    let narrow = area.width < 105;
+    let (name_width, clock_width, decimals) = if narrow { (11, 14, 0) } else { (19, 18, 3) };
+    let (node_width, state_width) = if narrow { (9, 9) } else { (12, 20) };
     let head = format!(
-        "{:<16}{:<12}{:<20}{:>16}{:>14}{:>10}{:>10}{:>7}",
+        "{:<name_width$}{:<node_width$}{:<state_width$}{:>clock_width$}{:>12}{:>10}{:>8}{:>5}",
         "guest", "nodes", "state", "clock (ns)", "behind (ns)", "injected", "told", "late"
     );
     paint(buffer, area, 0, 2, &head, theme.faint());
@@ -141,14 +150,17 @@ fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
         let nodes = match guest.nodes.as_slice() {
             [] => "-".to_owned(),
             [node] => node.to_string(),
-            [first, .., last] => format!("{first} .. {last}"),
+            [first, .., last] => format!("{first}..{last}"),
         };
-        let name: String = guest.name.chars().take(15).collect();
-        let ns = |ps: u64| format!("{:.3}", ps as f64 / 1000.0);
+        let name: String = guest.name.chars().take(name_width - 1).collect();
+        let state = match guest.state.as_str() {
+            "waits for a message" if narrow => "waits",
+            state => state,
+        };
+        let ns = |ps: u64| format!("{:.decimals$}", ps as f64 / 1000.0);
         let behind = if guest.connected { ns(ahead.saturating_sub(guest.clock_ps)) } else { "-".to_owned() };
         let text = format!(
-            "{name:<16}{nodes:<12}{:<20}{:>16}{behind:>14}{:>10}{:>10}{:>7}",
-            guest.state,
+            "{name:<name_width$}{nodes:<node_width$}{state:<state_width$}{:>clock_width$}{behind:>12}{:>10}{:>8}{:>5}",
             ns(guest.clock_ps),
             count(guest.injected),
             count(guest.notices),

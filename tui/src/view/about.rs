@@ -105,16 +105,34 @@ impl About {
         Ok(())
     }
 
-    /// A router as a user knows it: its number, and its coordinates in a grid.
+    /// A router as a user knows it: its number, and its coordinates in a grid, or its row.
     #[must_use]
     pub fn router_name(&self, router: usize) -> String {
-        match self.coordinates(router) {
-            Some(coordinates) if coordinates.len() > 1 => {
+        match (self.coordinates(router), self.row(router)) {
+            (Some(coordinates), _) if coordinates.len() > 1 => {
                 let words: Vec<String> = coordinates.iter().map(u32::to_string).collect();
                 format!("{router} ({})", words.join(","))
             }
+            (_, Some((name, row))) => format!("{router} ({name} {row})"),
             _ => router.to_string(),
         }
+    }
+
+    /// A link as a user knows it: where it begins, and its direction in a grid, or where it ends. In short: no row.
+    #[must_use]
+    pub fn link_name(&self, router: usize, port: usize, to: usize) -> String {
+        match self.layout {
+            // Their ports have numbers that say nothing.
+            Layout::Rows { .. } => format!("{router} to {to}"),
+            _ => format!("{} {}", self.router_name(router), self.ports[port]),
+        }
+    }
+
+    /// The name and number of the row that a router stands in. (Members of a row are in the order of their numbers.)
+    fn row(&self, router: usize) -> Option<(&str, usize)> {
+        let Layout::Rows { name, rows } = &self.layout else { return None };
+        let router = u32::try_from(router).ok()?;
+        Some((name, rows.iter().position(|row| row.binary_search(&router).is_ok())?))
     }
 
     /// Where a router stands in a grid, dimension 0 first.
@@ -160,6 +178,10 @@ mod tests {
         };
         assert_eq!(good.check(), Ok(()));
         assert_eq!(good.router_name(4), "4 (1,1)");
+        assert_eq!(good.link_name(4, 0, 5), "4 (1,1) X+");
+        let rows = Layout::Rows { name: "stage".to_owned(), rows: vec![vec![0, 1, 2], vec![3, 4], vec![5]] };
+        let tree = About { layout: rows, ..good.clone() };
+        assert_eq!((tree.router_name(4).as_str(), tree.link_name(4, 0, 5).as_str()), ("4 (stage 1)", "4 to 5"));
         for bad in [
             About { routers: 5, ..good.clone() },
             About { links: vec![None; 5], ..good.clone() },

@@ -196,6 +196,13 @@ impl Snapshot {
         }
     }
 
+    /// Share (0 to 1) of the run that is over, where its end is known.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        let end = self.end.filter(|&end| end > 1 && end >= self.cycle)?;
+        Some(self.cycle.saturating_sub(1) as f64 / (end - 1) as f64)
+    }
+
     /// Share (0 to 1) of a router's transit queues that is occupied.
     #[must_use]
     pub fn queue_fill(&self, about: &About, router: usize) -> f64 {

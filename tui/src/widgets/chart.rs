@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::{count, fixed, paint};
+use super::{braille, count, fixed, paint};
 
 /// One line.
 #[derive(Clone, Debug)]
@@ -46,9 +46,6 @@ pub fn nice(value: f64) -> f64 {
         .unwrap_or(value)
 }
 
-/// Dots of braille: by column (0, 1) and row (0 to 3) of a cell.
-const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
-
 impl Widget for Chart<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let mut names = vec![Span::styled(format!("{} ", self.title), self.axis)];
@@ -83,7 +80,7 @@ impl Widget for Chart<'_> {
 }
 
 fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u64), top: f64) {
-    let (columns, rows) = (usize::from(plot.width) * 2, usize::from(plot.height) * 4);
+    let (columns, rows) = braille::size(plot);
     let span = (last - first).max(1) as f64;
     let place = |(cycle, value): (u64, f64)| {
         let x = ((cycle - first) as f64 / span * (columns - 1) as f64).round() as usize;
@@ -97,20 +94,7 @@ fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u
             continue;
         };
         let (x, y) = place((cycle, value));
-        let (x0, y0) = before.unwrap_or((x, y));
-        let steps = (x - x0.min(x)).max(y.abs_diff(y0)).max(1);
-        for step in 0..=steps {
-            let share = step as f64 / steps as f64;
-            let dot = |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * share).round() as usize;
-            let (x, y) = (dot(x0, x), dot(y0, y));
-            let Some(cell) = buffer.cell_mut((plot.x + (x / 2) as u16, plot.y + (y / 4) as u16)) else { continue };
-            let mask = DOTS[x % 2][y % 4];
-            let dots = cell.symbol().chars().next().map_or(0, u32::from);
-            let dots = if (0x2800..0x2900).contains(&dots) { dots } else { 0x2800 };
-            if let Some(symbol) = char::from_u32(dots | mask) {
-                cell.set_char(symbol).set_style(series.style);
-            }
-        }
+        braille::line(buffer, plot, before.unwrap_or((x, y)), (x, y), series.style);
         before = Some((x, y));
     }
 }

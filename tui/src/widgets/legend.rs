@@ -11,13 +11,20 @@ pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
     // Of the scale, and of the words around it.
     let (marks, long) = (2 * (LEVELS - 1), 11 + 29);
     let short = usize::from(width) < marks + long + of.len();
-    let mut spans = vec![Span::raw(if short { "· 0 " } else { "· nothing  " })];
+    // A digit is a number of tenths: `0` is less than one of them, and not nothing.
+    let least = usize::from(width) < marks + 8 + 7;
+    let nothing = match (short, least) {
+        (false, _) => "· nothing  ",
+        (true, false) => "· none  ",
+        (true, true) => "· 0 ",
+    };
+    let mut spans = vec![Span::raw(nothing)];
     for level in 1..LEVELS {
         spans.push(Span::styled(format!("{} ", Theme::mark(level)), theme.cell(level)));
     }
     let words = match short {
         false => format!(" tenths (9: 90 % or more) of {of}"),
-        true if usize::from(width) < marks + 4 + 11 + of.len() => " tenths".to_owned(),
+        true if usize::from(width) < marks + 8 + 11 + of.len() => " tenths".to_owned(),
         true => format!(" tenths of {of}"),
     };
     spans.push(Span::raw(words));

@@ -1,10 +1,12 @@
 //! Widgets: pure functions of data, drawn into a buffer.
 
+mod braille;
 mod chart;
 mod gauge;
 mod grid;
 mod histogram;
 mod legend;
+mod plot;
 mod rows;
 mod text;
 
@@ -13,5 +15,6 @@ pub use gauge::Gauge;
 pub use grid::{Arrow, Grid, LinkCell, best_pitch};
 pub use histogram::Histogram;
 pub use legend::{scale, tasks};
+pub use plot::{Plot, Trace};
 pub use rows::Rows;
 pub use text::{count, fixed, line, paint, percent, seconds};

@@ -17,9 +17,11 @@ use fsin::switch::Switch;
 use fsin::watch::Watch;
 use fsin::{dashboard, topology};
 use serde_json::{Map, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::{Cycle, TrGen};
-use tui::view::{About, Snapshot};
+use tui::feed::Feed;
+use tui::view::{About, Snapshot, Sources};
 
 use super::guest::{address, span, token};
 use super::looking::Looking;
@@ -39,6 +41,41 @@ const REALTIME_STEP: u64 = 100_000_000;
 const HANDSHAKE: Duration = Duration::from_secs(5);
 /// How long the network waits before it says for whom.
 const WARN: Duration = Duration::from_secs(10);
+
+/// Shows how many guests are there while the others are waited for.
+struct Waiting {
+    board: Option<Arc<Feed>>,
+    wanted: usize,
+    since: Instant,
+    shown: Option<(Instant, usize)>,
+}
+
+impl Waiting {
+    fn new(board: Option<Arc<Feed>>, wanted: usize) -> Self {
+        let mut waiting = Self { board, wanted, since: Instant::now(), shown: None };
+        waiting.show(wanted);
+        waiting
+    }
+
+    fn show(&mut self, missing: usize) {
+        let due = |(at, before): (Instant, usize)| before != missing || at.elapsed() >= Duration::from_millis(500);
+        let Some(board) = self.board.as_ref().filter(|_| self.shown.is_none_or(due)) else { return };
+        self.shown = Some((Instant::now(), missing));
+        board.publish(Snapshot {
+            phase: format!("waiting for guests: {} of {} nodes have one", self.wanted - missing, self.wanted),
+            cycle: 1,
+            elapsed_seconds: self.since.elapsed().as_secs_f64(),
+            sources: Sources::Guests(Vec::new()),
+            ..Snapshot::default()
+        });
+    }
+
+    /// So many nodes have no guest yet. False once the user wants to stop.
+    fn go_on(&mut self, missing: usize, stop: &AtomicBool) -> bool {
+        self.show(missing.min(self.wanted));
+        !stop.load(Ordering::Relaxed)
+    }
+}
 
 /// What simulates, and how long its cycle is.
 struct Model {
@@ -113,8 +150,8 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let on_board = looking.as_ref().is_some_and(Looking::has_terminal);
     if let Some(board) = &board {
         board.log(format!("listening on {listening} for guests of {wanted} nodes"));
-        board.publish(Snapshot { phase: "waiting for guests".to_owned(), cycle: 1, ..Snapshot::default() });
     }
+    let mut waiting = Waiting::new(board.clone(), wanted);
     let mut tell = move |line: String| {
         let line = format!("warning: {line}");
         if !on_board {
@@ -125,7 +162,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     };
     let connections =
-        endpoint.gather(&terms, wanted, &mut |_| !stop.load(Ordering::Relaxed), &mut tell).map_err(failed)?;
+        endpoint.gather(&terms, wanted, &mut |missing| waiting.go_on(missing, stop), &mut tell).map_err(failed)?;
 
     let lost = match word("lost-guest") {
         "drop-node" => LostGuest::DropNode,

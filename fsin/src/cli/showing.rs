@@ -1,0 +1,106 @@
+//! `fsin sweep --tui`: the points of a sweep on the terminal while they run.
+
+use std::sync::atomic::AtomicBool;
+use std::thread::JoinHandle;
+
+use fsin::dashboard::{Watcher, of_experiment, of_plan, of_result};
+use fsin::experiment::Experiment;
+use fsin::sweep::{Collected, Plan, Store, StoreError};
+use tui::app::App;
+use tui::board::Board;
+use tui::dashboard::{Ending, Sweeping};
+use tui::terminal;
+use tui::view::PointState;
+
+use super::Complaint;
+use super::looking::{self, spawn};
+
+/// The dashboard of a sweep.
+pub(crate) struct Showing {
+    board: Option<Board>,
+    dashboard: Option<JoinHandle<std::io::Result<Ending>>>,
+}
+
+impl Showing {
+    /// Shows the points of a plan, with what is there of earlier runs. `stop` ends the sweep.
+    pub(crate) fn begin(
+        store: &Store,
+        plan: &Plan,
+        before: &Collected,
+        at_once: usize,
+        stop: &'static AtomicBool,
+    ) -> Result<Self, Complaint> {
+        let mut sweep = of_plan(plan, &store.root().display().to_string(), at_once);
+        let states = states(store, plan, before)?;
+        sweep.points.iter_mut().zip(states).for_each(|(point, state)| point.state = state);
+        sweep.log.extend(plan.invalid.iter().map(|why| format!("left out, as it is no valid experiment: {why}")));
+        let (board, events) = Board::new();
+        let app = App::of_sweep(sweep, looking::theme());
+        let dashboard = spawn(app, Sweeping::new(events, stop), stop)?;
+        Ok(Self { board: Some(board), dashboard: Some(dashboard) })
+    }
+
+    /// Where the sweep says what becomes of its points.
+    pub(crate) const fn board(&self) -> Option<&Board> {
+        self.board.as_ref()
+    }
+
+    /// The sweep is over, and this is what came of it. Waits for the user to leave the dashboard.
+    pub(crate) fn end(mut self, plan: &Plan, collected: &Collected) {
+        if let Some(board) = &self.board {
+            // Points that ran while the stop rule had yet to be decided may lie beyond saturation.
+            let mut counted = vec![false; plan.points.len()];
+            let failed = collected.failed.iter().map(|&(index, _)| index);
+            let rows = collected.rows.iter().map(|row| row.index);
+            rows.chain(failed).chain(collected.missing.iter().copied()).for_each(|index| counted[index] = true);
+            let left_out = counted.iter().enumerate().filter(|&(_, &counted)| !counted);
+            left_out.for_each(|(index, _)| board.became(index, PointState::LeftOut));
+        }
+        self.board = None;
+        if let Some(dashboard) = self.dashboard.take() {
+            looking::warn_of(looking::join(dashboard));
+        }
+    }
+}
+
+impl Drop for Showing {
+    /// A sweep that fails gives the terminal back.
+    fn drop(&mut self) {
+        self.board = None;
+        terminal::restore();
+    }
+}
+
+/// What has become of each point before this run of the sweep.
+fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointState>, StoreError> {
+    let mut states = vec![PointState::LeftOut; plan.points.len()];
+    for row in &before.rows {
+        states[row.index] = of_result(&row.figures, None);
+    }
+    for &index in &before.missing {
+        states[index] = PointState::Waiting;
+    }
+    // Those without result are tried again.
+    for (index, _) in &before.failed {
+        if store.result(&plan.points[*index])?.is_none() {
+            states[*index] = PointState::Waiting;
+        }
+    }
+    Ok(states)
+}
+
+/// Who looks at a point that begins; `None` if nobody does, or it has no cycles.
+pub(crate) fn watcher<'a>(
+    board: Option<&Board>,
+    index: usize,
+    experiment: &Experiment,
+    stop: &'a AtomicBool,
+) -> Option<Watcher<'a>> {
+    let board = board?;
+    if experiment.ideal_latency.is_some() {
+        board.begin_unseen(index);
+        return None;
+    }
+    let (feed, orders) = board.begin(index, of_experiment(experiment));
+    Some(Watcher::new(feed, orders, stop))
+}

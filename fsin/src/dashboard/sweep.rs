@@ -1,0 +1,137 @@
+//! What a sweep is, for those who look at it.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use tui::view::{Figures, PointState, Sweep, SweepPoint};
+
+use crate::experiment::key;
+use crate::sweep::{Plan, along, failure, is_numeric, legend, position, settings};
+
+/// The points of a plan; none has begun. `name` is what the sweep is called, `at_once` how many points run at the same
+/// time.
+#[must_use]
+pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
+    let along = along(plan);
+    let axis = along.map(|at| &plan.axes[at]);
+    let numeric = axis.is_none_or(is_numeric);
+    let mut numbers: HashMap<Vec<(String, String)>, usize> = HashMap::new();
+    let mut curves: Vec<String> = Vec::new();
+    let mut points = Vec::with_capacity(plan.points.len());
+    for point in &plan.points {
+        let settings = settings(plan, along, &point.values);
+        let curve = *numbers.entry(settings).or_insert_with_key(|settings| {
+            curves.push(legend(settings));
+            curves.len() - 1
+        });
+        let x = match (along, axis) {
+            (Some(at), Some(axis)) => position(axis, &point.values[at], numeric),
+            _ => 0.0,
+        };
+        let name = name_of(plan, along, &point.values);
+        points.push(SweepPoint { name, curve, x, state: PointState::Waiting });
+    }
+    let sizes: Vec<String> = plan.axes.iter().map(|axis| format!("{} {}", axis.values.len(), axis.key)).collect();
+    let varied = if sizes.is_empty() { String::new() } else { format!(" ({})", sizes.join(" x ")) };
+    let unit = |name: &str| key(name).map(|key| key.unit).filter(|unit| !unit.is_empty());
+    let along = axis.map_or("", |axis| axis.key.as_str());
+    Sweep {
+        title: format!("sweep {name}: {} points{varied}", plan.points.len()),
+        axis: unit(along).map_or_else(|| along.to_owned(), |unit| format!("{along} ({unit})")),
+        words: axis.filter(|_| !numeric).map_or_else(Vec::new, |axis| axis.values.clone()),
+        curves,
+        points,
+        at_once,
+        ..Sweep::default()
+    }
+}
+
+/// A point in words, what differs most first: `load 0.35, seed 1, bubble:smart`.
+fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
+    let pair = |at: usize| (plan.axes[at].key.clone(), short(&values[at]));
+    let seed = plan.axis("seed").filter(|&seed| Some(seed) != along);
+    let first: Vec<(String, String)> = along.into_iter().chain(seed).map(pair).collect();
+    let rest = settings(plan, along, values);
+    let words: Vec<String> = [legend(&first), legend(&rest)].into_iter().filter(|words| !words.is_empty()).collect();
+    if words.is_empty() { "the experiment".to_owned() } else { words.join(", ") }
+}
+
+/// A number of a range with as many digits as tell it from others; words as they are.
+fn short(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(number) if value.len() > 6 && number.abs() < 1e6 => ((number * 1e4).round() / 1e4).to_string(),
+        _ => value.to_owned(),
+    }
+}
+
+/// What came of a point with these figures, in so many \[s\] if that is known.
+#[must_use]
+pub fn of_result(figures: &Map<String, Value>, seconds: Option<f64>) -> PointState {
+    if let Some(why) = failure(figures) {
+        return PointState::Failed(why);
+    }
+    let figure = |name: &str| figures.get(name).and_then(Value::as_f64);
+    PointState::Done(Figures {
+        saturated: figures.get("saturated") == Some(&Value::Bool(true)),
+        accepted: figure("accepted_load_phits_per_node_cycle"),
+        latency: figure("latency_mean_cycles"),
+        completion: figure("completion_cycles"),
+        seconds,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sweep::{PlanAxis, Point};
+
+    fn plan(axes: &[(&str, &[&str])], points: &[&[&str]]) -> Plan {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let point = |values: &&[&str]| Point { id: String::new(), values: words(values), experiment: String::new() };
+        Plan {
+            layout: 1,
+            version: String::new(),
+            stop_after: 0,
+            axes: axes.iter().map(|(key, values)| PlanAxis { key: (*key).to_owned(), values: words(values) }).collect(),
+            points: points.iter().map(point).collect(),
+            invalid: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn points_stand_on_the_curves_that_are_drawn_of_them() {
+        let axes: [(&str, &[&str]); 3] =
+            [("routing", &["bubble:smart", "dally:trc"]), ("load", &["0.1", "0.5"]), ("seed", &["1", "2"])];
+        let points: [&[&str]; 3] =
+            [&["bubble:smart", "0.1", "1"], &["bubble:smart", "0.5", "2"], &["dally:trc", "0.1", "1"]];
+        let sweep = of_plan(&plan(&axes, &points), "r", 2);
+        assert_eq!(sweep.title, "sweep r: 3 points (2 routing x 2 load x 2 seed)");
+        assert_eq!(
+            (sweep.axis.as_str(), sweep.curves),
+            ("load (phits/node/cycle)", vec!["bubble:smart".into(), "dally:trc".into()])
+        );
+        let places: Vec<(usize, f64)> = sweep.points.iter().map(|point| (point.curve, point.x)).collect();
+        assert_eq!(places, [(0, 0.1), (0, 0.5), (1, 0.1)]);
+        assert_eq!(sweep.points[1].name, "load 0.5, seed 2, bubble:smart");
+        assert_eq!([short("0.144444444"), short("uniform"), short("1000000000")], ["0.1444", "uniform", "1000000000"]);
+
+        let words =
+            of_plan(&plan(&[("topology", &["torus:8x8", "mesh:8x8"])], &[&["torus:8x8"], &["mesh:8x8"]]), "r", 1);
+        assert_eq!((words.words.len(), words.points[1].x, words.curves.len()), (2, 1.0, 1));
+        let one = of_plan(&plan(&[], &[&[]]), "r", 1);
+        assert_eq!((one.points[0].name.as_str(), one.curves), ("the experiment", vec![String::new()]));
+    }
+
+    #[test]
+    fn a_result_is_what_it_says() {
+        let of = |figures: Value| of_result(figures.as_object().expect("it is an object"), Some(2.0));
+        let done = Figures { saturated: true, accepted: Some(0.5), seconds: Some(2.0), ..Figures::default() };
+        let figures =
+            json!({ "saturated": true, "accepted_load_phits_per_node_cycle": 0.5, "latency_mean_cycles": null });
+        assert_eq!(of(figures), PointState::Done(done));
+        let failed = json!({ "failure": { "what": "deadlock at cycle 7" } });
+        assert_eq!(of(failed), PointState::Failed("deadlock at cycle 7".to_owned()));
+    }
+}
