@@ -214,6 +214,26 @@ fn combinations_that_are_no_experiments_are_refused_or_left_out() {
 }
 
 #[test]
+fn flags_without_effect_on_who_runs_the_points_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (words, flag) in [
+        ("--pack 2", "--pack"),
+        ("--detach", "--detach"),
+        ("--slurm-option=--partition=short", "--slurm-option"),
+        ("--backend commands --jobs 2", "--jobs"),
+    ] {
+        let output = run(folder.path(), &format!("sweep --topology torus:4x4 --cycles 500 --load 0.1 -o r {words}"));
+        code(&output, 2);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            stderr.contains(&format!("{flag} has no effect")) && stderr.contains("use --backend slurm"),
+            "{stderr}"
+        );
+        assert!(!folder.path().join("r").exists());
+    }
+}
+
+#[test]
 fn a_folder_is_not_overwritten_and_another_sweep_is_not_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let line = "sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2 -o r";

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use fsin::dashboard::of_result;
 use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
 use fsin::sweep::{
@@ -116,6 +117,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if tui {
         can_be_shown(backend)?;
     }
+    has_effect(matches, backend)?;
     let plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
@@ -205,6 +207,23 @@ fn can_be_shown(backend: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")
+}
+
+/// Refuses flags that mean nothing to who runs the points.
+fn has_effect(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
+    for (flag, backends) in [
+        ("pack", ["slurm"].as_slice()),
+        ("slurm-option", &["slurm"]),
+        ("detach", &["slurm"]),
+        ("jobs", &["slurm", "local"]),
+    ] {
+        if matches.value_source(flag) == Some(ValueSource::CommandLine) && !backends.contains(&backend) {
+            let what = format!("--{flag} has no effect with --backend {backend}");
+            let remedy = format!("leave it out, or use --backend {}", backends[0]);
+            return Err(Complaint::new(Exit::Usage, what, remedy));
+        }
+    }
+    Ok(())
 }
 
 /// Who looks at points, and may end them.

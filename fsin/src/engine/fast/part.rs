@@ -488,17 +488,18 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn receive(&mut self, headers: &[(u32, u8, u32)]) {
         for &(node, input, packet) in headers {
             let port = self.rules.port_of(input.into());
-            let wire = self.rules.wires.to(self.first as usize + node as usize, port).into();
+            let wire: u64 = self.rules.wires.to(self.first as usize + node as usize, port).into();
             self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);
-            self.reserve(node as usize, input.into(), self.clock - 1);
-            match wire {
-                0 => self.stand(node as usize, input.into(), packet),
-                _ => self.wire.put(self.clock + wire, (node, input, packet)),
+            if wire == 0 {
+                self.enter(node as usize, input.into(), packet, self.clock - 1);
+            } else {
+                self.routers[node as usize].lanes[usize::from(input)].reserve(self.clock - 1);
+                self.wire.put(self.clock + wire, (node, input, packet));
             }
         }
         let come = self.wire.turn(self.clock);
         for &(node, input, packet) in &come {
-            self.stand(node as usize, input.into(), packet);
+            self.stand(node as usize, input.into(), packet, None);
         }
         self.wire.keep(self.clock, come);
     }
@@ -506,23 +507,18 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// A packet, whose header came in cycle `arrived`, stands in a queue.
     #[inline(always)]
     fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
-        self.reserve(node, input, arrived);
-        self.stand(node, input, packet);
+        self.stand(node, input, packet, Some(arrived));
     }
 
-    /// A packet, whose first phit took its place in cycle `arrived`, has room in a queue.
+    /// A header has come to a queue. Its packet has room there, or has it from cycle `arrived` on, in which its first phit
+    /// took its place.
     #[inline(always)]
-    fn reserve(&mut self, node: usize, input: usize, arrived: u64) {
-        let lane = &mut self.routers[node].lanes[input];
-        lane.count += 1;
-        lane.arrived = Stamp::new(arrived);
-    }
-
-    /// A header has come to a queue.
-    #[inline(always)]
-    fn stand(&mut self, node: usize, input: usize, packet: u32) {
+    fn stand(&mut self, node: usize, input: usize, packet: u32, arrived: Option<u64>) {
         let router = &mut self.routers[node];
         let lane = &mut router.lanes[input];
+        if let Some(arrived) = arrived {
+            lane.reserve(arrived);
+        }
         let empty = lane.waiting.is_empty();
         lane.waiting.push(&mut self.packets, packet);
         if empty && router.leaving & 1 << input == 0 {
@@ -579,7 +575,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
     #[inline(always)]
     fn restricts(&self, node: usize) -> bool {
-        self.timers.get(node).is_none_or(|timer| timer.is_congested(self.clock))
+        self.rules.timeouts.is_none() || self.timers[node].is_congested(self.clock)
     }
 
     /// One head asks, and there is nobody else to be considered.

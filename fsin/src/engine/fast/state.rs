@@ -117,6 +117,13 @@ pub(super) struct Lane {
 }
 
 impl Lane {
+    /// A packet has room from cycle `now` on, in which its first phit takes its place.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, now: u64) {
+        self.count += 1;
+        self.arrived = Stamp::new(now);
+    }
+
     /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
     /// before `now`; `leaving` if a packet is departing.
     ///
