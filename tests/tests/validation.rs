@@ -55,7 +55,12 @@ fn validation_every_row_of_the_original_agrees() {
     let file = report_dir().expect("cargo's target folder can be written to").join("fsin-original.md");
     std::fs::write(&file, &text).expect("the report can be written");
     aloud(&format!("written to {}\n", file.display()));
-    assert_eq!(names_of_failing(&done), DIFFERING);
+    let differing = names_of_failing(&done);
+    match seeds {
+        SEEDS => assert_eq!(differing, DIFFERING),
+        // Fewer seeds have more noise.
+        _ => assert!(differing.iter().all(|case| DIFFERING.contains(&&**case)), "{differing:?}"),
+    }
 }
 
 /// Seeds of ours for each case. With three, chance alone is more than the tolerance in some cases: the mean delay of dor1
