@@ -308,6 +308,10 @@ impl Surroundings for OneChannel {
     fn has_room(&self, _: OutputVc, _: u32) -> bool {
         true
     }
+
+    fn restricts(&self) -> bool {
+        true
+    }
 }
 
 /// What a packet holds and waits for: a channel by its node, or with a bubble the ring that it belongs to.
@@ -345,16 +349,7 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
         }
         let head_input = input.map_or(Input::Injection, Input::Transit);
         let destination = NodeId(u32::MAX);
-        let head = Head {
-            node: *node,
-            input: head_input,
-            destination,
-            offsets,
-            key: 1,
-            now: 1,
-            restricted: true,
-            long: false,
-        };
+        let head = Head { node: *node, input: head_input, destination, offsets, key: 1, now: 1, long: false };
         let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
         if let Some(input) = *input {
             // What it stands in is the channel that leads from the node before.

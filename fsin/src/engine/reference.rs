@@ -159,6 +159,11 @@ impl Surroundings for Near<'_> {
         let params = &self.engine.params;
         self.engine.space(self.node, output.index(params.vcs)) >= packets * params.packet_phits
     }
+
+    fn restricts(&self) -> bool {
+        let timer = self.engine.nodes[self.node.index()].timer;
+        timer.is_none_or(|timer| timer.is_congested(self.engine.clock.0))
+    }
 }
 
 impl Reference {
@@ -348,11 +353,6 @@ impl Reference {
         Some(&self.packets[phit.packet]).filter(|packet| packet.ready <= self.clock)
     }
 
-    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
-    fn restricts(&self, node: usize) -> bool {
-        self.nodes[node].timer.is_none_or(|timer| timer.is_congested(self.clock.0))
-    }
-
     fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
         let input = if queue < self.outputs() {
             Input::Transit(OutputVc::at(queue, self.params.vcs))
@@ -366,7 +366,6 @@ impl Reference {
             offsets: &packet.offsets[..self.shape.dimensions],
             key: packet.key,
             now: self.clock.0,
-            restricted: self.restricts(node),
             long: packet.long,
         }
     }
@@ -402,7 +401,8 @@ impl Reference {
         let outputs = self.outputs();
         let inputs = asked.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
-        let priority = if self.restricts(node) { self.params.in_transit_priority } else { 0.0 };
+        let near = Near { engine: self, node: NodeId::at(node) };
+        let priority = if near.restricts() { self.params.in_transit_priority } else { 0.0 };
         let this = &mut self.nodes[node];
         for (since, contender) in this.since.iter_mut().zip(&contenders) {
             *since = contender.map(|contender| Cycle(contender.since));

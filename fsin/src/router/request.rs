@@ -65,8 +65,6 @@ pub struct Head<'a> {
     pub key: u64,
     /// \[cycle\] In which it asks: `bubble:smart` draws anew in every cycle.
     pub now: u64,
-    /// True if the local bubble restriction, where there is one, acts at this node now.
-    pub restricted: bool,
     /// True if its message has more than one packet.
     pub long: bool,
 }
@@ -85,6 +83,8 @@ pub trait Surroundings {
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
     /// True if this node's own transit queue of the same port and channel has room for so many packets.
     fn has_room(&self, output: OutputVc, packets: u32) -> bool;
+    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
+    fn restricts(&self) -> bool;
 }
 
 /// The part of every draw that names (run seed, packet). A packet is named by its source and its number there.
@@ -183,17 +183,16 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        if self.layout.shape().is_switched() {
-            return self.guided(head, near);
-        }
         // The usual one first, and without a table of jumps.
-        if self.routing == Routing::BubbleSmart {
-            return self.smart(head, near).or_else(|| self.escape(head, near));
+        if self.routing == Routing::BubbleSmart && self.detours.is_none() {
+            return self.smart::<false>(head, near).or_else(|| self.escape(head, near));
         }
-        self.unusual_request(head, near)
+        // A copy: what is handed to functions elsewhere must be in memory, and the usual head need not.
+        let head = *head;
+        self.unusual_request(&head, near)
     }
 
-    /// Of all routings but `bubble:smart`.
+    /// Of all routings, and with dead links.
     #[inline(always)]
     fn unusual_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
@@ -202,7 +201,7 @@ impl<L: Layout> Requests<L> {
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleBimodal if head.long => self.escape(head, near),
             Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.escape(head, near),
+            Routing::BubbleSmart => self.smart::<true>(head, near).or_else(|| self.escape(head, near)),
             Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
@@ -304,7 +303,7 @@ impl<L: Layout> Requests<L> {
     #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let open = near.open(port) & vcs;
-        if self.lbr == 0 || head.input != Input::Injection || !head.restricted {
+        if self.lbr == 0 || head.input != Input::Injection || !near.restricts() {
             return open;
         }
         self.keep(open, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
@@ -380,15 +379,16 @@ impl<L: Layout> Requests<L> {
     ///
     /// The draws are anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it
     /// wait for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
+    /// Only of a network that may be `DAMAGED` it is asked whether a channel leads on.
     #[inline(always)]
-    fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+    fn smart<const DAMAGED: bool>(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let adaptive = self.channels_from(1);
         if let Input::Transit(input) = head.input {
             let (own, positive) = self.layout.shape().direction(input.port);
             let offset = head.offsets[own];
             let straight = input.vc != 0 && offset != 0 && (offset > 0) == positive;
-            if straight && near.open(input.port) & 1 << input.vc != 0 && self.leads_on(head, input.port) {
+            if straight && near.open(input.port) & 1 << input.vc != 0 && (!DAMAGED || self.leads_on(head, input.port)) {
                 return Some(input);
             }
         }
@@ -402,7 +402,7 @@ impl<L: Layout> Requests<L> {
             if offset != 0 {
                 let port = self.layout.shape().port(dimension, offset > 0);
                 // Drawn before it is looked at: but where none is open, the draw does not matter.
-                if near.open(port) & adaptive != 0 && self.leads_on(head, port) {
+                if near.open(port) & adaptive != 0 && (!DAMAGED || self.leads_on(head, port)) {
                     let count = u32::from(self.vcs()) - 1;
                     let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
                     if self.passing(head, port, 1 << vc, near) != 0 {

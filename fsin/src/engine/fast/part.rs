@@ -133,6 +133,8 @@ pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
     node: usize,
     /// By node and lane.
     ahead: &'a [Ahead],
+    /// By node; empty where there are no timeouts.
+    timers: &'a [Timer],
     now: u64,
 }
 
@@ -172,6 +174,11 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
         let leaving = self.router.leaving & 1 << index != 0;
         self.router.lanes[index].has_room(leaving, packets, rules.queue_packets, rules.packet_phits, self.now)
     }
+
+    #[inline(always)]
+    fn restricts(&self) -> bool {
+        self.timers.get(self.node).is_none_or(|timer| timer.is_congested(self.now))
+    }
 }
 
 /// A header at the head of a queue, as the rules see it.
@@ -181,7 +188,7 @@ fn head<'a, L: Layout, const D: usize>(
     node: u32,
     input: usize,
     packet: &'a Packet<D>,
-    (now, restricted): (u64, bool),
+    now: u64,
 ) -> Head<'a> {
     Head {
         node: NodeId(node),
@@ -190,7 +197,6 @@ fn head<'a, L: Layout, const D: usize>(
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,
         now,
-        restricted,
         long: packet.hops & Packet::<D>::LONG != 0,
     }
 }
@@ -266,7 +272,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             return None;
         }
         let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, (self.clock, self.restricts(node)));
+        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let output = self.rules.requests.last_resort(&head)?;
         if router.links[output.port.index()].downstream == NONE {
             return None;
@@ -538,15 +544,15 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let router = &mut self.routers[node];
         let look = std::mem::take(&mut router.awake) & router.unrouted;
         let freed = std::mem::take(&mut router.freed);
-        let standing = if self.timers.is_empty() { 0 } else { self.standing(node, look) };
-        if look & look.wrapping_sub(1) == 0 && freed == 0 && !self.rules.single_consumption {
+        if look & look.wrapping_sub(1) == 0 && freed == 0 && !self.rules.more_than_heads {
             if look != 0 {
                 self.decide_alone(node, look.trailing_zeros() as usize);
             }
-        } else {
+        } else if self.timers.is_empty() {
             self.decide_all(node, look, freed);
-        }
-        if !self.timers.is_empty() {
+        } else {
+            let standing = self.standing(node, look);
+            self.decide_all(node, look, freed);
             self.time(node, standing);
         }
     }
@@ -570,12 +576,6 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if is_cleared && injecting != 0 && router.wake(injecting) {
             self.looking.push(node as u32);
         }
-    }
-
-    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
-    #[inline(always)]
-    fn restricts(&self, node: usize) -> bool {
-        self.rules.timeouts.is_none() || self.timers[node].is_congested(self.clock)
     }
 
     /// One head asks, and there is nobody else to be considered.
@@ -644,7 +644,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             }
             return None;
         }
-        let head = head(&self.rules, number, input, packet, (self.clock, self.restricts(node)));
+        let head = head(&self.rules, number, input, packet, self.clock);
         let output = self.rules.requests.request(&head, &self.near(node));
         if output.is_none() {
             self.rest(node, input);
@@ -656,7 +656,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     fn rest(&mut self, node: usize, input: usize) {
         let router = &self.routers[node];
         let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, (self.clock, self.restricts(node)));
+        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let stays_awake = self.rules.requests.may_change_its_mind(&head, &self.near(node));
         let interest = self.rules.requests.interest(&head);
         let router = &mut self.routers[node];
@@ -723,7 +723,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             true => self.routers[node].lanes[output].last_winner,
             false => self.endpoints[node].last_consumed,
         };
-        let priority = if self.restricts(node) { rules.in_transit_priority } else { 0.0 };
+        let priority = if self.near(node).restricts() { rules.in_transit_priority } else { 0.0 };
         let first = is_output && transit != 0 && transit_first(key, priority);
         let candidates = if first { transit } else { asking };
         let asks = |input: usize| candidates & 1 << input != 0;
@@ -932,6 +932,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
 
     #[inline(always)]
     fn near(&self, node: usize) -> Near<'_, L, Q, P> {
-        Near { rules: &self.rules, router: &self.routers[node], node, ahead: &self.ahead, now: self.clock }
+        let (ahead, timers) = (&self.ahead, &self.timers);
+        Near { rules: &self.rules, router: &self.routers[node], node, ahead, timers, now: self.clock }
     }
 }

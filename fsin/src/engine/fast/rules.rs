@@ -18,6 +18,8 @@ pub(super) struct Rules<L> {
     /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
     pub(super) tail: u64,
     pub(super) single_consumption: bool,
+    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    pub(super) more_than_heads: bool,
     /// Senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
     /// Round robin among all that ask.
@@ -53,6 +55,7 @@ impl<L: Layout> Rules<L> {
             requests,
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
+            more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
             deterministic,
             wires: Arc::new(Wires::new(&params, topology)),
             params,
