@@ -1,5 +1,7 @@
 //! Which of a node's injectors a new packet goes to.
 
+use std::cmp::Reverse;
+
 use trgen::catalog::Component;
 
 use crate::routing::Order;
@@ -15,9 +17,9 @@ pub enum Injection {
     Dor,
     /// The same; if its source buffer is full, the least occupied.
     DorShortest,
-    /// The least occupied of those of profitable ports.
+    /// The least occupied of those of profitable ports, the last of equals.
     ShortestProfitable,
-    /// That of the dimension with most hops to go, the first of equals.
+    /// That of the dimension with most hops to go, the last of equals.
     LongestPath,
 }
 
@@ -26,8 +28,14 @@ pub const INJECTIONS: &[Component] = &[
     component("shortest", "the least occupied injector"),
     component("dor", "the injector of the packet's first hop in the order of --order; one injector for each port"),
     component("dor-shortest", "as dor; if its source buffer is full, the least occupied"),
-    component("shortest-profitable", "the least occupied injector of those of profitable ports; one for each port"),
-    component("longest-path", "the injector of the dimension with most hops to go; one injector for each port"),
+    component(
+        "shortest-profitable",
+        "the least occupied injector of those of profitable ports, the last of equals; one for each port",
+    ),
+    component(
+        "longest-path",
+        "the injector of the dimension with most hops to go, the last of equals; one injector for each port",
+    ),
 ];
 
 const fn component(name: &'static str, about: &'static str) -> Component {
@@ -67,10 +75,10 @@ impl Injection {
             Self::Dor => first_hop(),
             Self::DorShortest => first_hop().filter(|&first| has_room(first)).or_else(least_occupied),
             Self::ShortestProfitable => {
-                profitable().map(|(port, _)| port).min_by_key(|&injector| (occupied(injector), injector))
+                profitable().map(|(port, _)| port).min_by_key(|&injector| (occupied(injector), Reverse(injector)))
             }
             Self::LongestPath => {
-                let longest = profitable().min_by_key(|&(port, offset)| (-i32::from(offset.unsigned_abs()), port));
+                let longest = profitable().max_by_key(|&(port, offset)| (offset.unsigned_abs(), port));
                 longest.map(|(port, _)| port)
             }
         };
@@ -97,11 +105,15 @@ mod tests {
             (Injection::DorShortest, Order::Dimension, [0, 7, 0, 0], 1),
             (Injection::DorShortest, Order::Dimension, [2, 8, 2, 1], 3),
             (Injection::ShortestProfitable, Order::Dimension, [0, 5, 4, 0], 2),
-            (Injection::ShortestProfitable, Order::Dimension, [0, 4, 4, 0], 1),
+            (Injection::ShortestProfitable, Order::Dimension, [0, 4, 4, 0], 2),
+            (Injection::ShortestProfitable, Order::Dimension, [0, 3, 4, 0], 1),
             (Injection::LongestPath, Order::Dimension, [0, 0, 8, 0], 2),
         ] {
             assert_eq!(choose(mode, order, occupied), expected, "{mode:?} {order:?} {occupied:?}");
         }
+        let equal = |mode: Injection| mode.injector((Order::Dimension, shape), &[2, -2], 4, |_| true, |_| 0);
+        assert_eq!(equal(Injection::LongestPath), 3, "of equally long dimensions the last");
+        assert_eq!(equal(Injection::ShortestProfitable), 3, "of equally occupied injectors the last");
         let alone = Injection::LongestPath.injector((Order::Dimension, shape), &[0, 0], 4, |_| true, |_| 0);
         assert_eq!(alone, 0, "a packet that stays where it is");
     }

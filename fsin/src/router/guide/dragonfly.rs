@@ -5,12 +5,20 @@
 //! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
 //!
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other. Packets that go to their own group always go straight.
+//! its hops, against those on the first link of the other; equal is straight. (Kim et al., section 4: UGAL-L, and its hybrid
+//! with virtual channels, UGAL-L_VCH.)
+//!
+//! - Packets of `ugal` that go straight begin in class 1, so that those that go round do not stand behind them on the
+//!   links within the first group, where the queue for the one link to the other group backs up.
+//! - If the two ways leave through different links, packets ahead on all channels of each count. If both leave through the
+//!   same one, those of the class that the packet would take there count: what differs is the queue, not the link.
+//! - Packets that go to their own group always go straight.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{Visit, Way, classes};
+use crate::router::request::Input;
 use crate::routing::Routing;
 use crate::topology::Port;
 use crate::topology::switched::{Dragonfly, Fabric};
@@ -23,6 +31,8 @@ const COURSE: usize = 1;
 const UNDECIDED: i16 = 0;
 const STRAIGHT: i16 = 1;
 const ROUND: i16 = 2;
+/// Decided, and on the link to the switch where both courses part: the class of its channel there tells which it is.
+const SHARED: i16 = 3;
 
 /// Ways of a dragonfly.
 #[derive(Debug)]
@@ -30,12 +40,15 @@ pub(super) struct DragonflyGuide {
     plan: Dragonfly,
     routing: Routing,
     classes: Vec<u32>,
+    /// The class in which packets that go straight begin.
+    first_straight: usize,
 }
 
 impl DragonflyGuide {
     pub(super) fn new(plan: &Dragonfly, routing: Routing, vcs: usize) -> Self {
         let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
-        Self { plan: plan.clone(), routing, classes: classes(count, vcs) }
+        let first_straight = usize::from(routing == Routing::DragonflyUgal);
+        Self { plan: plan.clone(), routing, classes: classes(count, vcs), first_straight }
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
@@ -88,29 +101,46 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
+    /// The channels of a packet that has crossed so many links between groups.
+    fn channels(&self, course: i16, crossed: i16) -> u32 {
+        let begin = if course == STRAIGHT { self.first_straight } else { 0 };
+        self.classes[(begin + crossed as usize).min(self.classes.len() - 1)]
+    }
+
+    /// How a packet goes.
+    fn course(&self, visit: &Visit<'_>) -> i16 {
+        match (self.routing, visit.state[COURSE], visit.input) {
+            (Routing::DragonflyMinimal, ..) => STRAIGHT,
+            (Routing::DragonflyValiant, UNDECIDED, _) => ROUND,
+            (_, SHARED, Input::Transit(input)) if self.classes[0] & 1 << input.vc != 0 => ROUND,
+            (_, SHARED, _) => STRAIGHT,
+            (_, course, _) => course,
+        }
+    }
+
     pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
-        let vcs = self.classes[crossed];
-        let course = match (self.routing, visit.state[COURSE]) {
-            (Routing::DragonflyMinimal, _) => STRAIGHT,
-            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
-            (_, course) => course,
+        let (course, crossed) = (self.course(visit), visit.state[CROSSED]);
+        let all = self.classes.iter().fold(0, |all, class| all | class);
+        let mut way = |(place, hops), course: i16, differ: bool| {
+            let vcs = self.channels(course, crossed);
+            let weighed = if differ { all } else { vcs };
+            see(Way { port: fabric.port(visit.node, place), vcs, weighed, tier: 0, hops, bubble: false });
         };
-        let mut way =
-            |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
         if course == STRAIGHT || crossed > 0 {
             let (group, own) = self.plan.place(visit.node);
             let (to, last) = self.plan.place(home);
-            return match group == to {
-                true => way((self.plan.local_place(own, last), 1)),
-                false => way((self.towards(visit.key, (group, own), to), 1)),
+            let place = match group == to {
+                true => self.plan.local_place(own, last),
+                false => self.towards(visit.key, (group, own), to),
             };
+            return way((place, 1), course, false);
         }
         let [straight, round] = self.courses(visit, home);
+        let differ = straight.map(|(place, _)| place) != round.map(|(place, _)| place);
         if course == UNDECIDED || round.is_none() {
-            straight.into_iter().for_each(&mut way);
+            straight.into_iter().for_each(|straight| way(straight, STRAIGHT, differ));
         }
-        round.into_iter().for_each(&mut way);
+        round.into_iter().for_each(|round| way(round, ROUND, differ));
     }
 
     /// Where a choice is to be made.
@@ -127,12 +157,15 @@ impl DragonflyGuide {
         next: NodeId,
         state: &mut [i16],
     ) {
-        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
+        if self.routing != Routing::DragonflyMinimal && matches!(state[COURSE], UNDECIDED | SHARED) {
             let [straight, round] = self.courses(visit, home);
             let takes =
                 |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-            let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
-            state[COURSE] = if is_round { ROUND } else { STRAIGHT };
+            state[COURSE] = match (takes(straight), takes(round)) {
+                (true, true) if self.routing == Routing::DragonflyUgal => SHARED,
+                (_, true) => ROUND,
+                _ => STRAIGHT,
+            };
         }
         if self.plan.place(visit.node).0 != self.plan.place(next).0 {
             state[CROSSED] += 1;

@@ -36,6 +36,8 @@ pub struct Way {
     pub port: Port,
     /// The virtual channels, as a mask.
     pub vcs: u32,
+    /// The virtual channels whose packets ahead count where ways are weighed, as a mask.
+    pub weighed: u32,
     /// Ways of a tier are considered if none of those before passes.
     pub tier: u8,
     /// \[hops\] To the last switch, this way.
@@ -141,11 +143,18 @@ impl Guide {
     pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
         let Visit { node, destination, .. } = *visit;
         if node.index() < self.fabric.endpoints() {
-            return see(Way { port: self.fabric.port(node, 0), vcs: self.all, tier: 0, hops: 1, bubble: false });
+            return see(Way {
+                port: self.fabric.port(node, 0),
+                vcs: self.all,
+                weighed: self.all,
+                tier: 0,
+                hops: 1,
+                bubble: false,
+            });
         }
         let (home, port) = self.fabric.home(destination);
         if home == node {
-            return see(Way { port, vcs: self.all, tier: 0, hops: 1, bubble: false });
+            return see(Way { port, vcs: self.all, weighed: self.all, tier: 0, hops: 1, bubble: false });
         }
         match &self.scheme {
             Scheme::Tree(tree) => tree.ways(self.all, node, destination, see),

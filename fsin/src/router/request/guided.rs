@@ -63,7 +63,7 @@ impl<L: Layout> Requests<L> {
                 return;
             }
             let open = near.open(way.port);
-            let ahead: u32 = channels(way.vcs)
+            let ahead: u32 = channels(way.weighed)
                 .map(|vc| near.packets_ahead(OutputVc { port: way.port, vc }) + u32::from(open & 1 << vc == 0))
                 .sum();
             let rank = (ahead * u32::from(way.hops), way.hops, lot(head, way.port, 0));
