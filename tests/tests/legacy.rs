@@ -73,6 +73,8 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
         "topo=fattree_4_2 mode=adaptive1 pattern=hotregion",
         "topo=thintree_4_2_2 mode=static2",
         "topo=midimew_17 pattern=distribute",
+        "topo=icube_4_4_2 mode=smart3",
+        "topo=dragonfly_2_4_2 mode=ugal3",
     ] {
         let mut arguments = vec!["legacy"];
         arguments.extend(base);

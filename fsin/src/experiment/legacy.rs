@@ -23,6 +23,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("seed", "seed"),
     ("ninj", "injectors"),
     ("tql", "queue"),
+    ("transit_queue", "queue"),
     ("bsize", "bubble"),
     ("lbr", "lbr"),
     ("intransit_pr", "in-transit-priority"),
@@ -58,6 +59,7 @@ const SPECIAL: &[&str] = &[
 /// Request modes with the number of channels behind them, as in `smart3`.
 const MODES: &[(&str, &str)] = &[
     ("dor", "bubble:oblivious"),
+    ("oblivious", "bubble:oblivious"),
     ("random", "bubble:random"),
     ("shortest", "bubble:shortest"),
     ("smart", "bubble:smart"),
@@ -70,7 +72,24 @@ const MODES: &[(&str, &str)] = &[
     ("basic", "dally:basic"),
     ("improved", "dally:improved"),
     ("adaptive", "dally:adaptive"),
-    ("static", "tree:static"),
+];
+
+/// Networks that have routings of their own: how the names of their topologies begin or end, what `mode` is called there,
+/// and what it is if it is not given (the first).
+const FAMILIES: &[(&str, Choices)] = &[
+    ("tree", &[("adaptive", "tree:adaptive"), ("static", "tree:static")]),
+    (
+        "icube",
+        &[
+            ("adaptive", "cube:adaptive"),
+            ("random", "cube:adaptive"),
+            ("shortest", "cube:adaptive"),
+            ("smart", "cube:adaptive"),
+            ("dor", "cube:oblivious"),
+            ("oblivious", "cube:oblivious"),
+        ],
+    ),
+    ("dragonfly", &[("minimal", "dragonfly:minimal"), ("valiant", "dragonfly:valiant"), ("ugal", "dragonfly:ugal")]),
 ];
 
 /// Values of words that choose.
@@ -125,12 +144,12 @@ pub fn translate(words: &[(String, String)]) -> Result<Translation, Refusal> {
     } else if let Some((word, _)) = words.iter().find(|(word, _)| word.starts_with("sk_")) {
         return Err(Refusal::value(format!("`{word}` needs a twisted torus"), "add topo=ttorus_8_4"));
     }
-    let is_tree =
-        new.value("topology").is_some_and(|spec| spec.split(':').next().is_some_and(|name| name.ends_with("tree")));
+    let name = new.value("topology").and_then(|spec| spec.split(':').next()).unwrap_or("");
+    let modes = FAMILIES.iter().find(|(family, _)| name.ends_with(family)).map_or(MODES, |(_, modes)| modes);
     if let Some(value) = last("mode") {
-        new.mode(value, is_tree)?;
-    } else if is_tree {
-        new.set("routing", "tree:adaptive".to_owned());
+        new.mode(value, modes)?;
+    } else if modes != MODES {
+        new.set("routing", modes[0].1.to_owned());
     }
     if let Some(value) = last("pattern").or(last("traffic")) {
         new.pattern(value);
@@ -144,10 +163,10 @@ pub fn translate(words: &[(String, String)]) -> Result<Translation, Refusal> {
     ] {
         if let Some(value) = last(word) {
             new.set(ours, choose(word, value, choices)?);
-            if (word, value) == ("imode", "dor") {
-                new.notes.push(
-                    "imode=dor: the original took the last dimension with hops to go; here it is the first".into(),
-                );
+            if word == "imode" && matches!(value, "dor" | "dsh") {
+                new.notes.push(format!(
+                    "imode={value}: the original took the last dimension with hops to go; here it is the first"
+                ));
             }
         }
     }
@@ -171,21 +190,18 @@ impl Translation {
         self.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// `smart3`: a request mode and its number of channels.
-    fn mode(&mut self, value: &str, is_tree: bool) -> Result<(), Refusal> {
+    /// `smart3`: a request mode, of those that the network knows, and its number of channels.
+    fn mode(&mut self, value: &str, modes: Choices) -> Result<(), Refusal> {
         let name = value.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let channels = &value[name.len()..];
-        let routing = match (name, is_tree) {
-            ("adaptive", true) => "tree:adaptive",
-            _ => MODES.iter().find(|(known, _)| *known == name).map(|(_, routing)| *routing).ok_or_else(|| {
-                let known: Vec<&str> = MODES.iter().map(|&(known, _)| known).collect();
-                let what = format!("`mode` does not know `{value}`");
-                Refusal::value(
-                    what,
-                    format!("{}, with the number of channels behind it: smart3", suggestion(name, &known)),
-                )
-            })?,
-        };
+        let routing = modes.iter().find(|(known, _)| *known == name).map(|(_, routing)| *routing).ok_or_else(|| {
+            let known: Vec<&str> = modes.iter().map(|&(known, _)| known).collect();
+            let remedy = format!("{}, with the number of channels behind it, as in smart3", suggestion(name, &known));
+            Refusal::value(format!("`mode` does not know `{value}` for this network"), remedy)
+        })?;
+        if routing == "cube:adaptive" && name != "adaptive" {
+            self.notes.push(format!("mode={value}: indirect cubes have one adaptive routing here, cube:adaptive"));
+        }
         if routing == "dally:adaptive" {
             self.notes.push("mode=adaptive: the original's never adapted; here it does".to_owned());
         }
@@ -317,7 +333,13 @@ mod tests {
             ),
             ("topo=thintree_4_2_3 mode=adaptive1", "topology=thintree:4,2,3 vcs=1 routing=tree:adaptive"),
             ("pattern=hotspot_0.1_0 sample_size=1000", "traffic=hotspot(0.1,0) sample-size=1000"),
-            ("topo=icube_4_4_2 mode=dor1", "topology=icube:4x4:2 vcs=1 routing=bubble:oblivious"),
+            ("topo=icube_4_4_2 mode=dor1", "topology=icube:4x4:2 vcs=1 routing=cube:oblivious"),
+            ("topo=icube_4_4_2 mode=smart3", "topology=icube:4x4:2 vcs=3 routing=cube:adaptive"),
+            ("topo=icube_4_4_2", "topology=icube:4x4:2 routing=cube:adaptive"),
+            ("topo=slimtree_4_2_3 mode=static1", "topology=slimtree:4,2,3 vcs=1 routing=tree:static"),
+            ("topo=dragonfly_2_4_2", "topology=dragonfly:p=2,a=4,h=2 routing=dragonfly:minimal"),
+            ("topo=dragonfly_2_4_2 mode=ugal3", "topology=dragonfly:p=2,a=4,h=2 vcs=3 routing=dragonfly:ugal"),
+            ("mode=oblivious2 transit_queue=6", "vcs=2 routing=bubble:oblivious queue=6"),
             ("topo=circulant_20_3_4", "topology=circulant:20:3,4"),
             ("topo=torus_8_8 global_cc=50 update_period=2", "topology=torus:8x8 global-cc=50 global-cc-period=16"),
             ("load=0.1 load=0.2", "load=0.2"),
@@ -332,6 +354,8 @@ mod tests {
     fn what_ours_treats_otherwise_is_said() {
         for (words, expected) in [
             ("imode=dor ninj=4", "last dimension"),
+            ("imode=dsh ninj=4", "last dimension"),
+            ("topo=icube_4_4_2 mode=smart3", "one adaptive routing"),
             ("pattern=tornado", "tornado-fsin"),
             ("mode=adaptive3", "never adapted"),
             ("global_cc=30", "twice"),
@@ -339,7 +363,7 @@ mod tests {
             let notes = translated(words).unwrap().notes;
             assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
         }
-        assert!(translated("topo=torus_8_8 imode=dsh").unwrap().notes.is_empty());
+        assert!(translated("topo=torus_8_8 imode=shp").unwrap().notes.is_empty());
     }
 
     #[test]
@@ -349,6 +373,7 @@ mod tests {
             ("phit-bytes=4", "`phit-bytes` is not known", ""),
             ("topo=tours_8_8", "does not know `tours`", "`torus`"),
             ("mode=smrat3", "does not know `smrat3`", "`smart`"),
+            ("topo=fattree_4_3 mode=dor1", "does not know `dor1`", "adaptive, static"),
             ("amode=oldest", "`amode` does not know `oldest`", ""),
             ("topo=torus_8_8 sk_yx=2", "`sk_` words", "ttorus"),
             ("sk_yx=2", "needs a twisted torus", "ttorus"),

@@ -141,8 +141,8 @@ pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
 impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, P> {
     #[inline(always)]
     fn open(&self, port: Port) -> u32 {
-        let vcs = self.rules.layout.vcs();
-        (self.router.open >> (port.index() * vcs)) as u32 & ((1u64 << vcs) - 1) as u32
+        let layout = self.rules.layout;
+        (self.router.open >> (port.index() * layout.vcs())) as u32 & layout.all_vcs()
     }
 
     #[inline]
@@ -197,7 +197,7 @@ fn head<'a, L: Layout, const D: usize>(
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,
         now,
-        long: packet.hops & Packet::<D>::LONG != 0,
+        long: packet.is_long,
     }
 }
 
@@ -365,9 +365,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.open_mail();
         let mut headers = std::mem::take(&mut self.headers);
         if self.rules.wires.longest() == 0 {
-            for &(node, input, packet) in &headers {
-                self.enter(node as usize, input.into(), packet, self.clock - 1);
-            }
+            self.enter_all(&headers);
         } else {
             self.receive(&headers);
         }
@@ -490,6 +488,28 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.enter(node, self.rules.outputs() + injector, packet, arrived);
     }
 
+    /// Headers that were sent in the previous cycle stand in their queues.
+    #[inline(always)]
+    fn enter_all(&mut self, headers: &[(u32, u8, u32)]) {
+        let (clock, keeps_since) = (self.clock, self.rules.keeps_since);
+        let (routers, packets) = (&mut self.routers[..], &mut self.packets[..]);
+        for &(node, input, packet) in headers {
+            let router = &mut routers[node as usize];
+            let input = usize::from(input);
+            let lane = &mut router.lanes[input];
+            lane.reserve(clock - 1);
+            if lane.stand(packets, packet) && router.leaving & 1 << input == 0 {
+                router.unrouted |= 1 << input;
+                if router.wake(1 << input) {
+                    self.looking.push(node);
+                }
+                if keeps_since {
+                    self.since[node as usize * Q + input] = clock;
+                }
+            }
+        }
+    }
+
     /// Headers that were sent in the previous cycle take their places; those that have come off the wire stand there.
     fn receive(&mut self, headers: &[(u32, u8, u32)]) {
         for &(node, input, packet) in headers {
@@ -505,29 +525,21 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         }
         let come = self.wire.turn(self.clock);
         for &(node, input, packet) in &come {
-            self.stand(node as usize, input.into(), packet, None);
+            self.stand(node as usize, input.into(), packet);
         }
         self.wire.keep(self.clock, come);
     }
 
-    /// A packet, whose header came in cycle `arrived`, stands in a queue.
-    #[inline(always)]
+    /// A packet, whose first phit took its place in cycle `arrived`, stands in a queue.
     fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
-        self.stand(node, input, packet, Some(arrived));
+        self.routers[node].lanes[input].reserve(arrived);
+        self.stand(node, input, packet);
     }
 
-    /// A header has come to a queue. Its packet has room there, or has it from cycle `arrived` on, in which its first phit
-    /// took its place.
-    #[inline(always)]
-    fn stand(&mut self, node: usize, input: usize, packet: u32, arrived: Option<u64>) {
+    /// A header has come to a queue, in which its packet has room.
+    fn stand(&mut self, node: usize, input: usize, packet: u32) {
         let router = &mut self.routers[node];
-        let lane = &mut router.lanes[input];
-        if let Some(arrived) = arrived {
-            lane.reserve(arrived);
-        }
-        let empty = lane.waiting.is_empty();
-        lane.waiting.push(&mut self.packets, packet);
-        if empty && router.leaving & 1 << input == 0 {
+        if router.lanes[input].stand(&mut self.packets, packet) && router.leaving & 1 << input == 0 {
             router.unrouted |= 1 << input;
             if router.wake(1 << input) {
                 self.looking.push(node as u32);
@@ -581,19 +593,35 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// One head asks, and there is nobody else to be considered.
     #[inline(always)]
     fn decide_alone(&mut self, node: usize, input: usize) {
-        let Some(output) = self.ask(node, input) else { return };
-        let index = output.index(self.rules.layout.vcs());
+        let rules = &self.rules;
         let router = &mut self.routers[node];
-        let lane = &mut router.lanes[index];
-        lane.last_winner = input as u8;
-        router.open &= !(1 << index);
-        router.unrouted &= !(1 << input);
-        if router.busy & 1 << output.port.index() != 0 {
-            router.lanes[index].owner = input as u8;
-            router.granted |= 1 << index;
-        } else {
-            self.cross(node, output, input);
+        let handle = router.lanes[input].waiting.first();
+        let packet = &mut self.packets[handle as usize];
+        if packet.destination == self.first + node as u32 {
+            router.unrouted &= !(1 << input);
+            return self.start_consuming(node, input);
         }
+        let output = match rules.requests.straight_on(input, &packet.offsets, router.open) {
+            true => input,
+            false => {
+                let Some(output) = self.request(node, input) else { return };
+                output
+            }
+        };
+        let rules = &self.rules;
+        let router = &mut self.routers[node];
+        let lane = &mut router.lanes[output];
+        lane.last_winner = input as u8;
+        lane.owner = input as u8;
+        router.open &= !(1 << output);
+        router.unrouted &= !(1 << input);
+        if router.busy & 1 << rules.port_of(output) != 0 {
+            router.granted |= 1 << output;
+            return;
+        }
+        let packet = &mut self.packets[handle as usize];
+        let next = router.send(rules.channel(output), output, input, packet, self.clock);
+        self.sent(node, output, input, next, handle);
     }
 
     /// Any number of heads ask.
@@ -602,7 +630,6 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let mut wanted = 0u64;
         for input in Bits(look) {
             if let Some(output) = self.ask(node, input) {
-                let output = output.index(self.rules.layout.vcs());
                 let asking = &mut self.asking[output & 63];
                 *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
                 wanted |= 1 << output;
@@ -619,24 +646,27 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             let router = &mut self.routers[node];
             let waiting = router.granted >> (port * vcs) & ((1 << vcs) - 1);
             if waiting != 0 {
-                let output = OutputVc { port: Port(port as u8), vc: after(waiting, router.links[port].last_vc) };
-                let index = output.index(vcs);
-                router.granted &= !(1 << index);
-                let input = router.lanes[index].owner.into();
-                self.cross(node, output, input);
+                let vc = after(waiting, router.links[port].last_vc);
+                let output = port * vcs + usize::from(vc);
+                router.granted &= !(1 << output);
+                let lane = &router.lanes[output];
+                let input = usize::from(lane.owner);
+                let handle = router.lanes[input].waiting.first();
+                let channel = OutputVc { port: Port(port as u8), vc };
+                let next = router.send(channel, output, input, &self.packets[handle as usize], self.clock);
+                self.sent(node, output, input, next, handle);
             }
         }
     }
 
-    /// The output that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
+    /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
     /// nothing goes to rest.
     #[inline(always)]
-    fn ask(&mut self, node: usize, input: usize) -> Option<OutputVc> {
-        let router = &self.routers[node];
+    fn ask(&mut self, node: usize, input: usize) -> Option<usize> {
+        let router = &mut self.routers[node];
         let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let number = self.first + node as u32;
-        if packet.destination == number {
-            self.routers[node].unrouted &= !(1 << input);
+        if packet.destination == self.first + node as u32 {
+            router.unrouted &= !(1 << input);
             if self.rules.single_consumption {
                 self.endpoints[node].arrived |= 1 << input;
             } else {
@@ -644,12 +674,22 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             }
             return None;
         }
-        let head = head(&self.rules, number, input, packet, self.clock);
+        if self.rules.requests.straight_on(input, &packet.offsets, router.open) {
+            return Some(input);
+        }
+        self.request(node, input)
+    }
+
+    /// The output channel that the head of a queue asks for, if it has not arrived and may not go straight on.
+    #[inline(always)]
+    fn request(&mut self, node: usize, input: usize) -> Option<usize> {
+        let packet = &self.packets[self.routers[node].lanes[input].waiting.first() as usize];
+        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
         let output = self.rules.requests.request(&head, &self.near(node));
         if output.is_none() {
             self.rest(node, input);
         }
-        output
+        output.map(|output| output.index(self.rules.layout.vcs()))
     }
 
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
@@ -746,28 +786,14 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         }
     }
 
-    /// Phase B: a free link takes the header of an output channel's packet, which stands at the head of `input`.
+    /// Phase B: a free link has taken the header of a packet from `input`, towards node `next`.
     #[inline(always)]
-    fn cross(&mut self, node: usize, output: OutputVc, input: usize) {
+    fn sent(&mut self, node: usize, output: usize, input: usize, next: u32, handle: u32) {
         let rules = &self.rules;
-        let index = output.index(rules.layout.vcs());
-        let port = output.port.index();
-        let router = &mut self.routers[node];
-        router.busy |= 1 << port;
-        let link = &mut router.links[port];
-        link.last_vc = output.vc;
-        let next = link.downstream as usize;
-        let lane = &mut router.lanes[index];
-        lane.owner = input as u8;
-        lane.credits -= 1;
-        let lane = &mut router.lanes[input];
-        let handle = lane.waiting.first();
         let packet = &mut self.packets[handle as usize];
-        lane.waiting.pop(packet);
-        lane.departed = Stamp::new(self.clock);
-        router.leaving |= 1 << input;
-        let number = NodeId(self.first + node as u32);
-        rules.requests.hop(number, NodeId(packet.destination), packet.key, output.port, &mut packet.offsets);
+        let port = rules.port_of(output);
+        let (here, there) = (NodeId(self.first + node as u32), NodeId(packet.destination));
+        rules.requests.hop(here, there, packet.key, Port(port as u8), &mut packet.offsets);
         packet.hops += 1;
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
@@ -775,17 +801,17 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         if let Some(crossed) = self.crossed.get_mut(node * P + port) {
             *crossed += 1;
         }
-        self.crossing.enter(Left { node: node as u32, output: index as u8, input: input as u8 });
-        if rules.compares_space {
-            self.ahead[node * Q + index].sent = self.clock;
-            self.tell_departure(node, input);
-        }
-        if next < self.routers.len() {
-            self.headers.push((next as u32, index as u8, handle));
+        self.crossing.enter(Left { node: node as u32, output: output as u8, input: input as u8 });
+        if (next as usize) < self.routers.len() {
+            self.headers.push((next, output as u8, handle));
         } else {
-            let Abroad { part, node } = self.border[next - self.routers.len()];
-            self.outbox[part as usize].headers.push((node, index as u8, self.packets[handle as usize]));
+            let Abroad { part, node } = self.border[next as usize - self.routers.len()];
+            self.outbox[part as usize].headers.push((node, output as u8, self.packets[handle as usize]));
             self.vacant.push(handle);
+        }
+        if self.rules.compares_space {
+            self.ahead[node * Q + output].sent = self.clock;
+            self.tell_departure(node, input);
         }
     }
 
@@ -824,22 +850,21 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let port = rules.port_of(output);
         let router = &mut self.routers[node];
         router.busy &= !(1 << port);
+        let mut woken = 0;
         if router.granted & rules.layout.channels(port) != 0 {
             router.freed |= 1 << port;
-            if router.wake(NO_INPUT) {
-                self.looking.push(node as u32);
-            }
+            woken = NO_INPUT;
         }
         let lane = &mut router.lanes[output];
         lane.owner = NOBODY;
         if lane.credits > 0 {
             router.open |= 1 << output;
-            if router.has_sleepers() {
-                let kind = rules.kind(output);
-                self.wake_sleepers(node, port, kind);
+            if router.has_sleepers(0) {
+                let sleepers = &mut self.sleepers[node * P + port][rules.kind(output)];
+                woken |= std::mem::take(sleepers) & router.unrouted;
             }
         }
-        self.departed(node, input);
+        self.departed(node, input, woken);
     }
 
     /// Step 4: a tail has been consumed.
@@ -852,12 +877,13 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
                 self.looking.push(node as u32);
             }
         }
-        self.departed(node, input);
+        self.departed(node, input, 0);
     }
 
-    /// A tail has left a queue: the next head can be routed, and there is room for one more packet.
+    /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs that
+    /// are to be looked at for another reason.
     #[inline(always)]
-    fn departed(&mut self, node: usize, input: usize) {
+    fn departed(&mut self, node: usize, input: usize, mut woken: u64) {
         let rules = &self.rules;
         let router = &mut self.routers[node];
         let lane = &mut router.lanes[input];
@@ -865,28 +891,31 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         router.leaving &= !(1 << input);
         if !lane.waiting.is_empty() {
             router.unrouted |= 1 << input;
-            if router.wake(1 << input) {
-                self.looking.push(node as u32);
-            }
+            woken |= 1 << input;
             if rules.keeps_since {
                 self.since[node * Q + input] = self.clock + 1;
             }
         }
-        if input >= rules.outputs() {
-            if !self.buffers[node * rules.injectors + input - rules.outputs()].waiting.is_empty() {
+        let outputs = rules.outputs();
+        let port = rules.port_of(input);
+        if input < outputs && router.has_sleepers(woken) {
+            // The bubble of this ring may have opened for those who want to enter it here.
+            let sleepers = &mut self.sleepers[node * P + port];
+            woken |= std::mem::take(&mut sleepers[1]) & router.unrouted;
+            if rules.lbr > 0 {
+                woken |= std::mem::take(&mut sleepers[0]) & router.unrouted;
+            }
+        }
+        if woken != 0 && router.wake(woken) {
+            self.looking.push(node as u32);
+        }
+        if input >= outputs {
+            if !self.buffers[node * rules.injectors + input - outputs].waiting.is_empty() {
                 self.wake_buffers(node);
             }
             return;
         }
-        let port = rules.port_of(input);
-        if router.has_sleepers() {
-            // The bubble of this ring may have opened for those who want to enter it here.
-            self.wake_sleepers(node, port, 1);
-            if self.rules.lbr > 0 {
-                self.wake_sleepers(node, port, 0);
-            }
-        }
-        let behind = self.routers[node].links[port].upstream as usize;
+        let behind = router.links[port].upstream as usize;
         if behind < self.routers.len() {
             self.credit(behind, input);
         } else {
@@ -907,7 +936,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         lane.credits += 1;
         if lane.credits == 1 && lane.owner == NOBODY {
             router.open |= 1 << output;
-            if router.has_sleepers() {
+            if router.has_sleepers(0) {
                 let (port, kind) = (rules.port_of(output), rules.kind(output));
                 self.wake_sleepers(node, port, kind);
             }

@@ -5,7 +5,7 @@
 //! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
 //!
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other; equal is straight. (Kim et al., section 4: UGAL-L, and its hybrid
+//! its hops, against those on the first link of the other; equal is straight. (The same, section 4: UGAL-L, and its hybrid
 //! with virtual channels, UGAL-L_VCH.)
 //!
 //! - Packets of `ugal` that go straight begin in class 1, so that those that go round do not stand behind them on the
@@ -42,16 +42,77 @@ pub(super) struct DragonflyGuide {
     classes: Vec<u32>,
     /// The class in which packets that go straight begin.
     first_straight: usize,
+    first: u32,
+    /// By switch: its group, and its number there.
+    stands: Box<[(u32, u32)]>,
+    /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
+    gates: Box<[(u32, u32)]>,
+    /// By switch and port: it leads to another group.
+    leaves: Box<[bool]>,
+    ports: usize,
 }
 
 impl DragonflyGuide {
-    pub(super) fn new(plan: &Dragonfly, routing: Routing, vcs: usize) -> Self {
+    pub(super) fn new(plan: &Dragonfly, fabric: &Fabric, routing: Routing, vcs: usize) -> Self {
         let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
-        let first_straight = usize::from(routing == Routing::DragonflyUgal);
-        Self { plan: plan.clone(), routing, classes: classes(count, vcs), first_straight }
+        Self {
+            routing,
+            classes: classes(count, vcs),
+            first_straight: usize::from(routing == Routing::DragonflyUgal),
+            first: fabric.endpoints() as u32,
+            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            leaves: (fabric.endpoints()..fabric.nodes())
+                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
+                .map(|(switch, port)| {
+                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
+                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
+                })
+                .collect(),
+            ports: fabric.ports(),
+            plan: plan.clone(),
+        }
+    }
+
+    /// The group of a switch, and its number there.
+    #[inline(always)]
+    fn stand(&self, switch: NodeId) -> (u32, u32) {
+        self.stands[(switch.0 - self.first) as usize]
+    }
+
+    /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
+    /// [`Dragonfly::gateway`] says.
+    #[inline(always)]
+    fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
+        self.gates[self.plan.link(from, to, copy) as usize]
+    }
+
+    /// The way of a packet that has no choice, or none any more.
+    #[inline(always)]
+    pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
+        let [crossed, course] = [visit.state[CROSSED], visit.state[COURSE]];
+        let is_straight = self.routing == Routing::DragonflyMinimal || course == STRAIGHT || crossed > 0;
+        is_straight.then(|| {
+            let (group, own) = self.stand(visit.node);
+            let (to, last) = self.stand(home);
+            let place = match group == to {
+                true => self.plan.local_place(own, last),
+                false => self.towards(visit.key, (group, own), to),
+            };
+            let vcs = self.channels(course, crossed);
+            Way { port: fabric.port(visit.node, place), vcs, weighed: vcs, tier: 0, hops: 1, bubble: false }
+        })
+    }
+
+    /// The channels of a packet that has crossed so many links between groups.
+    #[inline(always)]
+    fn channels(&self, course: i16, crossed: i16) -> u32 {
+        let begin = if course == STRAIGHT { self.first_straight } else { 0 };
+        self.classes[(begin + crossed as usize).min(self.classes.len() - 1)]
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
+    #[inline(always)]
     fn copy(&self, key: u64, from: u32, to: u32) -> u32 {
         match self.plan.copies {
             1 => 0,
@@ -71,23 +132,24 @@ impl DragonflyGuide {
     }
 
     /// The place of the link that leads from a switch towards another group.
+    #[inline(always)]
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
-        let (gate, link) = self.plan.gateway(group, to, self.copy(key, group, to));
+        let (gate, link) = self.gateway(group, to, self.copy(key, group, to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
     /// \[hops\] From a switch to another group, and which switch of it is met.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
         let copy = self.copy(key, group, to);
-        let (gate, _) = self.plan.gateway(group, to, copy);
-        let (arrival, _) = self.plan.gateway(to, group, copy);
+        let (gate, _) = self.gateway(group, to, copy);
+        let (arrival, _) = self.gateway(to, group, copy);
         (1 + u8::from(gate != own), arrival)
     }
 
     /// The places of the straight way, and of that round, with hops to the last switch.
     fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
-        let (group, own) = self.plan.place(visit.node);
-        let (to, last) = self.plan.place(home);
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
         if group == to {
             return [Some((self.plan.local_place(own, last), 1)), None];
         }
@@ -101,46 +163,28 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
-    /// The channels of a packet that has crossed so many links between groups.
-    fn channels(&self, course: i16, crossed: i16) -> u32 {
-        let begin = if course == STRAIGHT { self.first_straight } else { 0 };
-        self.classes[(begin + crossed as usize).min(self.classes.len() - 1)]
-    }
-
-    /// How a packet goes.
-    fn course(&self, visit: &Visit<'_>) -> i16 {
-        match (self.routing, visit.state[COURSE], visit.input) {
-            (Routing::DragonflyMinimal, ..) => STRAIGHT,
+    /// Where there is more than [one](Self::only_way).
+    pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
+        let course = match (self.routing, visit.state[COURSE], visit.input) {
             (Routing::DragonflyValiant, UNDECIDED, _) => ROUND,
             (_, SHARED, Input::Transit(input)) if self.classes[0] & 1 << input.vc != 0 => ROUND,
             (_, SHARED, _) => STRAIGHT,
             (_, course, _) => course,
-        }
-    }
-
-    pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let (course, crossed) = (self.course(visit), visit.state[CROSSED]);
+        };
+        let [straight, round] = self.courses(visit, home);
         let all = self.classes.iter().fold(0, |all, class| all | class);
-        let mut way = |(place, hops), course: i16, differ: bool| {
-            let vcs = self.channels(course, crossed);
+        let differ = straight.map(|(place, _)| place) != round.map(|(place, _)| place);
+        let mut way = |(place, hops), course: i16| {
+            let vcs = self.channels(course, 0);
             let weighed = if differ { all } else { vcs };
             see(Way { port: fabric.port(visit.node, place), vcs, weighed, tier: 0, hops, bubble: false });
         };
-        if course == STRAIGHT || crossed > 0 {
-            let (group, own) = self.plan.place(visit.node);
-            let (to, last) = self.plan.place(home);
-            let place = match group == to {
-                true => self.plan.local_place(own, last),
-                false => self.towards(visit.key, (group, own), to),
-            };
-            return way((place, 1), course, false);
+        if course != ROUND || round.is_none() {
+            straight.into_iter().for_each(|straight| way(straight, STRAIGHT));
         }
-        let [straight, round] = self.courses(visit, home);
-        let differ = straight.map(|(place, _)| place) != round.map(|(place, _)| place);
-        if course == UNDECIDED || round.is_none() {
-            straight.into_iter().for_each(|straight| way(straight, STRAIGHT, differ));
+        if course != STRAIGHT {
+            round.into_iter().for_each(|round| way(round, ROUND));
         }
-        round.into_iter().for_each(|round| way(round, ROUND, differ));
     }
 
     /// Where a choice is to be made.
@@ -148,27 +192,33 @@ impl DragonflyGuide {
         self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
     }
 
-    pub(super) fn hop(
-        &self,
-        fabric: &Fabric,
-        visit: &Visit<'_>,
-        home: NodeId,
-        port: Port,
-        next: NodeId,
-        state: &mut [i16],
-    ) {
+    /// What a packet carries after it has left a switch through a port.
+    #[inline]
+    pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
+        let mut state = [visit.state[0], visit.state[1]];
         if self.routing != Routing::DragonflyMinimal && matches!(state[COURSE], UNDECIDED | SHARED) {
-            let [straight, round] = self.courses(visit, home);
-            let takes =
-                |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-            state[COURSE] = match (takes(straight), takes(round)) {
-                (true, true) if self.routing == Routing::DragonflyUgal => SHARED,
-                (_, true) => ROUND,
-                _ => STRAIGHT,
-            };
+            state[COURSE] = self.course(fabric, visit, port);
         }
-        if self.plan.place(visit.node).0 != self.plan.place(next).0 {
-            state[CROSSED] += 1;
+        let switch = (visit.node.0 - self.first) as usize;
+        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
+        state
+    }
+
+    /// How a packet goes that has left its first switch, or that where the courses part, through a port.
+    #[inline(never)]
+    fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
+        let (home, last) = fabric.home(visit.destination);
+        if home == visit.node && last == port {
+            // It has arrived.
+            return UNDECIDED;
+        }
+        let [straight, round] = self.courses(visit, home);
+        let takes =
+            |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
+        match (takes(straight), takes(round)) {
+            (true, true) if self.routing == Routing::DragonflyUgal => SHARED,
+            (_, true) => ROUND,
+            _ => STRAIGHT,
         }
     }
 }
