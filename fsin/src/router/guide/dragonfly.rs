@@ -79,15 +79,17 @@ impl DragonflyGuide {
     pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
         let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
         let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
-        is_straight.then(|| {
-            let (group, own) = self.stand(visit.node);
-            let (to, last) = self.stand(home);
-            let place = match group == to {
-                true => self.plan.local_place(own, last),
-                false => self.towards(visit.key, (group, own), to),
-            };
-            Way { port: fabric.port(visit.node, place), vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false }
-        })
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
@@ -164,7 +166,7 @@ impl DragonflyGuide {
     }
 
     /// What a packet carries after it has left a switch through a port.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
         let mut state = [visit.state[0], visit.state[1]];
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {

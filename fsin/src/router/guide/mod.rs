@@ -191,19 +191,17 @@ impl Guide {
     }
 
     /// What a packet carries after it has left through a port.
-    #[inline]
+    #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         if node.index() < self.fabric.endpoints() {
             return;
         }
-        let next =
-            || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
+        let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => {
                 let visit = Visit { node, input: Input::Injection, destination, key, state };
-                let after = dragonfly.hop(&self.fabric, &visit, port);
-                state.copy_from_slice(&after);
+                [state[0], state[1]] = dragonfly.hop(&self.fabric, &visit, port);
             }
             Scheme::Hyperx(hyperx) => {
                 if let Some(next) = next() {

@@ -20,7 +20,7 @@ type Rank = (u8, u32);
 #[inline(always)]
 fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
-        let vc = (vcs != 0).then(|| vcs.trailing_zeros() as u8);
+        let vc = if vcs == 0 { None } else { Some(vcs.trailing_zeros() as u8) };
         vcs &= vcs.wrapping_sub(1);
         vc
     })
@@ -67,9 +67,8 @@ impl<L: Layout> Requests<L> {
                 continue;
             }
             let rank = (way.tier, if draws { 0 } else { near.packets_ahead(output) });
-            let is_better = best.is_none_or(|(least, other)| {
-                rank < least || (rank == least && lot(head, output) < lot(head, other))
-            });
+            let is_better = best
+                .is_none_or(|(least, other)| rank < least || (rank == least && lot(head, output) < lot(head, other)));
             if is_better {
                 *best = Some((rank, output));
             }
