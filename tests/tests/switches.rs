@@ -220,59 +220,6 @@ fn every_way_leads_there() {
     }
 }
 
-/// What `dragonfly:ugal` weighs is what becomes of the packet: each of both ways takes as many hops as it says, through channels
-/// of growing class, also where both leave the first switch through the same link.
-#[test]
-fn both_ways_of_a_dragonfly_take_the_hops_that_are_weighed() {
-    const CLASSES: usize = 3;
-    for spec in ["dragonfly:p=1,a=4,h=2", "dragonfly:p=1,a=4,h=2,g=5", "dragonfly:p=1,a=3,h=3,arrangement=circulant"] {
-        let topology = build(spec);
-        let guide = guide(&*topology, Routing::DragonflyUgal, 6);
-        let ways_of = |visit: &Visit<'_>| {
-            let mut ways = Vec::new();
-            guide.ways(visit, |way| ways.push(way));
-            ways
-        };
-        let (mut shared, mut apart) = (0, 0);
-        let pairs = (0..topology.endpoints()).flat_map(|from| (0..topology.endpoints()).map(move |to| (from, to)));
-        for ((from, to), key) in
-            pairs.filter(|(from, to)| from != to).flat_map(|pair| (0..4u64).map(move |key| (pair, key)))
-        {
-            let (from, destination) = (NodeId::at(from), NodeId::at(to));
-            let state = [0i16; 2];
-            let visit = Visit { node: from, input: Input::Injection, destination, key, state: &state };
-            let first = topology.neighbour(from, ways_of(&visit)[0].port).expect("every endpoint has a switch");
-            let choice = ways_of(&Visit { node: first, ..visit });
-            if let [straight, round] = &choice[..] {
-                assert!(guide.weighs(&Visit { node: first, ..visit }));
-                assert_eq!(straight.vcs & round.vcs, 0, "{spec}: channels tell the courses apart");
-                let same_link = straight.port == round.port;
-                assert_eq!(straight.weighed != straight.vcs, !same_link, "{spec}: what is compared");
-                *(if same_link { &mut shared } else { &mut apart }) += 1;
-            }
-            for way in choice {
-                let (mut node, mut state, mut hops) = (first, [0i16; 2], 0);
-                let mut taken = way;
-                let mut class = 0;
-                while topology.neighbour(node, taken.port) != Some(destination) {
-                    let vc = taken.vcs.trailing_zeros() as u8;
-                    assert!(vc as usize % CLASSES >= class, "{spec}: classes grow");
-                    class = vc as usize % CLASSES;
-                    guide.hop(node, destination, key, taken.port, &mut state);
-                    node = topology.neighbour(node, taken.port).expect("ways follow links");
-                    hops += 1;
-                    let input = Input::Transit(OutputVc { port: taken.port, vc });
-                    let next = ways_of(&Visit { node, input, destination, key, state: &state });
-                    assert_eq!(next.len(), 1, "{spec}: the choice has been made");
-                    taken = next[0];
-                }
-                assert_eq!(hops, u32::from(way.hops) * u32::from(node != first), "{spec} {from:?} to {destination:?}");
-            }
-        }
-        assert!(shared > 0 && apart > 0, "{spec}: {shared} with the same link, {apart} without");
-    }
-}
-
 /// True if a routing takes other paths than shortest ones.
 fn goes_round(routing: Routing) -> bool {
     matches!(
@@ -588,27 +535,5 @@ fn adversarial_traffic_on_dragonflies() {
             println!("{arrangement} {routing:?}: {accepted:.3}");
             assert!((0.38..0.56).contains(&accepted), "{arrangement} {routing:?}: {accepted}");
         }
-    }
-}
-
-/// The same in the network of the paper, 1056 endpoints, with no more channels than needed.
-#[test]
-#[ignore = "takes a minute without optimisation"]
-fn adversarial_traffic_on_a_dragonfly_of_a_thousand_nodes() {
-    let saturation = |routing, vcs| {
-        let setup = Setup::new("dragonfly:p=4,a=8,h=4", routing, vcs).pattern("groupshift(32,1)").load(1.0);
-        let plan =
-            BatchPlan { warmup: 3_000, samples: 3, sample_size: 1_000, max_conv_time: 0, ..BatchPlan::default() };
-        let accepted = accepted_load(&setup.batch(&plan), setup.params.packet_phits);
-        println!("{routing:?} {vcs}: {accepted:.3}");
-        accepted
-    };
-    let minimal = saturation(Routing::DragonflyMinimal, 2);
-    assert!((32.0 * minimal - 1.0).abs() < 0.04, "{minimal}, one link for 32 nodes");
-    for vcs in [3, 4] {
-        let [valiant, ugal] =
-            [Routing::DragonflyValiant, Routing::DragonflyUgal].map(|routing| saturation(routing, vcs));
-        assert!((0.38..0.5).contains(&valiant), "{vcs} channels, valiant: {valiant}");
-        assert!((0.95 * valiant..0.53).contains(&ugal), "{vcs} channels, ugal: {ugal}, valiant: {valiant}");
     }
 }

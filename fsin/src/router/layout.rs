@@ -27,6 +27,12 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
         ((1u64 << self.vcs()) - 1) as u32
     }
 
+    /// Output channels (and transit queues) of each node.
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.shape().ports() * self.vcs()
+    }
+
     /// The port of an output channel, or of the transit queue of that number.
     #[inline(always)]
     fn port_of(self, output: usize) -> usize {
@@ -128,6 +134,7 @@ impl Layout for Direct {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Switches {
     ports: usize,
+    outputs: usize,
     vcs: Divisor,
     all_vcs: u32,
 }
@@ -136,7 +143,8 @@ impl Switches {
     /// The layout of a network of switches.
     #[must_use]
     pub const fn new(shape: Shape, vcs: usize) -> Self {
-        Self { ports: shape.ports(), vcs: Divisor::new(vcs), all_vcs: ((1u64 << vcs) - 1) as u32 }
+        let ports = shape.ports();
+        Self { ports, outputs: ports * vcs, vcs: Divisor::new(vcs), all_vcs: ((1u64 << vcs) - 1) as u32 }
     }
 }
 
@@ -149,6 +157,11 @@ impl Layout for Switches {
     #[inline(always)]
     fn all_vcs(self) -> u32 {
         self.all_vcs
+    }
+
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.outputs
     }
 
     #[inline(always)]

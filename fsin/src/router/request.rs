@@ -216,7 +216,7 @@ impl<L: Layout> Requests<L> {
 
     /// All channels but those of dimension order, as a mask of outputs; of routers with few queues.
     fn adaptive_channels(layout: L) -> u64 {
-        let outputs = layout.shape().ports() * layout.vcs();
+        let outputs = layout.outputs();
         (0..outputs.min(64)).filter(|&output| layout.channel(output).vc != 0).fold(0, |mask, output| mask | 1 << output)
     }
 

@@ -181,7 +181,7 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "dragonfly:ugal",
-        about: "dragonfly: minimal or valiant, whose first link has fewer packets ahead times hops to go; if both leave through the same link, whose channels there have (UGAL-L_VCH); V >= 3",
+        about: "dragonfly: minimal or valiant, whose first link has fewer packets ahead times hops to go (UGAL-L); V >= 3",
         parameters: &[],
         source: ISCA,
     },

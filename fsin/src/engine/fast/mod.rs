@@ -303,11 +303,17 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             return;
         }
         self.sequences[node] += 1;
-        let offsets = route();
+        let offsets = match rules.layout.is_switched() {
+            true => [0; D],
+            false => {
+                let route = route();
+                std::array::from_fn(|dimension| route[dimension])
+            }
+        };
         let packet = Packet {
             next: NONE,
             destination: destination.0,
-            offsets: std::array::from_fn(|dimension| offsets[dimension]),
+            offsets,
             key,
             start: match rules.source_queue {
                 SourceQueue::Throttled => self.clock,

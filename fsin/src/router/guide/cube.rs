@@ -51,7 +51,7 @@ impl CubeGuide {
     }
 
     pub(super) fn ways(&self, vcs: u32, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let way = |port, vcs, tier, bubble| Way { port, vcs, weighed: vcs, tier, hops: 1, bubble };
+        let way = |port, vcs, tier, bubble| Way { port, vcs, tier, hops: 1, bubble };
         let Some(next) = self.profitable(visit, home).next() else { return };
         if !self.adaptive {
             let kept = match visit.input {

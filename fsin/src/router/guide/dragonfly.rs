@@ -5,20 +5,12 @@
 //! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
 //!
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other; equal is straight. (The same, section 4: UGAL-L, and its hybrid
-//! with virtual channels, UGAL-L_VCH.)
-//!
-//! - Packets of `ugal` that go straight begin in class 1, so that those that go round do not stand behind them on the
-//!   links within the first group, where the queue for the one link to the other group backs up.
-//! - If the two ways leave through different links, packets ahead on all channels of each count. If both leave through the
-//!   same one, those of the class that the packet would take there count: what differs is the queue, not the link.
-//! - Packets that go to their own group always go straight.
+//! its hops, against those on the first link of the other. Packets that go to their own group always go straight.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{Visit, Way, classes};
-use crate::router::request::Input;
 use crate::routing::Routing;
 use crate::topology::Port;
 use crate::topology::switched::{Dragonfly, Fabric};
@@ -31,8 +23,6 @@ const COURSE: usize = 1;
 const UNDECIDED: i16 = 0;
 const STRAIGHT: i16 = 1;
 const ROUND: i16 = 2;
-/// Decided, and on the link to the switch where both courses part: the class of its channel there tells which it is.
-const SHARED: i16 = 3;
 
 /// Ways of a dragonfly.
 #[derive(Debug)]
@@ -40,8 +30,6 @@ pub(super) struct DragonflyGuide {
     plan: Dragonfly,
     routing: Routing,
     classes: Vec<u32>,
-    /// The class in which packets that go straight begin.
-    first_straight: usize,
     first: u32,
     /// By switch: its group, and its number there.
     stands: Box<[(u32, u32)]>,
@@ -58,7 +46,6 @@ impl DragonflyGuide {
         Self {
             routing,
             classes: classes(count, vcs),
-            first_straight: usize::from(routing == Routing::DragonflyUgal),
             first: fabric.endpoints() as u32,
             stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
             gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
@@ -90,25 +77,19 @@ impl DragonflyGuide {
     /// The way of a packet that has no choice, or none any more.
     #[inline(always)]
     pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
-        let [crossed, course] = [visit.state[CROSSED], visit.state[COURSE]];
-        let is_straight = self.routing == Routing::DragonflyMinimal || course == STRAIGHT || crossed > 0;
-        is_straight.then(|| {
-            let (group, own) = self.stand(visit.node);
-            let (to, last) = self.stand(home);
-            let place = match group == to {
-                true => self.plan.local_place(own, last),
-                false => self.towards(visit.key, (group, own), to),
-            };
-            let vcs = self.channels(course, crossed);
-            Way { port: fabric.port(visit.node, place), vcs, weighed: vcs, tier: 0, hops: 1, bubble: false }
-        })
-    }
-
-    /// The channels of a packet that has crossed so many links between groups.
-    #[inline(always)]
-    fn channels(&self, course: i16, crossed: i16) -> u32 {
-        let begin = if course == STRAIGHT { self.first_straight } else { 0 };
-        self.classes[(begin + crossed as usize).min(self.classes.len() - 1)]
+        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
+        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
@@ -165,26 +146,18 @@ impl DragonflyGuide {
 
     /// Where there is more than [one](Self::only_way).
     pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let course = match (self.routing, visit.state[COURSE], visit.input) {
-            (Routing::DragonflyValiant, UNDECIDED, _) => ROUND,
-            (_, SHARED, Input::Transit(input)) if self.classes[0] & 1 << input.vc != 0 => ROUND,
-            (_, SHARED, _) => STRAIGHT,
-            (_, course, _) => course,
+        let vcs = self.classes[0];
+        let course = match (self.routing, visit.state[COURSE]) {
+            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
+            (_, course) => course,
         };
+        let mut way =
+            |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
         let [straight, round] = self.courses(visit, home);
-        let all = self.classes.iter().fold(0, |all, class| all | class);
-        let differ = straight.map(|(place, _)| place) != round.map(|(place, _)| place);
-        let mut way = |(place, hops), course: i16| {
-            let vcs = self.channels(course, 0);
-            let weighed = if differ { all } else { vcs };
-            see(Way { port: fabric.port(visit.node, place), vcs, weighed, tier: 0, hops, bubble: false });
-        };
-        if course != ROUND || round.is_none() {
-            straight.into_iter().for_each(|straight| way(straight, STRAIGHT));
+        if course == UNDECIDED || round.is_none() {
+            straight.into_iter().for_each(&mut way);
         }
-        if course != STRAIGHT {
-            round.into_iter().for_each(|round| way(round, ROUND));
-        }
+        round.into_iter().for_each(&mut way);
     }
 
     /// Where a choice is to be made.
@@ -193,10 +166,10 @@ impl DragonflyGuide {
     }
 
     /// What a packet carries after it has left a switch through a port.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
         let mut state = [visit.state[0], visit.state[1]];
-        if self.routing != Routing::DragonflyMinimal && matches!(state[COURSE], UNDECIDED | SHARED) {
+        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
             state[COURSE] = self.course(fabric, visit, port);
         }
         let switch = (visit.node.0 - self.first) as usize;
@@ -204,7 +177,7 @@ impl DragonflyGuide {
         state
     }
 
-    /// How a packet goes that has left its first switch, or that where the courses part, through a port.
+    /// How a packet goes that has left its first switch through a port.
     #[inline(never)]
     fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
         let (home, last) = fabric.home(visit.destination);
@@ -215,10 +188,7 @@ impl DragonflyGuide {
         let [straight, round] = self.courses(visit, home);
         let takes =
             |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-        match (takes(straight), takes(round)) {
-            (true, true) if self.routing == Routing::DragonflyUgal => SHARED,
-            (_, true) => ROUND,
-            _ => STRAIGHT,
-        }
+        let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
+        if is_round { ROUND } else { STRAIGHT }
     }
 }

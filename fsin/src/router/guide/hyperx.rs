@@ -54,45 +54,24 @@ impl HyperxGuide {
         let port = |dimension: usize, to: u8| ports[self.plan.place(dimension, here[dimension].into(), to.into())];
         if !self.adaptive {
             if let Some(dimension) = left().next() {
-                see(Way {
-                    port: port(dimension, there[dimension]),
-                    vcs,
-                    weighed: vcs,
-                    tier: 0,
-                    hops: 1,
-                    bubble: false,
-                });
+                see(Way { port: port(dimension, there[dimension]), vcs, tier: 0, hops: 1, bubble: false });
             }
             return;
         }
         let hops = left().count() as u8;
         for dimension in left() {
-            see(Way {
-                port: port(dimension, there[dimension]),
-                vcs: vcs & !1,
-                weighed: vcs & !1,
-                tier: 0,
-                hops,
-                bubble: false,
-            });
+            see(Way { port: port(dimension, there[dimension]), vcs: vcs & !1, tier: 0, hops, bubble: false });
             if visit.state[0] & 1 << dimension != 0 {
                 continue;
             }
             for to in 0..self.plan.sizes[dimension] as u8 {
                 if to != here[dimension] && to != there[dimension] {
-                    see(Way {
-                        port: port(dimension, to),
-                        vcs: vcs & !1,
-                        weighed: vcs & !1,
-                        tier: 0,
-                        hops: hops + 1,
-                        bubble: false,
-                    });
+                    see(Way { port: port(dimension, to), vcs: vcs & !1, tier: 0, hops: hops + 1, bubble: false });
                 }
             }
         }
         if let Some(dimension) = left().next() {
-            see(Way { port: port(dimension, there[dimension]), vcs: 1, weighed: 1, tier: 1, hops, bubble: false });
+            see(Way { port: port(dimension, there[dimension]), vcs: 1, tier: 1, hops, bubble: false });
         }
     }
 

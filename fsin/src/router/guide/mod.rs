@@ -36,8 +36,6 @@ pub struct Way {
     pub port: Port,
     /// The virtual channels, as a mask.
     pub vcs: u32,
-    /// The virtual channels whose packets ahead count where ways are weighed, as a mask.
-    pub weighed: u32,
     /// Ways of a tier are considered if none of those before passes.
     pub tier: u8,
     /// \[hops\] To the last switch, this way.
@@ -144,7 +142,7 @@ impl Guide {
     #[must_use]
     pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {
         let Visit { node, destination, .. } = *visit;
-        let plain = |port| Some(Way { port, vcs: self.all, weighed: self.all, tier: 0, hops: 1, bubble: false });
+        let plain = |port| Some(Way { port, vcs: self.all, tier: 0, hops: 1, bubble: false });
         if node.index() < self.fabric.endpoints() {
             return plain(self.fabric.port(node, 0));
         }
@@ -193,7 +191,7 @@ impl Guide {
     }
 
     /// What a packet carries after it has left through a port.
-    #[inline]
+    #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         if node.index() < self.fabric.endpoints() {
             return;
@@ -203,8 +201,7 @@ impl Guide {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => {
                 let visit = Visit { node, input: Input::Injection, destination, key, state };
-                let after = dragonfly.hop(&self.fabric, &visit, port);
-                state.copy_from_slice(&after);
+                [state[0], state[1]] = dragonfly.hop(&self.fabric, &visit, port);
             }
             Scheme::Hyperx(hyperx) => {
                 if let Some(next) = next() {

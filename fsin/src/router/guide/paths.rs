@@ -120,7 +120,7 @@ impl Shortest {
             let is_among = self.alternatives == usize::MAX
                 || nearer().filter(|&&(other, _)| rank(other) < rank(port)).count() < self.alternatives;
             if is_among {
-                see(Way { port, vcs, weighed: vcs, tier: 0, hops: 1, bubble: false });
+                see(Way { port, vcs, tier: 0, hops: 1, bubble: false });
             }
         }
     }
@@ -183,7 +183,7 @@ impl UpDown {
                 false => row(&self.any, next),
             };
             if rest + 1 == left {
-                see(Way { port, vcs, weighed: vcs, tier: 0, hops: 1, bubble: false });
+                see(Way { port, vcs, tier: 0, hops: 1, bubble: false });
             }
         }
     }

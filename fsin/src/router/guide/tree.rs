@@ -32,8 +32,7 @@ impl TreeGuide {
     pub(super) fn ways(&self, vcs: u32, node: NodeId, destination: NodeId, mut see: impl FnMut(Way)) {
         let (stand, ports) = &self.stands[(node.0 - self.endpoints) as usize];
         let digit = destination.0 % stand.span / stand.child_span;
-        let mut way =
-            |place: u32| see(Way { port: ports[place as usize], vcs, weighed: vcs, tier: 0, hops: 1, bubble: false });
+        let mut way = |place: u32| see(Way { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
         if destination.0 / stand.span == stand.subtree {
             way(digit);
         } else if self.adaptive {

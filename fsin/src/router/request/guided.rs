@@ -20,7 +20,7 @@ type Rank = (u8, u32);
 #[inline(always)]
 fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
-        let vc = (vcs != 0).then(|| vcs.trailing_zeros() as u8);
+        let vc = if vcs == 0 { None } else { Some(vcs.trailing_zeros() as u8) };
         vcs &= vcs.wrapping_sub(1);
         vc
     })
@@ -84,7 +84,7 @@ impl<L: Layout> Requests<L> {
                 return;
             }
             let open = near.open(way.port);
-            let ahead: u32 = channels(way.weighed)
+            let ahead: u32 = channels(way.vcs)
                 .map(|vc| near.packets_ahead(OutputVc { port: way.port, vc }) + u32::from(open & 1 << vc == 0))
                 .sum();
             let rank = (ahead * u32::from(way.hops), way.hops, lot(head, OutputVc { port: way.port, vc: 0 }));
