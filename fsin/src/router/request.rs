@@ -183,6 +183,9 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        if self.layout.is_switched() {
+            return self.guided(head, near);
+        }
         // The usual one first, and without a table of jumps.
         if self.routing == Routing::BubbleSmart && self.detours.is_none() {
             return self.smart::<false>(head, near).or_else(|| self.escape(head, near));
@@ -206,25 +209,25 @@ impl<L: Layout> Requests<L> {
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
             Routing::DallyAdaptive => self.dally_adaptive(head, near),
-            _ => self.guided(head, near),
+            // Of networks of switches.
+            _ => None,
         }
     }
 
     /// What a packet carries after its header has left through a port: one hop less to go.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) {
-        let shape = self.layout.shape();
-        if shape.is_switched() {
+        if self.layout.is_switched() {
             return self.guided_hop(node, destination, key, port, offsets);
         }
-        let (dimension, positive) = shape.direction(port);
+        let (dimension, positive) = self.layout.shape().direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
     #[must_use]
     pub fn interest(&self, head: &Head<'_>) -> Interest {
-        if self.layout.shape().is_switched() {
+        if self.layout.is_switched() {
             return self.guided_interest(head);
         }
         let deterministic = if self.routing.orders_by_channel() {
@@ -277,7 +280,7 @@ impl<L: Layout> Requests<L> {
     /// of such waits is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
-        if self.layout.shape().is_switched() {
+        if self.layout.is_switched() {
             return self.guided_last_resort(head);
         }
         if self.routing.orders_by_channel() {

@@ -60,11 +60,11 @@ use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
-use crate::router::layout::{AnySize, Layout, TwoWay};
+use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::packet_key;
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
-use crate::topology::Topology;
+use crate::topology::{STATE_WORDS, Topology};
 use crate::view::{Occupancy, View};
 
 mod cut;
@@ -101,11 +101,21 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
     let lanes = shape.ports() * vcs + params.injectors;
     /// The engine of a layout, for at most so many dimensions, lanes and ports.
     macro_rules! fast {
-        ($layout:expr, $dimensions:literal, $lanes:literal, $ports:literal) => {
+        ($layout:expr, $dimensions:expr, $lanes:literal, $ports:literal) => {
             Some(Box::new(Fast::<_, $dimensions, $lanes, $ports>::new($layout, topology, params, threads)?))
         };
     }
-    let any = AnySize { shape, vcs };
+    if shape.is_switched() {
+        let switches = Switches::new(shape, vcs);
+        return match (lanes, shape.ports()) {
+            (..=16, ..=16) => fast!(switches, STATE_WORDS, 16, 16),
+            (..=32, ..=16) => fast!(switches, STATE_WORDS, 32, 16),
+            (..=MAX_QUEUES, ..=24) => fast!(switches, STATE_WORDS, 63, 24),
+            (..=MAX_QUEUES, _) => fast!(switches, STATE_WORDS, 63, 63),
+            _ => None,
+        };
+    }
+    let any = Direct::new(shape, vcs);
     match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
         (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
         (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
@@ -113,7 +123,6 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
         (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
         (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
         (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
-        (..=4, _, _, ..=MAX_QUEUES, _) => fast!(any, 4, 63, 63),
         (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
         _ => None,
     }

@@ -30,12 +30,50 @@ pub(super) struct DragonflyGuide {
     plan: Dragonfly,
     routing: Routing,
     classes: Vec<u32>,
+    first: u32,
+    /// By switch: its group, and its number there.
+    stands: Box<[(u32, u32)]>,
+    /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
+    gates: Box<[(u32, u32)]>,
 }
 
 impl DragonflyGuide {
-    pub(super) fn new(plan: &Dragonfly, routing: Routing, vcs: usize) -> Self {
+    pub(super) fn new(plan: &Dragonfly, fabric: &Fabric, routing: Routing, vcs: usize) -> Self {
         let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
-        Self { plan: plan.clone(), routing, classes: classes(count, vcs) }
+        Self {
+            routing,
+            classes: classes(count, vcs),
+            first: fabric.endpoints() as u32,
+            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            plan: plan.clone(),
+        }
+    }
+
+    /// The group of a switch, and its number there.
+    fn stand(&self, switch: NodeId) -> (u32, u32) {
+        self.stands[(switch.0 - self.first) as usize]
+    }
+
+    /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
+    /// [`Dragonfly::gateway`] says.
+    fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
+        self.gates[self.plan.link(from, to, copy) as usize]
+    }
+
+    /// The way of a packet that has no choice, or none any more.
+    pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
+        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
+        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
+        is_straight.then(|| {
+            let (group, own) = self.stand(visit.node);
+            let (to, last) = self.stand(home);
+            let place = match group == to {
+                true => self.plan.local_place(own, last),
+                false => self.towards(visit.key, (group, own), to),
+            };
+            Way { port: fabric.port(visit.node, place), vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false }
+        })
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
@@ -59,22 +97,22 @@ impl DragonflyGuide {
 
     /// The place of the link that leads from a switch towards another group.
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
-        let (gate, link) = self.plan.gateway(group, to, self.copy(key, group, to));
+        let (gate, link) = self.gateway(group, to, self.copy(key, group, to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
     /// \[hops\] From a switch to another group, and which switch of it is met.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
         let copy = self.copy(key, group, to);
-        let (gate, _) = self.plan.gateway(group, to, copy);
-        let (arrival, _) = self.plan.gateway(to, group, copy);
+        let (gate, _) = self.gateway(group, to, copy);
+        let (arrival, _) = self.gateway(to, group, copy);
         (1 + u8::from(gate != own), arrival)
     }
 
     /// The places of the straight way, and of that round, with hops to the last switch.
     fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
-        let (group, own) = self.plan.place(visit.node);
-        let (to, last) = self.plan.place(home);
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
         if group == to {
             return [Some((self.plan.local_place(own, last), 1)), None];
         }
@@ -88,24 +126,15 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
+    /// Where there is more than [one](Self::only_way).
     pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
-        let vcs = self.classes[crossed];
+        let vcs = self.classes[0];
         let course = match (self.routing, visit.state[COURSE]) {
-            (Routing::DragonflyMinimal, _) => STRAIGHT,
             (Routing::DragonflyValiant, UNDECIDED) => ROUND,
             (_, course) => course,
         };
         let mut way =
             |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
-        if course == STRAIGHT || crossed > 0 {
-            let (group, own) = self.plan.place(visit.node);
-            let (to, last) = self.plan.place(home);
-            return match group == to {
-                true => way((self.plan.local_place(own, last), 1)),
-                false => way((self.towards(visit.key, (group, own), to), 1)),
-            };
-        }
         let [straight, round] = self.courses(visit, home);
         if course == UNDECIDED || round.is_none() {
             straight.into_iter().for_each(&mut way);
@@ -122,19 +151,18 @@ impl DragonflyGuide {
         &self,
         fabric: &Fabric,
         visit: &Visit<'_>,
-        home: NodeId,
         port: Port,
         next: NodeId,
         state: &mut [i16],
     ) {
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            let [straight, round] = self.courses(visit, home);
+            let [straight, round] = self.courses(visit, fabric.home(visit.destination).0);
             let takes =
                 |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
             let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
             state[COURSE] = if is_round { ROUND } else { STRAIGHT };
         }
-        if self.plan.place(visit.node).0 != self.plan.place(next).0 {
+        if self.stand(visit.node).0 != self.stand(next).0 {
             state[CROSSED] += 1;
         }
     }

@@ -32,25 +32,33 @@ impl<L: Layout> Requests<L> {
     pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let guide = self.guide.as_deref()?;
         let visit = visit(head);
-        let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
         let draws = guide.draws();
-        let mut best = None;
-        guide.ways(&visit, |way| {
-            if way.tier == 0 && chosen.is_some_and(|chosen| way != chosen) {
-                return;
-            }
+        let mut best: Option<((u8, u32), OutputVc)> = None;
+        let mut consider = |way: Way| {
             for vc in channels(near.open(way.port) & way.vcs) {
                 let output = OutputVc { port: way.port, vc };
                 if way.bubble && !self.bubble_open(head, output, near) {
                     continue;
                 }
-                let ahead = if draws { 0 } else { near.packets_ahead(output) };
-                let rank = (way.tier, ahead, lot(head, way.port, vc));
-                if best.is_none_or(|(least, _)| rank < least) {
+                let rank = (way.tier, if draws { 0 } else { near.packets_ahead(output) });
+                let is_better = best.is_none_or(|(least, other)| {
+                    rank < least || (rank == least && lot(head, way.port, vc) < lot(head, other.port, other.vc))
+                });
+                if is_better {
                     best = Some((rank, output));
                 }
             }
-        });
+        };
+        if let Some(way) = guide.only_way(&visit) {
+            consider(way);
+        } else {
+            let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
+            guide.ways(&visit, |way| {
+                if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
+                    consider(way);
+                }
+            });
+        }
         best.map(|(_, output)| output)
     }
 
