@@ -21,6 +21,18 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
         self.shape().is_switched()
     }
 
+    /// All channels of a link, as a mask.
+    #[inline(always)]
+    fn all_vcs(self) -> u32 {
+        ((1u64 << self.vcs()) - 1) as u32
+    }
+
+    /// Output channels (and transit queues) of each node.
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.shape().ports() * self.vcs()
+    }
+
     /// The port of an output channel, or of the transit queue of that number.
     #[inline(always)]
     fn port_of(self, output: usize) -> usize {
@@ -37,7 +49,7 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// The channels of one port, as a mask of all output channels.
     #[inline(always)]
     fn channels(self, port: usize) -> u64 {
-        ((1 << self.vcs()) - 1) << (port * self.vcs())
+        u64::from(self.all_vcs()) << (port * self.vcs())
     }
 }
 
@@ -122,14 +134,17 @@ impl Layout for Direct {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Switches {
     ports: usize,
+    outputs: usize,
     vcs: Divisor,
+    all_vcs: u32,
 }
 
 impl Switches {
     /// The layout of a network of switches.
     #[must_use]
     pub const fn new(shape: Shape, vcs: usize) -> Self {
-        Self { ports: shape.ports(), vcs: Divisor::new(vcs) }
+        let ports = shape.ports();
+        Self { ports, outputs: ports * vcs, vcs: Divisor::new(vcs), all_vcs: ((1u64 << vcs) - 1) as u32 }
     }
 }
 
@@ -137,6 +152,16 @@ impl Layout for Switches {
     #[inline(always)]
     fn shape(self) -> Shape {
         Shape::switched(self.ports)
+    }
+
+    #[inline(always)]
+    fn all_vcs(self) -> u32 {
+        self.all_vcs
+    }
+
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.outputs
     }
 
     #[inline(always)]

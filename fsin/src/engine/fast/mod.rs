@@ -265,10 +265,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
                     destination: NodeId(packet.destination),
                     sequence: packet.sequence,
                     latency: self.clock - packet.start,
-                    hops: (packet.hops & !Packet::<D>::LONG).into(),
+                    hops: packet.hops.into(),
                 },
             );
-            self.in_network -= u64::from(packet.hops & !Packet::<D>::LONG > 0);
+            self.in_network -= u64::from(packet.hops > 0);
             self.interface.packet_received(packet.message, now, notices);
             self.in_flight -= 1;
             part.vacant.push(handle);
@@ -303,11 +303,17 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             return;
         }
         self.sequences[node] += 1;
-        let offsets = route();
+        let offsets = match rules.layout.is_switched() {
+            true => [0; D],
+            false => {
+                let route = route();
+                std::array::from_fn(|dimension| route[dimension])
+            }
+        };
         let packet = Packet {
             next: NONE,
             destination: destination.0,
-            offsets: std::array::from_fn(|dimension| offsets[dimension]),
+            offsets,
             key,
             start: match rules.source_queue {
                 SourceQueue::Throttled => self.clock,
@@ -316,7 +322,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             sequence,
             source: source.0,
             message: slot,
-            hops: if rules.packets_of(message.bytes) > 1 { Packet::<D>::LONG } else { 0 },
+            hops: 0,
+            is_long: rules.packets_of(message.bytes) > 1,
         };
         part.buffer(local, injector, packet);
         self.interface.packet_sent(node, notices);

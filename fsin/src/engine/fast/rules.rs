@@ -43,7 +43,7 @@ impl<L> Deref for Rules<L> {
 impl<L: Layout> Rules<L> {
     pub(super) fn new(params: RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let requests = Requests::new(&params, layout, topology);
-        let outputs = layout.shape().ports() * layout.vcs();
+        let outputs = layout.outputs();
         let deterministic = (0..outputs)
             .filter(|&output| layout.channel(output).vc < requests.first_adaptive())
             .fold(0, |mask, output| mask | 1 << output);
@@ -65,7 +65,7 @@ impl<L: Layout> Rules<L> {
     /// Outputs (and transit queues) of each node.
     #[inline(always)]
     pub(super) fn outputs(&self) -> usize {
-        self.layout.shape().ports() * self.layout.vcs()
+        self.layout.outputs()
     }
 
     /// The port of an output channel, or of the transit queue of that number.

@@ -35,6 +35,9 @@ pub(super) struct DragonflyGuide {
     stands: Box<[(u32, u32)]>,
     /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
     gates: Box<[(u32, u32)]>,
+    /// By switch and port: it leads to another group.
+    leaves: Box<[bool]>,
+    ports: usize,
 }
 
 impl DragonflyGuide {
@@ -46,37 +49,51 @@ impl DragonflyGuide {
             first: fabric.endpoints() as u32,
             stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
             gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            leaves: (fabric.endpoints()..fabric.nodes())
+                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
+                .map(|(switch, port)| {
+                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
+                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
+                })
+                .collect(),
+            ports: fabric.ports(),
             plan: plan.clone(),
         }
     }
 
     /// The group of a switch, and its number there.
+    #[inline(always)]
     fn stand(&self, switch: NodeId) -> (u32, u32) {
         self.stands[(switch.0 - self.first) as usize]
     }
 
     /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
     /// [`Dragonfly::gateway`] says.
+    #[inline(always)]
     fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
         self.gates[self.plan.link(from, to, copy) as usize]
     }
 
     /// The way of a packet that has no choice, or none any more.
+    #[inline(always)]
     pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
         let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
         let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
-        is_straight.then(|| {
-            let (group, own) = self.stand(visit.node);
-            let (to, last) = self.stand(home);
-            let place = match group == to {
-                true => self.plan.local_place(own, last),
-                false => self.towards(visit.key, (group, own), to),
-            };
-            Way { port: fabric.port(visit.node, place), vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false }
-        })
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
+    #[inline(always)]
     fn copy(&self, key: u64, from: u32, to: u32) -> u32 {
         match self.plan.copies {
             1 => 0,
@@ -96,6 +113,7 @@ impl DragonflyGuide {
     }
 
     /// The place of the link that leads from a switch towards another group.
+    #[inline(always)]
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
         let (gate, link) = self.gateway(group, to, self.copy(key, group, to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
@@ -147,23 +165,30 @@ impl DragonflyGuide {
         self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
     }
 
-    pub(super) fn hop(
-        &self,
-        fabric: &Fabric,
-        visit: &Visit<'_>,
-        port: Port,
-        next: NodeId,
-        state: &mut [i16],
-    ) {
+    /// What a packet carries after it has left a switch through a port.
+    #[inline(always)]
+    pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
+        let mut state = [visit.state[0], visit.state[1]];
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            let [straight, round] = self.courses(visit, fabric.home(visit.destination).0);
-            let takes =
-                |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-            let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
-            state[COURSE] = if is_round { ROUND } else { STRAIGHT };
+            state[COURSE] = self.course(fabric, visit, port);
         }
-        if self.stand(visit.node).0 != self.stand(next).0 {
-            state[CROSSED] += 1;
+        let switch = (visit.node.0 - self.first) as usize;
+        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
+        state
+    }
+
+    /// How a packet goes that has left its first switch through a port.
+    #[inline(never)]
+    fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
+        let (home, last) = fabric.home(visit.destination);
+        if home == visit.node && last == port {
+            // It has arrived.
+            return UNDECIDED;
         }
+        let [straight, round] = self.courses(visit, home);
+        let takes =
+            |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
+        let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
+        if is_round { ROUND } else { STRAIGHT }
     }
 }

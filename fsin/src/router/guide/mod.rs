@@ -75,6 +75,7 @@ pub struct Guide {
     fabric: Arc<Fabric>,
     /// All channels, as a mask.
     all: u32,
+    draws: bool,
     scheme: Scheme,
 }
 
@@ -133,11 +134,11 @@ impl Guide {
                 ));
             }
         };
-        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })
+        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, draws: matches!(scheme, Scheme::Tree(_)), scheme })
     }
 
     /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {
         let Visit { node, destination, .. } = *visit;
@@ -176,7 +177,7 @@ impl Guide {
     /// True if packets ahead do not count among open ways: in trees, as in the original.
     #[inline]
     pub const fn draws(&self) -> bool {
-        matches!(self.scheme, Scheme::Tree(_))
+        self.draws
     }
 
     /// True if this packet weighs its ways of the first tier.
@@ -190,24 +191,29 @@ impl Guide {
     }
 
     /// What a packet carries after it has left through a port.
-    #[inline]
+    #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
-        if node.index() < self.fabric.endpoints() || matches!(self.scheme, Scheme::Tree(_) | Scheme::Cube(_)) {
+        if node.index() < self.fabric.endpoints() {
             return;
         }
-        let Some(next) = self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints()) else {
-            return;
-        };
+        let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => {
-                let before = [state[0], state[1]];
-                let visit = Visit { node, input: Input::Injection, destination, key, state: &before };
-                dragonfly.hop(&self.fabric, &visit, port, next, state);
+                let visit = Visit { node, input: Input::Injection, destination, key, state };
+                [state[0], state[1]] = dragonfly.hop(&self.fabric, &visit, port);
             }
-            Scheme::Hyperx(hyperx) => hyperx.hop(node, next, self.fabric.home(destination).0, state),
-            Scheme::Shortest(_) => state[0] += 1,
-            Scheme::UpDown(up_down) => up_down.hop(node, next, state),
+            Scheme::Hyperx(hyperx) => {
+                if let Some(next) = next() {
+                    hyperx.hop(node, next, self.fabric.home(destination).0, state);
+                }
+            }
+            Scheme::Shortest(_) => state[0] += i16::from(next().is_some()),
+            Scheme::UpDown(up_down) => {
+                if let Some(next) = next() {
+                    up_down.hop(node, next, state);
+                }
+            }
         }
     }
 }
