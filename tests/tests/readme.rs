@@ -244,7 +244,7 @@ fn the_tables_of_the_sweeps_show_what_is_kept() {
         let mut compared = 0;
         for row in rows(tables) {
             let is_key = |value: &&str| *value == row[0] || value.parse::<f64>().is_ok_and(|v| row[0].parse() == Ok(v));
-            let of_row: Vec<_> = groups.iter().filter(|(axes, _)| axes.iter().any(|v| is_key(v))).collect();
+            let of_row: Vec<_> = groups.iter().filter(|(axes, _)| axes.iter().any(&is_key)).collect();
             for cell in row[1..].iter().filter(|_| !of_row.is_empty()) {
                 let Some(places) = places(cell) else { continue };
                 let mean = |rows: &[&BTreeMap<String, String>], figure: &str| {
