@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use crate::topology::Shape;
+use super::request::OutputVc;
+use crate::topology::{Port, Shape};
 
 /// How many dimensions, ways and virtual channels a router has.
 ///
@@ -14,10 +15,41 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// \[channels\] Virtual channels of each link.
     fn vcs(self) -> usize;
 
+    /// True in networks of switches.
+    #[inline(always)]
+    fn is_switched(self) -> bool {
+        self.shape().is_switched()
+    }
+
+    /// All channels of a link, as a mask.
+    #[inline(always)]
+    fn all_vcs(self) -> u32 {
+        ((1u64 << self.vcs()) - 1) as u32
+    }
+
+    /// Output channels (and transit queues) of each node.
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.shape().ports() * self.vcs()
+    }
+
+    /// The port of an output channel, or of the transit queue of that number.
+    #[inline(always)]
+    fn port_of(self, output: usize) -> usize {
+        output / self.vcs()
+    }
+
+    /// The output channel of that number.
+    #[inline(always)]
+    fn channel(self, output: usize) -> OutputVc {
+        let port = self.port_of(output);
+        OutputVc { port: Port(port as u8), vc: (output - port * self.vcs()) as u8 }
+    }
+
     /// The channels of one port, as a mask of all output channels.
     #[inline(always)]
     fn channels(self, port: usize) -> u64 {
-        ((1 << self.vcs()) - 1) << (port * self.vcs())
+        u64::from(self.all_vcs()) << (port * self.vcs())
     }
 }
 
@@ -42,6 +74,112 @@ impl Layout for AnySize {
     }
 }
 
+/// A number to divide by, 1 to 63, for dividends of the same range: a multiplication does it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Divisor {
+    number: usize,
+    reciprocal: usize,
+}
+
+impl Divisor {
+    const fn new(number: usize) -> Self {
+        Self { number, reciprocal: (1usize << 16).div_ceil(number) }
+    }
+
+    #[inline(always)]
+    const fn divide(self, dividend: usize) -> usize {
+        (dividend * self.reciprocal) >> 16
+    }
+}
+
+/// A direct network of any size, of routers with at most 63 queues.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Direct {
+    dimensions: usize,
+    ways: usize,
+    vcs: Divisor,
+}
+
+impl Direct {
+    /// The layout of a direct network.
+    #[must_use]
+    pub const fn new(shape: Shape, vcs: usize) -> Self {
+        Self { dimensions: shape.dimensions, ways: shape.ways, vcs: Divisor::new(vcs) }
+    }
+}
+
+impl Layout for Direct {
+    #[inline(always)]
+    fn shape(self) -> Shape {
+        Shape::direct(self.dimensions, self.ways)
+    }
+
+    #[inline(always)]
+    fn vcs(self) -> usize {
+        self.vcs.number
+    }
+
+    #[inline(always)]
+    fn is_switched(self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn port_of(self, output: usize) -> usize {
+        self.vcs.divide(output)
+    }
+}
+
+/// A network of switches with at most 63 queues each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Switches {
+    ports: usize,
+    outputs: usize,
+    vcs: Divisor,
+    all_vcs: u32,
+}
+
+impl Switches {
+    /// The layout of a network of switches.
+    #[must_use]
+    pub const fn new(shape: Shape, vcs: usize) -> Self {
+        let ports = shape.ports();
+        Self { ports, outputs: ports * vcs, vcs: Divisor::new(vcs), all_vcs: ((1u64 << vcs) - 1) as u32 }
+    }
+}
+
+impl Layout for Switches {
+    #[inline(always)]
+    fn shape(self) -> Shape {
+        Shape::switched(self.ports)
+    }
+
+    #[inline(always)]
+    fn all_vcs(self) -> u32 {
+        self.all_vcs
+    }
+
+    #[inline(always)]
+    fn outputs(self) -> usize {
+        self.outputs
+    }
+
+    #[inline(always)]
+    fn vcs(self) -> usize {
+        self.vcs.number
+    }
+
+    #[inline(always)]
+    fn is_switched(self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn port_of(self, output: usize) -> usize {
+        self.vcs.divide(output)
+    }
+}
+
 /// `D` dimensions of two-way links with `V` channels each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TwoWay<const D: usize, const V: usize>;
@@ -55,5 +193,22 @@ impl<const D: usize, const V: usize> Layout for TwoWay<D, V> {
     #[inline(always)]
     fn vcs(self) -> usize {
         V
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_that_multiply_divide() {
+        for vcs in 1..=63usize {
+            let (direct, switches) = (Direct::new(Shape::direct(3, 2), vcs), Switches::new(Shape::switched(8), vcs));
+            for output in 0..=63 {
+                let expected = OutputVc::at(output, vcs);
+                assert_eq!((direct.channel(output), switches.channel(output)), (expected, expected));
+                assert_eq!(direct.port_of(output), expected.port.index());
+            }
+        }
     }
 }

@@ -112,6 +112,8 @@ pub struct Requests<L> {
     order: Order,
     bubble: u32,
     lbr: u32,
+    /// The output channels that [`straight_on`](Self::straight_on) gives, as a mask.
+    straight: u64,
     /// Of each dimension, for routings that look at coordinates.
     rings: Box<[Ring]>,
     /// Of a network of switches.
@@ -134,14 +136,18 @@ impl<L: Layout> Requests<L> {
     /// both.
     #[must_use]
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
+        let detours = Detours::new(params, topology).map(Arc::new);
+        // Where links are dead, it has to be asked whether a channel leads on.
+        let goes_straight = params.routing == Routing::BubbleSmart && detours.is_none();
         Self {
+            straight: if goes_straight { Self::adaptive_channels(layout) } else { 0 },
             layout,
             routing: params.routing,
             order: params.order,
             bubble: if params.routing.uses_bubble() { params.bubble } else { 0 },
             lbr: params.lbr,
             rings: Ring::of(topology.geometry()),
-            detours: Detours::new(params, topology).map(Arc::new),
+            detours,
             guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
         }
     }
@@ -183,6 +189,9 @@ impl<L: Layout> Requests<L> {
     /// The output channel that a head asks for in this cycle, or `None` if none passes.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        if self.layout.is_switched() {
+            return self.guided(head, near);
+        }
         // The usual one first, and without a table of jumps.
         if self.routing == Routing::BubbleSmart && self.detours.is_none() {
             return self.smart::<false>(head, near).or_else(|| self.escape(head, near));
@@ -190,6 +199,25 @@ impl<L: Layout> Requests<L> {
         // A copy: what is handed to functions elsewhere must be in memory, and the usual head need not.
         let head = *head;
         self.unusual_request(&head, near)
+    }
+
+    /// True if the head of transit queue `input` asks for the channel of the same number and port, by looking at nothing
+    /// but the channels that are `open` (a mask of all): the commonest request of the commonest routing. If not,
+    /// [`request`](Self::request) tells what it asks for.
+    #[inline(always)]
+    pub fn straight_on(&self, input: usize, offsets: &[i16], open: u64) -> bool {
+        if open & self.straight & 1 << input == 0 {
+            return false;
+        }
+        let (dimension, positive) = self.layout.shape().direction(Port(self.layout.port_of(input) as u8));
+        let ahead = if positive { offsets[dimension] } else { -offsets[dimension] };
+        ahead > 0
+    }
+
+    /// All channels but those of dimension order, as a mask of outputs; of routers with few queues.
+    fn adaptive_channels(layout: L) -> u64 {
+        let outputs = layout.outputs();
+        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc != 0).fold(0, |mask, output| mask | 1 << output)
     }
 
     /// Of all routings, and with dead links.
@@ -206,25 +234,25 @@ impl<L: Layout> Requests<L> {
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
             Routing::DallyAdaptive => self.dally_adaptive(head, near),
-            _ => self.guided(head, near),
+            // Of networks of switches.
+            _ => None,
         }
     }
 
     /// What a packet carries after its header has left through a port: one hop less to go.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) {
-        let shape = self.layout.shape();
-        if shape.is_switched() {
+        if self.layout.is_switched() {
             return self.guided_hop(node, destination, key, port, offsets);
         }
-        let (dimension, positive) = shape.direction(port);
+        let (dimension, positive) = self.layout.shape().direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
     #[must_use]
     pub fn interest(&self, head: &Head<'_>) -> Interest {
-        if self.layout.shape().is_switched() {
+        if self.layout.is_switched() {
             return self.guided_interest(head);
         }
         let deterministic = if self.routing.orders_by_channel() {
@@ -277,7 +305,7 @@ impl<L: Layout> Requests<L> {
     /// of such waits is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
-        if self.layout.shape().is_switched() {
+        if self.layout.is_switched() {
             return self.guided_last_resort(head);
         }
         if self.routing.orders_by_channel() {

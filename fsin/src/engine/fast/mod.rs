@@ -60,11 +60,11 @@ use super::Interface;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
-use crate::router::layout::{AnySize, Layout, TwoWay};
+use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::packet_key;
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
-use crate::topology::Topology;
+use crate::topology::{STATE_WORDS, Topology};
 use crate::view::{Occupancy, View};
 
 mod cut;
@@ -101,11 +101,21 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
     let lanes = shape.ports() * vcs + params.injectors;
     /// The engine of a layout, for at most so many dimensions, lanes and ports.
     macro_rules! fast {
-        ($layout:expr, $dimensions:literal, $lanes:literal, $ports:literal) => {
+        ($layout:expr, $dimensions:expr, $lanes:literal, $ports:literal) => {
             Some(Box::new(Fast::<_, $dimensions, $lanes, $ports>::new($layout, topology, params, threads)?))
         };
     }
-    let any = AnySize { shape, vcs };
+    if shape.is_switched() {
+        let switches = Switches::new(shape, vcs);
+        return match (lanes, shape.ports()) {
+            (..=16, ..=16) => fast!(switches, STATE_WORDS, 16, 16),
+            (..=32, ..=16) => fast!(switches, STATE_WORDS, 32, 16),
+            (..=MAX_QUEUES, ..=24) => fast!(switches, STATE_WORDS, 63, 24),
+            (..=MAX_QUEUES, _) => fast!(switches, STATE_WORDS, 63, 63),
+            _ => None,
+        };
+    }
+    let any = Direct::new(shape, vcs);
     match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
         (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
         (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
@@ -113,7 +123,6 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
         (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
         (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
         (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
-        (..=4, _, _, ..=MAX_QUEUES, _) => fast!(any, 4, 63, 63),
         (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
         _ => None,
     }
@@ -256,10 +265,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
                     destination: NodeId(packet.destination),
                     sequence: packet.sequence,
                     latency: self.clock - packet.start,
-                    hops: (packet.hops & !Packet::<D>::LONG).into(),
+                    hops: packet.hops.into(),
                 },
             );
-            self.in_network -= u64::from(packet.hops & !Packet::<D>::LONG > 0);
+            self.in_network -= u64::from(packet.hops > 0);
             self.interface.packet_received(packet.message, now, notices);
             self.in_flight -= 1;
             part.vacant.push(handle);
@@ -294,11 +303,17 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             return;
         }
         self.sequences[node] += 1;
-        let offsets = route();
+        let offsets = match rules.layout.is_switched() {
+            true => [0; D],
+            false => {
+                let route = route();
+                std::array::from_fn(|dimension| route[dimension])
+            }
+        };
         let packet = Packet {
             next: NONE,
             destination: destination.0,
-            offsets: std::array::from_fn(|dimension| offsets[dimension]),
+            offsets,
             key,
             start: match rules.source_queue {
                 SourceQueue::Throttled => self.clock,
@@ -307,7 +322,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             sequence,
             source: source.0,
             message: slot,
-            hops: if rules.packets_of(message.bytes) > 1 { Packet::<D>::LONG } else { 0 },
+            hops: 0,
+            is_long: rules.packets_of(message.bytes) > 1,
         };
         part.buffer(local, injector, packet);
         self.interface.packet_sent(node, notices);

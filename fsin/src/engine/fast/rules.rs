@@ -43,9 +43,9 @@ impl<L> Deref for Rules<L> {
 impl<L: Layout> Rules<L> {
     pub(super) fn new(params: RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let requests = Requests::new(&params, layout, topology);
-        let outputs = layout.shape().ports() * layout.vcs();
+        let outputs = layout.outputs();
         let deterministic = (0..outputs)
-            .filter(|&output| OutputVc::at(output, layout.vcs()).vc < requests.first_adaptive())
+            .filter(|&output| layout.channel(output).vc < requests.first_adaptive())
             .fold(0, |mask, output| mask | 1 << output);
         Self {
             compares_space: requests.compare_space(),
@@ -65,18 +65,18 @@ impl<L: Layout> Rules<L> {
     /// Outputs (and transit queues) of each node.
     #[inline(always)]
     pub(super) fn outputs(&self) -> usize {
-        self.layout.shape().ports() * self.layout.vcs()
+        self.layout.outputs()
     }
 
     /// The port of an output channel, or of the transit queue of that number.
     #[inline(always)]
     pub(super) fn port_of(&self, output: usize) -> usize {
-        output / self.layout.vcs()
+        self.layout.port_of(output)
     }
 
     #[inline(always)]
     pub(super) fn channel(&self, output: usize) -> OutputVc {
-        OutputVc::at(output, self.layout.vcs())
+        self.layout.channel(output)
     }
 
     /// 0 if a channel is adaptive, 1 if it is deterministic.

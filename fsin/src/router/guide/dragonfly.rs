@@ -30,15 +30,70 @@ pub(super) struct DragonflyGuide {
     plan: Dragonfly,
     routing: Routing,
     classes: Vec<u32>,
+    first: u32,
+    /// By switch: its group, and its number there.
+    stands: Box<[(u32, u32)]>,
+    /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
+    gates: Box<[(u32, u32)]>,
+    /// By switch and port: it leads to another group.
+    leaves: Box<[bool]>,
+    ports: usize,
 }
 
 impl DragonflyGuide {
-    pub(super) fn new(plan: &Dragonfly, routing: Routing, vcs: usize) -> Self {
+    pub(super) fn new(plan: &Dragonfly, fabric: &Fabric, routing: Routing, vcs: usize) -> Self {
         let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
-        Self { plan: plan.clone(), routing, classes: classes(count, vcs) }
+        Self {
+            routing,
+            classes: classes(count, vcs),
+            first: fabric.endpoints() as u32,
+            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            leaves: (fabric.endpoints()..fabric.nodes())
+                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
+                .map(|(switch, port)| {
+                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
+                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
+                })
+                .collect(),
+            ports: fabric.ports(),
+            plan: plan.clone(),
+        }
+    }
+
+    /// The group of a switch, and its number there.
+    #[inline(always)]
+    fn stand(&self, switch: NodeId) -> (u32, u32) {
+        self.stands[(switch.0 - self.first) as usize]
+    }
+
+    /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
+    /// [`Dragonfly::gateway`] says.
+    #[inline(always)]
+    fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
+        self.gates[self.plan.link(from, to, copy) as usize]
+    }
+
+    /// The way of a packet that has no choice, or none any more.
+    #[inline(always)]
+    pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
+        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
+        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
     /// Which of the links between two groups a packet takes, if there are several.
+    #[inline(always)]
     fn copy(&self, key: u64, from: u32, to: u32) -> u32 {
         match self.plan.copies {
             1 => 0,
@@ -58,23 +113,24 @@ impl DragonflyGuide {
     }
 
     /// The place of the link that leads from a switch towards another group.
+    #[inline(always)]
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
-        let (gate, link) = self.plan.gateway(group, to, self.copy(key, group, to));
+        let (gate, link) = self.gateway(group, to, self.copy(key, group, to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
     /// \[hops\] From a switch to another group, and which switch of it is met.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
         let copy = self.copy(key, group, to);
-        let (gate, _) = self.plan.gateway(group, to, copy);
-        let (arrival, _) = self.plan.gateway(to, group, copy);
+        let (gate, _) = self.gateway(group, to, copy);
+        let (arrival, _) = self.gateway(to, group, copy);
         (1 + u8::from(gate != own), arrival)
     }
 
     /// The places of the straight way, and of that round, with hops to the last switch.
     fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
-        let (group, own) = self.plan.place(visit.node);
-        let (to, last) = self.plan.place(home);
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
         if group == to {
             return [Some((self.plan.local_place(own, last), 1)), None];
         }
@@ -88,24 +144,15 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
+    /// Where there is more than [one](Self::only_way).
     pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
-        let vcs = self.classes[crossed];
+        let vcs = self.classes[0];
         let course = match (self.routing, visit.state[COURSE]) {
-            (Routing::DragonflyMinimal, _) => STRAIGHT,
             (Routing::DragonflyValiant, UNDECIDED) => ROUND,
             (_, course) => course,
         };
         let mut way =
             |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
-        if course == STRAIGHT || crossed > 0 {
-            let (group, own) = self.plan.place(visit.node);
-            let (to, last) = self.plan.place(home);
-            return match group == to {
-                true => way((self.plan.local_place(own, last), 1)),
-                false => way((self.towards(visit.key, (group, own), to), 1)),
-            };
-        }
         let [straight, round] = self.courses(visit, home);
         if course == UNDECIDED || round.is_none() {
             straight.into_iter().for_each(&mut way);
@@ -118,24 +165,30 @@ impl DragonflyGuide {
         self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
     }
 
-    pub(super) fn hop(
-        &self,
-        fabric: &Fabric,
-        visit: &Visit<'_>,
-        home: NodeId,
-        port: Port,
-        next: NodeId,
-        state: &mut [i16],
-    ) {
+    /// What a packet carries after it has left a switch through a port.
+    #[inline(always)]
+    pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
+        let mut state = [visit.state[0], visit.state[1]];
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            let [straight, round] = self.courses(visit, home);
-            let takes =
-                |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
-            let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
-            state[COURSE] = if is_round { ROUND } else { STRAIGHT };
+            state[COURSE] = self.course(fabric, visit, port);
         }
-        if self.plan.place(visit.node).0 != self.plan.place(next).0 {
-            state[CROSSED] += 1;
+        let switch = (visit.node.0 - self.first) as usize;
+        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
+        state
+    }
+
+    /// How a packet goes that has left its first switch through a port.
+    #[inline(never)]
+    fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
+        let (home, last) = fabric.home(visit.destination);
+        if home == visit.node && last == port {
+            // It has arrived.
+            return UNDECIDED;
         }
+        let [straight, round] = self.courses(visit, home);
+        let takes =
+            |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
+        let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
+        if is_round { ROUND } else { STRAIGHT }
     }
 }

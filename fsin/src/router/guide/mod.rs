@@ -75,6 +75,7 @@ pub struct Guide {
     fabric: Arc<Fabric>,
     /// All channels, as a mask.
     all: u32,
+    draws: bool,
     scheme: Scheme,
 }
 
@@ -96,7 +97,7 @@ impl Guide {
                 Scheme::Tree(tree::TreeGuide::new(plan, &fabric, params.routing == Routing::TreeAdaptive))
             }
             (Routing::DragonflyMinimal | Routing::DragonflyValiant | Routing::DragonflyUgal, Plan::Dragonfly(plan)) => {
-                Scheme::Dragonfly(dragonfly::DragonflyGuide::new(plan, params.routing, vcs))
+                Scheme::Dragonfly(dragonfly::DragonflyGuide::new(plan, &fabric, params.routing, vcs))
             }
             (Routing::HyperxDor | Routing::HyperxAdaptive, Plan::Hyperx(plan)) => {
                 Scheme::Hyperx(hyperx::HyperxGuide::new(plan, &fabric, params.routing == Routing::HyperxAdaptive))
@@ -133,20 +134,36 @@ impl Guide {
                 ));
             }
         };
-        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })
+        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, draws: matches!(scheme, Scheme::Tree(_)), scheme })
+    }
+
+    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh.
+    #[inline(always)]
+    #[must_use]
+    pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {
+        let Visit { node, destination, .. } = *visit;
+        let plain = |port| Some(Way { port, vcs: self.all, tier: 0, hops: 1, bubble: false });
+        if node.index() < self.fabric.endpoints() {
+            return plain(self.fabric.port(node, 0));
+        }
+        let (home, port) = self.fabric.home(destination);
+        if home == node {
+            return plain(port);
+        }
+        match &self.scheme {
+            Scheme::Dragonfly(dragonfly) => dragonfly.only_way(&self.fabric, visit, home),
+            _ => None,
+        }
     }
 
     /// Shows every way of a packet, those of the same tier together.
     #[inline]
     pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
+        if let Some(way) = self.only_way(visit) {
+            return see(way);
+        }
         let Visit { node, destination, .. } = *visit;
-        if node.index() < self.fabric.endpoints() {
-            return see(Way { port: self.fabric.port(node, 0), vcs: self.all, tier: 0, hops: 1, bubble: false });
-        }
-        let (home, port) = self.fabric.home(destination);
-        if home == node {
-            return see(Way { port, vcs: self.all, tier: 0, hops: 1, bubble: false });
-        }
+        let (home, _) = self.fabric.home(destination);
         match &self.scheme {
             Scheme::Tree(tree) => tree.ways(self.all, node, destination, see),
             Scheme::Dragonfly(dragonfly) => dragonfly.ways(&self.fabric, visit, home, see),
@@ -160,7 +177,7 @@ impl Guide {
     /// True if packets ahead do not count among open ways: in trees, as in the original.
     #[inline]
     pub const fn draws(&self) -> bool {
-        matches!(self.scheme, Scheme::Tree(_))
+        self.draws
     }
 
     /// True if this packet weighs its ways of the first tier.
@@ -174,23 +191,29 @@ impl Guide {
     }
 
     /// What a packet carries after it has left through a port.
-    #[inline]
+    #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
-        let Some(next) = self.fabric.neighbour(node, port) else { return };
-        if node.index() < self.fabric.endpoints() || next.index() < self.fabric.endpoints() {
+        if node.index() < self.fabric.endpoints() {
             return;
         }
-        let (home, _) = self.fabric.home(destination);
+        let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => {
-                let before = [state[0], state[1]];
-                let visit = Visit { node, input: Input::Injection, destination, key, state: &before };
-                dragonfly.hop(&self.fabric, &visit, home, port, next, state);
+                let visit = Visit { node, input: Input::Injection, destination, key, state };
+                [state[0], state[1]] = dragonfly.hop(&self.fabric, &visit, port);
             }
-            Scheme::Hyperx(hyperx) => hyperx.hop(node, next, home, state),
-            Scheme::Shortest(_) => state[0] += 1,
-            Scheme::UpDown(up_down) => up_down.hop(node, next, state),
+            Scheme::Hyperx(hyperx) => {
+                if let Some(next) = next() {
+                    hyperx.hop(node, next, self.fabric.home(destination).0, state);
+                }
+            }
+            Scheme::Shortest(_) => state[0] += i16::from(next().is_some()),
+            Scheme::UpDown(up_down) => {
+                if let Some(next) = next() {
+                    up_down.hop(node, next, state);
+                }
+            }
         }
     }
 }

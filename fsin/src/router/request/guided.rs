@@ -4,26 +4,31 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
 use super::{Head, Interest, OutputVc, Requests, Surroundings};
-use crate::router::guide::{Visit, Way};
+use crate::router::guide::{Guide, Visit, Way};
 use crate::router::layout::Layout;
 use crate::topology::Port;
 
+#[inline(always)]
 fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
     Visit { node: head.node, input: head.input, destination: head.destination, key: head.key, state: head.offsets }
 }
 
+/// Tier, and packets ahead: less is better.
+type Rank = (u8, u32);
+
 /// The channels of a mask.
+#[inline(always)]
 fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     std::iter::from_fn(move || {
-        let vc = (vcs != 0).then(|| vcs.trailing_zeros() as u8);
+        let vc = if vcs == 0 { None } else { Some(vcs.trailing_zeros() as u8) };
         vcs &= vcs.wrapping_sub(1);
         vc
     })
 }
 
 /// What is drawn among equals: least wins.
-const fn lot(head: &Head<'_>, port: Port, vc: u8) -> u64 {
-    mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (port.0 as u64) << 8 | vc as u64)
+const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
+    mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
 impl<L: Layout> Requests<L> {
@@ -31,27 +36,43 @@ impl<L: Layout> Requests<L> {
     #[inline(never)]
     pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let guide = self.guide.as_deref()?;
+        let mut best = None;
+        match guide.only_way(&visit(head)) {
+            Some(way) => self.consider(way, head, near, &mut best),
+            None => self.consider_all(head, near, &mut best),
+        }
+        best.map(|(_, output)| output)
+    }
+
+    /// Of several ways.
+    #[inline(never)]
+    fn consider_all(&self, head: &Head<'_>, near: &impl Surroundings, best: &mut Option<(Rank, OutputVc)>) {
+        let Some(guide) = self.guide.as_deref() else { return };
         let visit = visit(head);
         let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
-        let draws = guide.draws();
-        let mut best = None;
         guide.ways(&visit, |way| {
-            if way.tier == 0 && chosen.is_some_and(|chosen| way != chosen) {
-                return;
-            }
-            for vc in channels(near.open(way.port) & way.vcs) {
-                let output = OutputVc { port: way.port, vc };
-                if way.bubble && !self.bubble_open(head, output, near) {
-                    continue;
-                }
-                let ahead = if draws { 0 } else { near.packets_ahead(output) };
-                let rank = (way.tier, ahead, lot(head, way.port, vc));
-                if best.is_none_or(|(least, _)| rank < least) {
-                    best = Some((rank, output));
-                }
+            if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
+                self.consider(way, head, near, best);
             }
         });
-        best.map(|(_, output)| output)
+    }
+
+    /// Keeps the best of what was found before and the channels of a way. Only between equals a lot is drawn.
+    #[inline(always)]
+    fn consider(&self, way: Way, head: &Head<'_>, near: &impl Surroundings, best: &mut Option<(Rank, OutputVc)>) {
+        let draws = self.guide.as_deref().is_some_and(Guide::draws);
+        for vc in channels(near.open(way.port) & way.vcs) {
+            let output = OutputVc { port: way.port, vc };
+            if way.bubble && !self.bubble_open(head, output, near) {
+                continue;
+            }
+            let rank = (way.tier, if draws { 0 } else { near.packets_ahead(output) });
+            let is_better = best
+                .is_none_or(|(least, other)| rank < least || (rank == least && lot(head, output) < lot(head, other)));
+            if is_better {
+                *best = Some((rank, output));
+            }
+        }
     }
 
     /// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one
@@ -66,7 +87,7 @@ impl<L: Layout> Requests<L> {
             let ahead: u32 = channels(way.vcs)
                 .map(|vc| near.packets_ahead(OutputVc { port: way.port, vc }) + u32::from(open & 1 << vc == 0))
                 .sum();
-            let rank = (ahead * u32::from(way.hops), way.hops, lot(head, way.port, 0));
+            let rank = (ahead * u32::from(way.hops), way.hops, lot(head, OutputVc { port: way.port, vc: 0 }));
             if best.is_none_or(|(least, _)| rank < least) {
                 best = Some((rank, way));
             }

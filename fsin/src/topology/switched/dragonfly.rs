@@ -66,7 +66,19 @@ impl Dragonfly {
     #[must_use]
     #[inline]
     pub const fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
-        let link = self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1);
+        self.gate(self.link(from, to, copy))
+    }
+
+    /// Which of the links of group `from` leads to group `to`.
+    #[must_use]
+    #[inline]
+    pub const fn link(&self, from: u32, to: u32, copy: u32) -> u32 {
+        self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1)
+    }
+
+    /// The switch that has a link of its group, by its number there, and which of its links to other groups it is.
+    #[must_use]
+    pub const fn gate(&self, link: u32) -> (u32, u32) {
         (link / self.globals, link % self.globals)
     }
 
