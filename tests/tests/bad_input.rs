@@ -296,6 +296,8 @@ cases! {
     flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
     compute_negative: case("run --trace a.trc --compute -1", "--compute").file("a.trc", "c 0 1\n");
     placement_shift_too_far: case("run --kernel bintree --placement shift:99", "--placement");
+    placement_file_missing: case("run --kernel bintree --placement file:nope.txt", "--placement");
+    placement_file_of_words: case("run --kernel bintree --placement file:w.txt", "line 2").file("w.txt", "0 1\n2 x\n");
     placement_unknown: case("run --kernel bintree --placement nonsense", "--placement");
     recv_order_unknown: case("run --trace a.trc --recv-order backwards", "--recv-order").file("a.trc", "c 0 1\n");
 }

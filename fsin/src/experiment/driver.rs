@@ -163,7 +163,7 @@ fn application(
     key: &'static str,
     beside: Option<&Config>,
 ) -> Result<Kind, SettingsError> {
-    let placement = placement(experiment, program.tasks.len(), geometry.nodes())?;
+    let placement = placement(experiment, program.tasks.len(), geometry)?;
     let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
     replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)
 }
@@ -180,7 +180,7 @@ fn trace(
     let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
             expanded(experiment, "a container holds them expanded")?;
-            let placement = placement(experiment, container.summaries().len(), nodes)?;
+            let placement = placement(experiment, container.summaries().len(), geometry)?;
             let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
             let kind = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
             let header = container.header();
@@ -203,7 +203,7 @@ fn trace(
                     return Err(experiment.settings().error("temporal", what, "leave it out").into());
                 }
                 graph.scale_work(experiment.pace.compute_scale);
-                let placement = placement(experiment, graph.ranks().len(), nodes)?;
+                let placement = placement(experiment, graph.ranks().len(), geometry)?;
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
                 (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
             }
@@ -223,11 +223,11 @@ fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
 }
 
 /// The node of each task.
-fn placement(experiment: &Experiment, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SettingsError> {
+fn placement(experiment: &Experiment, tasks: usize, geometry: &Geometry) -> Result<Vec<NodeId>, SettingsError> {
     let settings = experiment.settings();
-    let (seed, each) = (experiment.router.seed, experiment.tasks_per_node);
+    let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
-    let placed = place(&experiment.placement, used, nodes, seed).map_err(|refusal| {
+    let placed = place(&experiment.placement, used, geometry, seed).map_err(|refusal| {
         let key = if used > nodes { "topology" } else { "placement" };
         settings.refused(key, &refusal)
     })?;

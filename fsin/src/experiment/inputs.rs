@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use trgen::synthetic::{Config, traffic};
+use trgen::trace::placement;
 
 use super::keys::Kind;
 use super::resolve::{Experiment, Traffic};
@@ -42,7 +43,9 @@ impl Inputs {
         let patterns = config.into_iter().flat_map(|config| {
             traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name)).collect::<Vec<_>>()
         });
-        let paths: Vec<PathBuf> = read.into_iter().map(Path::to_owned).chain(patterns).collect();
+        let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
+        let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
+        let paths: Vec<PathBuf> = read.into_iter().map(Path::to_owned).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
 

@@ -9,6 +9,7 @@ use trgen::trace::collectives::Choice;
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::jobs::{Allocation, Scheduler};
+use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::{Cycle, Picoseconds};
 
@@ -276,7 +277,7 @@ impl Experiment {
             router,
             traffic,
             threads,
-            placement: settings.word("placement").to_owned(),
+            placement: placement_of(&settings),
             pace,
             cycle_seconds,
             hosts,
@@ -340,8 +341,14 @@ impl Experiment {
             let value = match key.kind {
                 Kind::Path => std::path::absolute(&value).map_or(value, |path| path.display().to_string()),
                 _ if key.name == "traffic" => {
-                    let folder = pattern_folder(&self.settings);
+                    let folder = folder_of(&self.settings, "traffic");
                     trgen::synthetic::traffic::with_absolute_files(&value, &folder).unwrap_or(value)
+                }
+                _ if key.name == "placement" => {
+                    match placement::file(&value, &folder_of(&self.settings, "placement")) {
+                        Some(path) => format!("file:{}", std::path::absolute(&path).unwrap_or(path).display()),
+                        None => value,
+                    }
                 }
                 _ => value,
             };
@@ -565,7 +572,7 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
     } else {
         settings.word("temporal").to_owned()
     };
-    let folder = pattern_folder(settings);
+    let folder = folder_of(settings, "traffic");
     Ok(Config {
         geometry,
         pattern: settings.word("traffic").to_owned(),
@@ -584,9 +591,16 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
     })
 }
 
-/// The folder that paths in a pattern start from: that of the experiment file if the pattern stands in one.
-fn pattern_folder(settings: &Settings) -> PathBuf {
-    match settings.origin("traffic") {
+/// The placement of tasks; a file as seen from the working directory.
+fn placement_of(settings: &Settings) -> String {
+    let value = settings.word("placement");
+    let file = placement::file(value, &folder_of(settings, "placement"));
+    file.map_or_else(|| value.to_owned(), |path| format!("file:{}", path.display()))
+}
+
+/// The folder that paths in a pattern or placement start from: that of the experiment file if it stands in one.
+fn folder_of(settings: &Settings, key: &str) -> PathBuf {
+    match settings.origin(key) {
         Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
         Origin::Default | Origin::Environment | Origin::Flag => PathBuf::new(),
     }

@@ -1,39 +1,72 @@
 //! Which node each task runs on.
 
+use std::path::{Path, PathBuf};
+
 use rand::seq::SliceRandom;
 
 use crate::catalog::{Component, Parameter, Refusal};
+use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
 use crate::units::NodeId;
 
+const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
+const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
+
+const fn plain(name: &'static str, about: &'static str, source: &'static str) -> Component {
+    Component { name, about, parameters: &[], source }
+}
+
 /// Every placement that `--placement` knows.
 pub const PLACEMENTS: &[Component] = &[
-    Component {
-        name: "consecutive",
-        about: "task i on node i",
-        parameters: &[],
-        source: "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009",
-    },
+    plain("consecutive", "task i on node i", PASCUAL),
+    plain(
+        "row",
+        "along dimension 0 first, then along dimension 1, ...; in grids, where it is what consecutive is",
+        INSEE,
+    ),
+    plain("column", "along the last dimension first, along dimension 0 last: (0,0), (0,1), (0,2), ...", INSEE),
+    plain(
+        "diagonal",
+        "along diagonals of dimensions 0 and 1: (0,0), (1,1), ..., then (1,0), (2,1), ...; plane by plane",
+        INSEE,
+    ),
+    plain(
+        "quadrant",
+        "one half of every dimension first: the quadrant of node 0, then the one beside it along dimension 0, ...",
+        INSEE,
+    ),
+    plain("shuffle", "tasks dealt to nodes 0, 2, 4, ..., then 1, 3, 5, ...: the perfect shuffle", INSEE),
     Component {
         name: "shift",
         about: "task i on node (i + s) mod N",
         parameters: &[Parameter { name: "s", about: "nodes to shift by", range: "0..N", default: "" }],
-        source: "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009",
+        source: PASCUAL,
     },
+    plain("random", "tasks on distinct nodes drawn with the seed of the run", PASCUAL),
     Component {
-        name: "random",
-        about: "tasks on distinct nodes drawn with the seed of the run",
-        parameters: &[],
-        source: "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009",
+        name: "file",
+        about: "task i on the i-th node that a file names: numbers, separated by blanks, commas or line ends; # begins a comment",
+        parameters: &[Parameter {
+            name: "F",
+            about: "the file, from the folder of the experiment file that names it, else from the working directory",
+            range: "a path",
+            default: "",
+        }],
+        source: "",
     },
 ];
 
-/// The node of each of `tasks` tasks on a network of `nodes` nodes, by the placement that `spec` names, such as
+/// \[bytes\] The longest file: ten characters for each of 26 million nodes.
+const LONGEST: u64 = 256 << 20;
+
+/// The node of each of `tasks` tasks on a network of this shape, by the placement that `spec` names, such as
 /// `consecutive` or `shift:4`.
 ///
 /// # Errors
-/// More tasks than nodes, an unknown name, a parameter that does not parse.
-pub fn place(spec: &str, tasks: usize, nodes: usize, seed: u64) -> Result<Vec<NodeId>, Refusal> {
+/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid where there is none, a file that
+/// does not name distinct nodes enough.
+pub fn place(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, Refusal> {
+    let nodes = geometry.nodes();
     if tasks > nodes {
         return Err(Refusal::value(
             format!("{tasks} tasks do not fit on {nodes} nodes, one task on each"),
@@ -41,57 +74,192 @@ pub fn place(spec: &str, tasks: usize, nodes: usize, seed: u64) -> Result<Vec<No
         ));
     }
     let (name, parameter) = spec.split_once(':').map_or((spec, None), |(name, parameter)| (name, Some(parameter)));
-    match (name, parameter) {
-        ("consecutive", None) => Ok((0..tasks).map(NodeId::at).collect()),
+    let needs = |what: &str, remedy: &str| Err(Refusal::value(format!("placement `{name}` needs {what}"), remedy));
+    let mut order: Vec<NodeId> = match (name, parameter) {
+        ("consecutive", None) => (0..nodes).map(NodeId::at).collect(),
         ("random", None) => {
             let mut all: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
             all.shuffle(&mut stream(seed, 0, Purpose::Placement));
-            all.truncate(tasks);
-            Ok(all)
+            all
         }
+        ("shuffle", None) => (0..nodes).step_by(2).chain((1..nodes).step_by(2)).map(NodeId::at).collect(),
+        ("row" | "column" | "diagonal" | "quadrant", None) => along(name, geometry)?,
         ("shift", Some(shift)) => match shift.parse::<usize>() {
-            Ok(shift) if shift < nodes => Ok((0..tasks).map(|task| NodeId::at((task + shift) % nodes)).collect()),
-            _ => Err(Refusal::value(
-                format!("shift `{shift}` is not a number of nodes below {nodes}"),
-                format!("write --placement shift:1 to shift:{}", nodes.saturating_sub(1)),
-            )),
+            Ok(shift) if shift < nodes => (0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect(),
+            _ => {
+                return Err(Refusal::value(
+                    format!("shift `{shift}` is not a number of nodes below {nodes}"),
+                    format!("write --placement shift:1 to shift:{}", nodes.saturating_sub(1)),
+                ));
+            }
         },
-        ("shift", None) => {
-            Err(Refusal::value("placement `shift` needs the number of nodes to shift by", "write --placement shift:4"))
+        ("shift", None) => return needs("the number of nodes to shift by", "write --placement shift:4"),
+        ("file", Some(path)) if !path.is_empty() => listed(Path::new(path), tasks, nodes)?,
+        ("file", _) => return needs("the path of a file", "write --placement file:nodes.txt"),
+        (known, Some(parameter)) if PLACEMENTS.iter().any(|component| component.name == known) => {
+            return Err(Refusal::value(
+                format!("placement `{name}` takes no parameter, but `{parameter}` follows it"),
+                format!("write --placement {name}"),
+            ));
         }
-        ("consecutive" | "random", Some(parameter)) => Err(Refusal::value(
-            format!("placement `{name}` takes no parameter, but `{parameter}` follows it"),
-            format!("write --placement {name}"),
-        )),
         _ => {
             let known: Vec<&str> = PLACEMENTS.iter().map(|component| component.name).collect();
-            Err(Refusal::unknown("placement", name, &known))
+            return Err(Refusal::unknown("placement", name, &known));
+        }
+    };
+    order.truncate(tasks);
+    Ok(order)
+}
+
+/// The file that a placement reads, as seen from `folder`.
+#[must_use]
+pub fn file(spec: &str, folder: &Path) -> Option<PathBuf> {
+    spec.strip_prefix("file:").filter(|path| !path.is_empty()).map(|path| folder.join(path))
+}
+
+/// All nodes of a grid, in an order that its coordinates define.
+fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
+    let sizes = geometry.sizes();
+    if sizes.len() < 2 {
+        return Err(Refusal::value(
+            format!("placement `{name}` is an order of rows and columns, and these nodes have none"),
+            "use a grid of two dimensions or more without jobs, or consecutive, shuffle, shift:S, random, file:F",
+        ));
+    }
+    let mut all: Vec<NodeId> = (0..geometry.nodes()).map(NodeId::at).collect();
+    all.sort_by_cached_key(|&node| {
+        let mut at = geometry.coordinates(node);
+        match name {
+            "column" => {}
+            "diagonal" => {
+                at[0] = (at[0] + sizes[0] - at[1] % sizes[0]) % sizes[0];
+                // Planes, diagonals, places on the diagonal.
+                at.swap(0, 1);
+                at.reverse();
+            }
+            "quadrant" => {
+                let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
+                let halves: Vec<u32> = halves.collect();
+                at.extend(halves);
+                at.reverse();
+            }
+            _ => at.reverse(),
+        }
+        at
+    });
+    Ok(all)
+}
+
+/// The nodes that a file names, one for each task.
+fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, Refusal> {
+    let shown = path.display();
+    let unreadable = |error: std::io::Error| {
+        Refusal::value(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
+    };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() || about.len() > LONGEST {
+        let what = format!("{shown} is no file of at most 256 MiB");
+        return Err(Refusal::value(what, "check that it is the file you mean"));
+    }
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let mut line_of = vec![0_u64; nodes];
+    let mut found = Vec::with_capacity(tasks);
+    for (number, line) in (1..).zip(text.lines()) {
+        let words = line.split('#').next().unwrap_or("");
+        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
+            let refuse = |what: String, remedy: &str| {
+                Refusal::value(format!("{shown}, line {number}: {what}"), remedy.to_owned())
+            };
+            let Some(node) = word.parse::<usize>().ok().filter(|&node| node < nodes) else {
+                let what = format!("`{word}` is not a node below {nodes}");
+                return Err(refuse(what, "nodes are numbered from 0"));
+            };
+            if line_of[node] != 0 {
+                let what = format!("node {node} stands in line {} already", line_of[node]);
+                return Err(refuse(what, "name each node once; --tasks-per-node puts several tasks on each"));
+            }
+            line_of[node] = number;
+            found.push(NodeId::at(node));
         }
     }
+    if found.len() < tasks {
+        let what = format!("{shown} names {} nodes, and {tasks} are needed", found.len());
+        return Err(Refusal::value(what, "add nodes"));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn grid(sizes: &[u32]) -> Geometry {
+        Geometry::new(sizes).unwrap()
+    }
+
+    fn placed(spec: &str, tasks: usize, sizes: &[u32]) -> Vec<u32> {
+        place(spec, tasks, &grid(sizes), 1).unwrap().into_iter().map(|node| node.0).collect()
+    }
+
     #[test]
     fn every_placement_gives_distinct_nodes() {
-        for spec in ["consecutive", "shift:5", "random"] {
-            let mut nodes = place(spec, 6, 8, 1).unwrap();
-            assert_eq!(nodes.len(), 6);
-            nodes.sort_unstable();
-            nodes.dedup();
-            assert_eq!(nodes.len(), 6, "{spec}");
+        for sizes in [&[4, 4][..], &[5, 3], &[3, 7], &[2, 3, 4], &[1, 6], &[4, 1, 3, 2]] {
+            let nodes = grid(sizes).nodes();
+            for spec in ["consecutive", "shift:5", "random", "row", "column", "diagonal", "quadrant", "shuffle"] {
+                let mut all = placed(spec, nodes, sizes);
+                assert_eq!(placed(spec, 4, sizes), all[..4], "{spec}");
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..nodes as u32), "{spec} {sizes:?}");
+            }
+            assert_eq!(placed("row", nodes, sizes), placed("consecutive", nodes, sizes));
         }
-        assert_eq!(place("shift:5", 4, 8, 1).unwrap(), [5, 6, 7, 0].map(NodeId));
-        assert_ne!(place("random", 64, 64, 1), place("random", 64, 64, 2));
+        assert_eq!(placed("shift:5", 4, &[8]), [5, 6, 7, 0]);
+        assert_ne!(place("random", 64, &grid(&[64]), 1), place("random", 64, &grid(&[64]), 2));
+    }
+
+    #[test]
+    fn orders_are_those_that_are_described() {
+        assert_eq!(placed("column", 16, &[4, 4]), [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+        assert_eq!(placed("diagonal", 8, &[4, 4]), [0, 5, 10, 15, 1, 6, 11, 12]);
+        assert_eq!(placed("diagonal", 8, &[2, 4]), [0, 3, 4, 7, 1, 2, 5, 6]);
+        assert_eq!(placed("quadrant", 16, &[4, 4]), [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
+        assert_eq!(placed("quadrant", 9, &[3, 3]), [0, 1, 3, 4, 2, 5, 6, 7, 8]);
+        assert_eq!(placed("column", 12, &[2, 3, 2]), [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]);
+        // 2 i mod (N - 1), as in shuffling cards.
+        let shuffled: Vec<u32> = (0..15).map(|task| 2 * task % 15).chain([15]).collect();
+        assert_eq!(placed("shuffle", 16, &[16]), shuffled);
+    }
+
+    #[test]
+    fn files_name_nodes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nodes");
+        let spec = format!("file:{}", path.display());
+        let write = |text: &str| std::fs::write(&path, text).unwrap();
+        write("# the far ones\n7, 5\n\n3 # and\n1 0\n");
+        assert_eq!(placed(&spec, 4, &[8]), [7, 5, 3, 1]);
+        let refused = |tasks: usize, said: &str| {
+            let refusal = place(&spec, tasks, &grid(&[8]), 1).unwrap_err().to_string();
+            assert!(refusal.contains(said), "{refusal}");
+        };
+        refused(6, "names 5 nodes, and 6 are needed");
+        write("1\n2 8\n");
+        refused(2, "line 2: `8` is not a node below 8");
+        write("1\n2\n1\n");
+        refused(2, "line 3: node 1 stands in line 1 already");
+        write("-1");
+        refused(1, "line 1");
+        std::fs::remove_file(&path).unwrap();
+        refused(1, "cannot read");
+        assert!(place(&format!("file:{}", folder.path().display()), 1, &grid(&[8]), 1).is_err());
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        for (spec, tasks) in [("consecutive", 9), ("shift", 4), ("shift:9", 4), ("shift:x", 4), ("random:3", 4)] {
-            assert!(place(spec, tasks, 8, 1).is_err(), "{spec}");
+        let misfits = [("consecutive", 9), ("shift", 4), ("shift:9", 4), ("shift:x", 4), ("random:3", 4), ("row", 4)];
+        for (spec, tasks) in misfits.into_iter().chain([("diagonal", 4), ("shuffle:2", 4), ("file", 4), ("file:", 4)]) {
+            assert!(place(spec, tasks, &grid(&[8]), 1).is_err(), "{spec}");
         }
-        assert_eq!(place("consecutiv", 4, 8, 1).unwrap_err().remedy(), "did you mean `consecutive`?");
+        assert_eq!(place("consecutiv", 4, &grid(&[8]), 1).unwrap_err().remedy(), "did you mean `consecutive`?");
     }
 }

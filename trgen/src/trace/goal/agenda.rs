@@ -1,11 +1,11 @@
 //! The queue of everything that is to happen, in order of time and number.
 //!
-//! Nearly always what enters is not earlier than what was taken out last. So entries lie in **buckets** by the highest bit
-//! in which their time differs from the last one taken (a radix heap; Ahuja, Mehlhorn, Orlin, Tarjan, *Faster Algorithms
-//! for the Shortest Path Problem*, J. ACM 1990): entering is one push, and an entry moves to a nearer bucket at most once
-//! for each bit. A bucket keeps the order in which entries came, which is that of their numbers but for the few that
-//! enter a second time. What does enter at an earlier time (on a CPU that is behind others of its host) goes into a
-//! heap of its own.
+//! Nearly always what enters is not earlier than what was taken out last. So entries lie in **buckets** by the highest
+//! hexadecimal digit in which their time differs from the last one taken, and by what that digit is (a radix heap; Ahuja,
+//! Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the Shortest Path Problem*, J. ACM 1990): entering is one push, and an
+//! entry moves to a nearer bucket at most once for each digit. A bucket keeps the order in which entries came, which is that
+//! of their numbers but for the few that enter a second time. What does enter at an earlier time (on a CPU that is behind
+//! others of its host) goes into a heap of its own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,8 +29,12 @@ pub(super) struct Entry {
     pub(super) item: Item,
 }
 
-/// Buckets of later times: one for each bit.
-const BITS: usize = 64;
+/// Bits of a digit of a time.
+const BITS: u32 = 4;
+/// Digits of a time.
+const DIGITS: usize = 16;
+/// Values of a digit.
+const VALUES: usize = 1 << BITS;
 
 /// Everything that is to happen.
 #[derive(Clone, Debug)]
@@ -43,10 +47,12 @@ pub(super) struct Agenda {
     /// Of this time, by number, from `current_taken` on.
     current: Vec<Entry>,
     current_taken: usize,
-    /// Bucket i: times that differ from `now` in bit i and in none above it.
+    /// Buckets, by digit and its value: times that differ from `now` in this digit and in none above it.
     later: Vec<Vec<Entry>>,
-    /// Which buckets hold something, by bit.
-    filled: u64,
+    /// Which buckets of each digit hold something, by value.
+    filled: [u16; DIGITS],
+    /// Which digits have such buckets.
+    digits: u16,
     earlier: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -58,8 +64,9 @@ impl Default for Agenda {
             now: 0,
             current: Vec::new(),
             current_taken: 0,
-            later: vec![Vec::new(); BITS],
-            filled: 0,
+            later: vec![Vec::new(); DIGITS * VALUES],
+            filled: [0; DIGITS],
+            digits: 0,
             earlier: BinaryHeap::new(),
         }
     }
@@ -81,9 +88,12 @@ impl Agenda {
 
     /// Into the bucket of a later time.
     fn put(&mut self, entry: Entry) {
-        let bit = (entry.time ^ self.now).ilog2();
-        self.filled |= 1 << bit;
-        self.later[bit as usize].push(entry);
+        let digit = (entry.time ^ self.now).ilog2() / BITS;
+        let value = (entry.time >> (digit * BITS)) as usize % VALUES;
+        let digit = digit as usize;
+        self.digits |= 1 << digit;
+        self.filled[digit] |= 1 << value;
+        self.later[digit * VALUES + value].push(entry);
     }
 
     fn put_now(&mut self, entry: Entry) {
@@ -106,11 +116,17 @@ impl Agenda {
         if self.current_taken < self.current.len() {
             return Some(self.now);
         }
-        self.first_bucket().and_then(|bit| self.later[bit].iter().map(|entry| entry.time).min())
+        let (digit, value) = self.first_bucket()?;
+        self.later[digit * VALUES + value].iter().map(|entry| entry.time).min()
     }
 
-    fn first_bucket(&self) -> Option<usize> {
-        (self.filled != 0).then(|| self.filled.trailing_zeros() as usize)
+    /// Digit and value of the bucket of the times that come next.
+    fn first_bucket(&self) -> Option<(usize, usize)> {
+        if self.digits == 0 {
+            return None;
+        }
+        let digit = self.digits.trailing_zeros() as usize;
+        Some((digit, self.filled[digit].trailing_zeros() as usize))
     }
 
     pub(super) fn pop(&mut self) -> Option<Entry> {
@@ -134,19 +150,28 @@ impl Agenda {
     fn advance(&mut self) -> Option<()> {
         self.current.clear();
         self.current_taken = 0;
-        let bit = self.first_bucket()?;
-        self.filled &= !(1 << bit);
-        let mut bucket = std::mem::take(&mut self.later[bit]);
-        self.now = bucket.iter().map(|entry| entry.time).min()?;
-        for entry in bucket.drain(..) {
-            if entry.time == self.now {
-                self.current.push(entry);
-            } else {
-                self.put(entry);
-            }
+        let (digit, value) = self.first_bucket()?;
+        self.filled[digit] &= !(1 << value);
+        if self.filled[digit] == 0 {
+            self.digits &= !(1 << digit);
         }
-        // The room is kept.
-        self.later[bit] = bucket;
+        let place = digit * VALUES + value;
+        if digit == 0 {
+            // All of one time. The room is kept.
+            std::mem::swap(&mut self.current, &mut self.later[place]);
+            self.now = self.current.first()?.time;
+        } else {
+            let mut bucket = std::mem::take(&mut self.later[place]);
+            self.now = bucket.iter().map(|entry| entry.time).min()?;
+            for entry in bucket.drain(..) {
+                if entry.time == self.now {
+                    self.current.push(entry);
+                } else {
+                    self.put(entry);
+                }
+            }
+            self.later[place] = bucket;
+        }
         if !self.current.is_sorted_by_key(|entry| entry.number) {
             self.current.sort_unstable_by_key(|entry| entry.number);
         }

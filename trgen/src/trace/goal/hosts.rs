@@ -436,20 +436,26 @@ impl Hosts {
 
     /// Enters what became ready, host by host, sends first, then receives, then calculations.
     fn enter_ready(&mut self) {
-        if self.ready.is_empty() {
-            return;
+        match self.ready.as_slice() {
+            [] => {}
+            &[(host, node)] => {
+                self.ready.clear();
+                self.enter_operation(host, node);
+            }
+            _ => {
+                let mut ready = std::mem::take(&mut self.ready);
+                ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
+                ready.drain(..).for_each(|(host, node)| self.enter_operation(host, node));
+                self.ready = ready;
+            }
         }
-        let mut ready = std::mem::take(&mut self.ready);
-        if ready.len() > 1 {
-            ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
-        }
-        for (host, node) in ready.drain(..) {
-            let operation = self.node(host, node);
-            let number = self.number();
-            let time = self.resources.free(host, needs(&operation));
-            self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
-        }
-        self.ready = ready;
+    }
+
+    fn enter_operation(&mut self, host: u32, node: u32) {
+        let operation = &self.graph.ranks[host as usize].nodes[node as usize];
+        let time = self.resources.free(host, needs(operation));
+        let number = self.number();
+        self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
     }
 
     /// What is left over.

@@ -138,6 +138,12 @@ pub struct JobMix {
     scratch: Outbox,
 }
 
+/// The nodes of a job, whatever their places in the network: a line.
+fn line(size: usize) -> Result<Geometry, Refusal> {
+    let line = u32::try_from(size).ok().and_then(|size| Geometry::new(&[size]));
+    line.ok_or_else(|| Refusal::value(format!("a job of {size} nodes"), "use at least 1 and fewer than 2^32"))
+}
+
 /// Bits of an id that are the job's own; the job stands above them.
 const ID_BITS: u32 = 32;
 
@@ -158,7 +164,7 @@ impl JobMix {
                 let what = format!("job `{name}` needs {size} nodes, and the network has {nodes}");
                 return Err(Refusal::value(what, format!("use a topology of {size} nodes or more, or fewer tasks")));
             }
-            place(&terms.placement, size, size, terms.seed)?;
+            place(&terms.placement, size, &line(size)?, terms.seed)?;
         }
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|&job| jobs[job].arrival);
@@ -231,7 +237,7 @@ impl JobMix {
         let Job { program, name, .. } = &self.jobs[job];
         let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
         let refused = |refusal: Refusal| SourceError { what: format!("job `{name}`: {refusal}") };
-        let places = place(placement, size, size, *seed).map_err(refused)?;
+        let places = line(size).and_then(|line| place(placement, size, &line, *seed)).map_err(refused)?;
         let placement: Vec<NodeId> =
             (0..program.tasks.len()).map(|task| nodes[places[task / tasks_per_node].index()]).collect();
         let replay = Replay::new(Program::clone(program), &placement, self.nodes, *pace)
