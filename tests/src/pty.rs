@@ -132,25 +132,6 @@ impl Terminal {
         self.wait_until(text, |screen| screen.contains(text))
     }
 
-    /// Presses a key that turns something on or off until the screen holds `text`. After a change of size only: a key that
-    /// comes together with the signal of it is read with the next key (crossterm 0.29 leaves it in the terminal).
-    ///
-    /// # Panics
-    /// When it does not come.
-    pub fn press_until(&mut self, key: &str, text: &str) {
-        for _ in 0..6 {
-            self.press(key);
-            let since = Instant::now();
-            while since.elapsed() < Duration::from_secs(4) {
-                if self.screen().contains(text) {
-                    return;
-                }
-                thread::sleep(Duration::from_millis(20));
-            }
-        }
-        panic!("no `{text}` on the screen:\n{}", self.screen());
-    }
-
     /// Waits until the screen is as wanted.
     ///
     /// # Panics

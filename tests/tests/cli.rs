@@ -544,9 +544,13 @@ fn every_component_is_listed_and_explains_itself() {
     let known = refused.split_once("[possible values: ").unwrap().1.split_once(']').unwrap().0;
     let families: Vec<&str> = known.split(", ").collect();
     assert!(families.len() >= 12, "{families:?}");
-    for family in families {
+    let counts = text(&run(folder.path(), "list"));
+    assert_eq!(counts.lines().count(), families.len(), "{counts}");
+    for (family, count) in families.into_iter().zip(counts.lines()) {
         let listed = text(&run(folder.path(), &format!("list {family}")));
         assert!(listed.lines().count() > 0, "{family}");
+        let counted: Vec<&str> = count.split_whitespace().collect();
+        assert_eq!(counted, [family, &listed.lines().count().to_string()]);
         for line in listed.lines() {
             let (name, about) = line.split_once(' ').unwrap();
             assert!(about.trim().len() > 10, "{family}: {line}");

@@ -59,7 +59,8 @@ fn every_screen_pause_step_resize_and_quit() {
     terminal.wait_until("a small screen", |screen| screen.lines().count() <= 12 && screen.contains("PAUSED"));
     terminal.resize((120, 40));
     terminal.wait_for("load, phits/node/cycle (asked: 0.300)");
-    terminal.press_until("p", "RUNNING");
+    terminal.press("p");
+    terminal.wait_for("RUNNING");
     terminal.press("-");
     terminal.wait_for("(limit ");
     terminal.press("0qn");

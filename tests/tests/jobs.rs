@@ -81,7 +81,7 @@ fn a_mix_gives_results_for_each_job() {
                 assert_eq!(number(job, "wait_cycles"), start - arrival, "{line}: {job}");
                 assert_eq!(number(job, "run_cycles"), finish - start, "{line}: {job}");
                 let slowdown = number(job, "run_cycles") as f64 / number(job, "alone_cycles") as f64;
-                assert!((job["slowdown"].as_f64().unwrap() - slowdown).abs() < 1e-12, "{line}: {job}");
+                assert_eq!(job["slowdown"].as_f64(), Some(slowdown), "{line}: {job}");
                 assert_eq!(number(job, "nodes"), number(job, "tasks"), "{line}: {job}");
                 last = last.max(finish);
                 // No node belongs to two jobs at once.

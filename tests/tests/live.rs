@@ -1,7 +1,8 @@
 //! Live guests: the same results as in one process, whatever the transport, the order of connection and the step.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use adapters::address::Address;
 use adapters::clock::Time;
@@ -45,30 +46,106 @@ fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)
         .collect()
 }
 
-fn kernel_agrees(kernel: &str, sizes: &[u32], stride: usize, tcp: bool) {
-    let geometry = Geometry::new(sizes).expect("what the test is made of is right");
-    let program =
-        kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1).expect("what the test is made of is right");
-    let replayed = Replayed::of(program, &spec(&geometry), RouterParams::default(), 1.0);
-    let table = Table { tcp, ..Table::new(geometry.nodes()) };
-    let (outcome, report) = play(&table, &mut network(&spec(&geometry)), tasks(kernel, &geometry, stride));
-    assert_eq!(outcome.digest, replayed.outcome.digest, "{kernel}");
-    assert_eq!(outcome.completion, replayed.outcome.completion, "{kernel}");
-    assert_eq!(report.deliveries, replayed.deliveries.len() as u64, "{kernel}");
-    assert_eq!(report.undelivered, 0);
+/// A kernel played by guests against the same kernel in one process.
+struct Played {
+    kernel: &'static str,
+    geometry: Geometry,
+    replayed: Replayed,
 }
+
+impl Played {
+    fn new(kernel: &'static str, sizes: &[u32]) -> Self {
+        let geometry = Geometry::new(sizes).expect("what the test is made of is right");
+        let program = kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1)
+            .expect("what the test is made of is right");
+        let replayed = Replayed::of(program, &spec(&geometry), RouterParams::default(), 1.0);
+        Self { kernel, geometry, replayed }
+    }
+
+    /// Guests that connect in an order that `stride` gives have the results of one process.
+    fn agrees(&self, stride: usize, tcp: bool) {
+        let (kernel, geometry) = (self.kernel, &self.geometry);
+        let table = Table { tcp, ..Table::new(geometry.nodes()) };
+        let (outcome, report) = play(&table, &mut network(&spec(geometry)), tasks(kernel, geometry, stride));
+        let what = format!("{kernel}, stride {stride}, {}", if tcp { "TCP" } else { "Unix socket" });
+        assert_eq!(outcome.digest, self.replayed.outcome.digest, "{what}");
+        assert_eq!(outcome.completion, self.replayed.outcome.completion, "{what}");
+        assert_eq!(report.deliveries, self.replayed.deliveries.len() as u64, "{what}");
+        assert_eq!(report.undelivered, 0, "{what}");
+    }
+
+    /// So many times, in another order of connection each time, over TCP and Unix sockets by turns.
+    fn agrees_in_repeats(&self, repeats: usize) {
+        for repeat in 0..repeats {
+            self.agrees((6 * repeat + 1) % 64, repeat % 2 == 0);
+        }
+    }
+}
+
+/// Kernels of 64 tasks: up a tree, from corner to corner, with partners at all distances, all with all.
+const OF_64: [&str; 4] =
+    ["bintree:tasks=64", "sweep2d:tasks=64", "butterfly:tasks=64", "all-to-all:tasks=64,bytes=256"];
 
 #[test]
 fn kernels_of_64_guests_give_the_digest_of_one_process() {
-    for kernel in ["all-to-all:tasks=64,bytes=256", "bintree:tasks=64", "sweep2d:tasks=64"] {
-        kernel_agrees(kernel, &[8, 8], 1, true);
+    for kernel in OF_64 {
+        Played::new(kernel, &[8, 8]).agrees(1, true);
     }
 }
 
 #[test]
-fn neither_the_order_of_connection_nor_the_transport_shows_in_20_repeats() {
-    for repeat in 0..20 {
-        kernel_agrees("all-to-all:tasks=16,bytes=1024", &[4, 4], 2 * (repeat % 8) + 1, repeat % 2 == 0);
+fn neither_the_order_of_connection_nor_the_transport_shows() {
+    Played::new("all-to-all:tasks=64,bytes=256", &[8, 8]).agrees_in_repeats(4);
+    Played::new("all-to-all:tasks=16,bytes=1024", &[4, 4]).agrees_in_repeats(10);
+}
+
+/// Threads that compute until they are told to stop: guests and endpoint run when the system lets them.
+struct Load(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
+
+impl Load {
+    /// One for each processor.
+    fn start() -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let threads = std::thread::available_parallelism().map_or(2, usize::from);
+        let busy = |over: Arc<AtomicBool>| {
+            move || {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        };
+        Self(Arc::clone(&over), (0..threads).map(|_| std::thread::spawn(busy(Arc::clone(&over)))).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        for thread in self.1.drain(..) {
+            // Nothing is left to do about one that failed.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[test]
+#[ignore = "minutes: 20 repeats of kernels of 64 guests, on an idle machine and on a busy one"]
+fn nor_in_20_repeats_of_64_guests_under_load() {
+    for kernel in OF_64 {
+        let played = Played::new(kernel, &[8, 8]);
+        let since = Instant::now();
+        played.agrees_in_repeats(20);
+        let alone = since.elapsed();
+        let load = Load::start();
+        let since = Instant::now();
+        played.agrees_in_repeats(20);
+        drop(load);
+        tests::shared::aloud(&format!(
+            "{kernel}: digest {:016x} in 20 repeats, {:.1} s, and in 20 under load, {:.1} s\n",
+            played.replayed.outcome.digest,
+            alone.as_secs_f64(),
+            since.elapsed().as_secs_f64()
+        ));
     }
 }
 

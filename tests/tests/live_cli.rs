@@ -128,3 +128,14 @@ fn a_kernel_through_tcp_gives_the_digest_of_one_process() {
     let wrong = run(folder.path(), &format!("guest {kernel} --node 0..3"));
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("write --node 0..15"), "{wrong:?}");
 }
+
+#[test]
+fn guests_that_nobody_answers_say_so_while_they_try() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), "send 1 64\n").unwrap();
+    let output = run(folder.path(), "guest script --connect unix:absent --node 0..3 --wait 3");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said.matches("nobody has answered at unix:absent").count(), 1, "{said}");
+    assert!(said.contains("Trying for 3 s (--wait)") && said.contains("the guest of node 0: cannot connect"), "{said}");
+}

@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -141,11 +142,14 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
     let mut table = table(2);
     table.terms.stall = Duration::from_millis(800);
     let mut stranger = None;
-    let flood: Part = Box::new(|mut guest: Guest| {
+    let (sent, all_sent) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    let flood: Part = Box::new(move |mut guest: Guest| {
         // 40 MB that arrive at once: more than any socket takes.
         for _ in 0..40 {
             guest.send(1, 1_000_000, &vec![7; 1_000_000])?;
         }
+        sent.send(Instant::now()).expect("the test waits for it");
         guest.finish("done")
     });
     let mut threads = Vec::new();
@@ -158,13 +162,13 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
             let mut bytes = BytesMut::new();
             codec.put(0, 0, &Body::Timestamp { next: u64::MAX, injects: 0 }, &mut bytes);
             stream.write_all(&bytes).expect("somebody reads");
-            thread::sleep(Duration::from_secs(3));
+            // Longer than the run may take, however busy the machine is.
+            let _ = ended.recv_timeout(Duration::from_secs(120));
         }));
     });
     let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
     let stop = std::sync::atomic::AtomicBool::new(false);
     let mut network = Switch::new(2, DELAY);
-    let begin = Instant::now();
     let outcome = fsin::run::to_end(
         &mut fsin::couple::Coupled::new(&mut live, &mut network, &stop),
         trgen::Cycle::NEVER,
@@ -172,7 +176,9 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
     );
     let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
     assert!(error.what.contains("guest `deaf` (node 1)") && error.what.contains("has not read"), "{error}");
-    assert!(begin.elapsed() < Duration::from_millis(2800), "{:?}", begin.elapsed());
+    let took = all_sent.try_recv().expect("all was sent").elapsed();
+    assert!(took < Duration::from_millis(2800), "{took:?}");
+    end.send(()).expect("the guest is still there");
     for thread in threads {
         let _ = thread.join().expect("guests do not panic");
     }

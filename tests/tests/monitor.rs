@@ -135,3 +135,12 @@ fn a_viewer_that_is_cut_off_gives_its_terminal_back() {
     terminal.check_restored();
     terminal.wait_for("the connection was lost at cycle");
 }
+
+#[test]
+fn neither_a_file_nor_an_address_is_said_to_be_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), "top absent.view");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("there is no file `absent.view`") && said.contains("--monitor"), "{said}");
+}

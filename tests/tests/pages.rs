@@ -10,7 +10,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tests::command::binary;
 use tests::pages::{Block, Fate, blocks, pages, sessions, shell};
+use tests::pty::Terminal;
 use tests::shared::workspace;
 
 /// All pages with commands, but for the reference, which the command itself writes.
@@ -128,6 +130,19 @@ fn examples_of(command: &str) -> Vec<String> {
     examples
 }
 
+/// Runs an example that shows a dashboard, and leaves it when all has run.
+fn on_a_terminal(folder: &Path, before: &str, example: &str) {
+    assert!(shell(folder, before).status.success(), "{before}");
+    let words = example.strip_prefix("fsin ").unwrap();
+    let line = format!("cd '{}' && exec '{}' {words}", folder.display(), binary().display());
+    let started = Terminal::start(Path::new("sh"), &["-c", &line], &folder.join("out"), (120, 40));
+    let Some(mut terminal) = started else { return };
+    terminal.wait_for("ENDED");
+    terminal.press("q");
+    assert_eq!(terminal.wait().code(), Some(0), "{example}");
+    println!("{example}");
+}
+
 fn examples_of_the_help_run(commands: &[&str]) {
     for command in commands {
         for example in examples_of(command) {
@@ -136,9 +151,15 @@ fn examples_of_the_help_run(commands: &[&str]) {
             let before = match () {
                 () if example.contains("--trace lu.S") => "cp examples/npb-mg/mg.S.16.ti.tar.xz lu.S.16.ti.tar.xz",
                 () if example.contains("--resume") => "fsin sweep --load 0.1,0.2 --cycles 500 -q -o r",
-                () if example.contains("commands") => "printf 'load = [0.1, 0.2]\ncycles = 500\n' > e.toml",
+                () if example.contains("commands") || example.contains("--tui") => {
+                    "printf 'load = [0.1, 0.2]\ncycles = 500\n' > e.toml"
+                }
                 () => "true",
             };
+            if example.contains("--tui") {
+                on_a_terminal(folder.path(), before, &example);
+                continue;
+            }
             // Who has no `parallel` takes a shell.
             let line = format!("{before}\n{}", example.replace("| parallel", "| sh"));
             let output = shell(folder.path(), &line);

@@ -6,7 +6,7 @@
 //!
 //! After a change of results, `UPDATE_EXAMPLES=1 cargo test -p tests --release --test readme` writes the new output
 //! into the pages, and with `-- --ignored sweeps` the results and pictures of the sweeps beside them. What the text around
-//! them says, and its tables, must be checked by a reader.
+//! them says must be checked by a reader, and tables be brought up to date by hand: tests say which numbers are old.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -216,6 +216,64 @@ fn the_sweeps_of_the_examples_plan_the_points_whose_results_are_kept() {
         let kept: Vec<&str> = expected.iter().map(|row| row["point"].as_str()).collect();
         assert_eq!(planned, kept, "{}", folder.display());
     }
+}
+
+/// The cells of the rows of tables in a text.
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().filter_map(|line| Some(line.strip_prefix("| ")?.trim_end_matches([' ', '|']).split(" | ").collect()))
+}
+
+/// Places after the point of a number that is shown, if it is one.
+fn places(cell: &str) -> Option<usize> {
+    cell.parse::<f64>().ok()?;
+    Some(cell.split_once('.').map_or(0, |(_, fraction)| fraction.len()))
+}
+
+/// A row begins with a value of an axis; its numbers are means over seeds of what is kept for points with that value.
+#[test]
+fn the_tables_of_the_sweeps_show_what_is_kept() {
+    let figures = ["accepted_load_phits_per_node_cycle", "latency_mean_cycles", "completion_cycles"];
+    for Sweep { folder, expected, .. } in sweeps() {
+        let mut groups: BTreeMap<Vec<&str>, Vec<&BTreeMap<String, String>>> = BTreeMap::new();
+        for row in &expected {
+            let axes = row.iter().filter(|(name, _)| name.starts_with("experiment.") && *name != "experiment.seed");
+            groups.entry(axes.map(|(_, value)| value.as_str()).collect()).or_default().push(row);
+        }
+        let page = read(&folder.join("README.md"));
+        let (_, tables) = page.split_once("gives `r/results.csv`").expect("the page shows results");
+        let mut compared = 0;
+        for row in rows(tables) {
+            let is_key = |value: &&str| *value == row[0] || value.parse::<f64>().is_ok_and(|v| row[0].parse() == Ok(v));
+            let of_row: Vec<_> = groups.iter().filter(|(axes, _)| axes.iter().any(&is_key)).collect();
+            for cell in row[1..].iter().filter(|_| !of_row.is_empty()) {
+                let Some(places) = places(cell) else { continue };
+                let mean = |rows: &[&BTreeMap<String, String>], figure: &str| {
+                    let sum: f64 = rows.iter().filter_map(|row| row.get(figure)?.parse::<f64>().ok()).sum();
+                    format!("{:.places$}", sum / rows.len() as f64)
+                };
+                let is_kept = of_row.iter().any(|(_, rows)| figures.iter().any(|figure| mean(rows, figure) == *cell));
+                assert!(is_kept, "{}: {cell} of {}", folder.display(), row[0]);
+                compared += 1;
+            }
+        }
+        assert!(compared >= 8, "{}: {compared} numbers of tables", folder.display());
+    }
+}
+
+#[test]
+fn the_comparison_with_the_original_shows_the_figures_of_today() {
+    let page = read(&workspace().join("examples/uniform-8x8/README.md"));
+    let (_, table) = page.split_once("## Against the original simulator").expect("the page compares");
+    let mut compared = 0;
+    for row in rows(table).filter(|row| places(row[0]).is_some()) {
+        let found = result(&format!("run examples/uniform-8x8/experiment.toml --load {}", row[0]));
+        for (cell, figure) in [(row[2], "accepted_load_phits_per_node_cycle"), (row[4], "latency_mean_cycles")] {
+            let places = places(cell).expect("figures are numbers");
+            assert_eq!(format!("{:.places$}", found[figure].as_f64().unwrap_or(f64::NAN)), cell, "load {}", row[0]);
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 5);
 }
 
 /// The pictures that an example keeps.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event::{self, Event};
+use crossterm::event::{self, Event};
 
 use crate::app::{App, Command};
 use crate::terminal::{Screen, is_taken};
@@ -117,7 +117,8 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
         }
         let mut patience = TICK;
         while event::poll(patience)? {
-            patience = Duration::ZERO;
+            // Not zero: the terminal would not be asked.
+            patience = Duration::from_millis(1);
             match event::read()? {
                 Event::Key(key) => {
                     // A key is answered at once.

@@ -7,8 +7,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{app, guests, tasks, torus};
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 use tui::app::{App, Metric, Mode, Screen};
 use tui::screens::draw;

@@ -8,8 +8,8 @@ mod common;
 use std::sync::Arc;
 
 use common::{at, torus};
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
 use ratatui::layout::Rect;
 use tui::app::{App, Screen};
 use tui::screens::draw;

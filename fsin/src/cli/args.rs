@@ -144,11 +144,10 @@ pub(crate) fn command() -> Command {
                 ),
         )
         .subcommand(
-            Command::new("list").about("Lists the components of a family").arg(
+            Command::new("list").about("Lists the components of a family, or the families").arg(
                 Arg::new("family")
-                    .required(true)
                     .value_parser(PossibleValuesParser::new(super::describe::families()))
-                    .help("What to list"),
+                    .help("What to list [the families, and how many each has]"),
             ),
         )
         .subcommand(

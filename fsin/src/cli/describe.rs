@@ -44,8 +44,16 @@ pub(crate) fn families() -> Vec<&'static str> {
 }
 
 pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let wanted = matches.get_one::<String>("family").map_or("", String::as_str);
     let mut text = String::new();
+    let Some(wanted) = matches.get_one::<String>("family") else {
+        let catalogue = catalogue();
+        let width = catalogue.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, components) in &catalogue {
+            let _ = writeln!(text, "{name:width$}  {:3}", components.len());
+        }
+        output::print_text(&text)?;
+        return Ok(Exit::Done);
+    };
     for (_, components) in catalogue().iter().filter(|&&(name, _)| name == wanted) {
         let width = components.iter().map(|component| component.name.len()).max().unwrap_or(0);
         for component in components {

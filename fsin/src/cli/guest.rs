@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ use trgen::trace::kernels;
 
 use super::{Complaint, Exit, output};
 
+/// How long a user is left without a word while no guest is let in.
+const SILENCE: Duration = Duration::from_secs(2);
 /// The variable that holds the token, where no file does.
 const TOKEN: &str = "FSIN_TOKEN";
 
@@ -186,6 +188,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
     let mut threads = Vec::new();
+    let (met, meetings) = mpsc::channel();
     for node in nodes {
         let config = Config {
             class: if stepped { Class::Stepped } else { Class::Causal },
@@ -194,9 +197,22 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
             patience,
             ..Config::new(format!("{name} {node}"), node)
         };
-        let (part, address) = (part.clone(), address.clone());
-        threads.push((node, thread::spawn(move || part.play(node, Guest::connect(&address, &config)?))));
+        let (part, address, met) = (part.clone(), address.clone(), met.clone());
+        let play = move || {
+            let guest = Guest::connect(&address, &config);
+            // Nobody listens any more after the first one.
+            let _ = met.send(());
+            part.play(node, guest?)
+        };
+        threads.push((node, thread::spawn(play)));
     }
+    if meetings.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        output::tell(&format!(
+            "nobody has answered at {address}: is `fsin serve` running there? Trying for {} s (--wait)",
+            patience.as_secs()
+        ));
+    }
+    drop(meetings);
     let mut table = String::from("node,time_ps,sent,received,turns\n");
     let mut failed: Option<(u32, GuestError)> = None;
     for (node, thread) in threads {

@@ -114,6 +114,11 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "make one with fsin run --record-view FILE"));
     }
     let word = if kind.is_some() { format!("unix:{from}") } else { from.to_owned() };
+    if word.parse::<Address>().is_err() {
+        let what = format!("fsin top: there is no file `{from}`, and it is not an address");
+        let remedy = "name a recording, or write 127.0.0.1:7200 or unix:PATH, where a run has its --monitor";
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
     let reader = connect(&word)?;
     let about = Arc::new(reader.about().clone());
     let viewer = Viewer::new(reader).map_err(|error| unreadable(from, &error.into()))?;

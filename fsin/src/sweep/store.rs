@@ -66,7 +66,7 @@ impl Store {
         let what = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| StoreError {
             what: what(&error),
-            remedy: "give the folder that `fsin sweep -o` named",
+            remedy: "give a folder that `fsin sweep -o` has filled; `fsin rerun` also takes those of `fsin run -o`",
             usage: true,
         })?;
         let plan: Plan = serde_json::from_str(&text).map_err(|error| StoreError {

@@ -1,6 +1,6 @@
 //! Choosing a point of a sweep.
 
-use ratatui::crossterm::event::KeyCode;
+use crossterm::event::KeyCode;
 
 use super::{App, Command, Screen};
 use crate::view::Sweep;
@@ -60,7 +60,7 @@ impl App {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::crossterm::event::KeyEvent;
+    use crossterm::event::KeyEvent;
 
     use super::*;
     use crate::app::Question;

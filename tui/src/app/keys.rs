@@ -1,6 +1,6 @@
 //! What keys do.
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{App, Command, Mode, Prompt, Question, Screen};
 use crate::view::{Layout, RunState};
