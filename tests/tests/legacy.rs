@@ -86,7 +86,8 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
         assert_eq!(legacy["digest"], line["digest"], "{words}: {printed}");
         assert_eq!(legacy["experiment"], line["experiment"], "{words}");
         assert!(legacy["packets_received"].as_u64().is_some_and(|count| count > 100), "{words}");
-        let otherwise = ["tornado", "imode=dor ", "imode=dsh", "global_cc", "adaptive3"].iter().any(|word| words.contains(word));
+        let otherwise =
+            ["tornado", "imode=dor ", "imode=dsh", "global_cc", "adaptive3"].iter().any(|word| words.contains(word));
         assert_eq!(printed.contains("the original"), otherwise, "{words}: {printed}");
     }
 }
