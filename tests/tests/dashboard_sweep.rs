@@ -7,7 +7,7 @@ use tests::command::{binary, run};
 use tests::pty::Terminal;
 
 /// Ten points, each long enough to press some keys.
-const SWEEP: &str = "sweep --topology torus:8x8 --load 0.1..0.9/5 --seeds 2 --jobs 2 --cycles 300000";
+const SWEEP: &str = "sweep --topology torus:8x8 --load 0.1..0.9/5 --seeds 2 --jobs 2 --cycles 900000";
 
 fn start(folder: &Path, line: &str) -> Option<Terminal> {
     let words: Vec<&str> = line.split(' ').collect();
@@ -29,7 +29,7 @@ fn point(screen: &str) -> Option<u64> {
 fn pause(terminal: &mut Terminal) -> String {
     for _ in 0..20 {
         terminal.press("p");
-        for _ in 0..60 {
+        for _ in 0..30 {
             let screen = terminal.screen();
             if screen.contains("PAUSED") {
                 return screen;
