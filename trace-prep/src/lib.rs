@@ -4,9 +4,11 @@
 //! holds what examines and changes traces, and the `trace-prep` command.
 
 pub mod check;
+pub mod dumpi;
 pub mod facts;
 pub mod matrix;
 pub mod otf2;
 pub mod output;
 pub mod record;
+mod tool;
 pub mod transform;

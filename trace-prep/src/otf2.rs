@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use crate::tool::{self, Failure};
 
 /// First bytes of the file that names an archive.
 const MAGIC: &[u8] = b"\x03BOTF2";
@@ -63,13 +64,9 @@ pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     let folder = tempfile::tempdir().map_err(failed)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let text = folder.path().join(format!("{stem}.otf2-print.txt"));
-    let out = File::create(&text).map_err(failed)?;
-    let child = Command::new(TOOL).arg("-A").arg("--").arg(path).stdout(out).stderr(Stdio::piped()).spawn();
-    let done = child.and_then(std::process::Child::wait_with_output).map_err(failed)?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        let what = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").to_owned();
-        return Err(PrintError::Refused { path: path.to_owned(), what });
-    }
+    tool::print(TOOL, &["-A".as_ref(), "--".as_ref(), path.as_os_str()], &text).map_err(|failure| match failure {
+        Failure::Io(cause) => failed(cause),
+        Failure::Refused(what) => PrintError::Refused { path: path.to_owned(), what },
+    })?;
     Ok(Some(Printed { _folder: folder, path: text }))
 }

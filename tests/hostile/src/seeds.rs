@@ -68,6 +68,33 @@ MPI_COLLECTIVE_END                             9               5600  Operation: 
 MPI_IRECV_REQUEST                              9               5700  Request: 3
 "#;
 
+/// Calls of one rank as `dumpi2ascii` prints them, one per line with its arguments; `R` stands for the rank, `P` for the
+/// other one.
+const DUMP: &str = "Init;int argc=1;string argv[1]=[\"./a\"]
+Comm_rank;W;int rank=R
+Comm_size;W;int size=2
+Type_struct;int count=2;int lengths[2]=[1, 4];MPI_Datatype oldtypes[2]=[14 (MPI_DOUBLE), 9 (MPI_INT)];MPI_Datatype newtype=28
+Comm_split;W;int color=0;int key=P;MPI_Comm newcomm=4 (user-defined-comm)
+Comm_group;W;MPI_Group group=3
+Group_incl;MPI_Group group=3;int count=2;int ranks[2]=[1, 0];MPI_Group newgroup=4
+Comm_create;W;MPI_Group group=4;MPI_Comm newcomm=5
+Cart_create;MPI_Comm oldcomm=2 (MPI_COMM_WORLD);int ndims=2;int dims[2]=[2, 1];MPI_Comm newcomm=6
+Cart_sub;MPI_Comm oldcomm=6;int remain_dims[2]=[1, 0];MPI_Comm newcomm=7
+Irecv;int count=2;MPI_Datatype datatype=28;int source=-1 (MPI_ANY_SOURCE);int tag=7;W;MPI_Request request=[2]
+Isend;int count=2;MPI_Datatype datatype=28;int dest=P;int tag=7;W;MPI_Request request=[3]
+Waitall;int count=2;MPI_Request requests[2]=[2, 3];MPI_Status statuses=<IGNORED>
+Recv_init;int count=1;D;int source=P;int tag=8;W;MPI_Request request=[5]
+Send_init;int count=1;D;int dest=P;int tag=8;W;MPI_Request request=[6]
+Startall;int count=2;MPI_Request requests[2]=[5, 6]
+Waitany;int count=2;MPI_Request requests[2]=[5, 6];int index=1
+Waitsome;int count=2;MPI_Request requests[2]=[5, 6];int outcount=1;int indices[1]=[0]
+Request_free;MPI_Request request=[6]
+Allreduce;int count=5;D;MPI_Op op=3 (MPI_SUM);MPI_Comm comm=4 (user-defined-comm)
+Alltoallv;int sendcounts[2]=[1, 2];MPI_Datatype sendtype=9 (MPI_INT);int recvcounts[2]=[1, 2];MPI_Datatype recvtype=9 (MPI_INT);W
+Gather;int sendcount=1;MPI_Datatype sendtype=9 (MPI_INT);int recvcount=1;MPI_Datatype recvtype=9 (MPI_INT);int root=1;MPI_Comm comm=5
+Bcast;int count=1000;D;int root=0;MPI_Comm comm=7
+Finalize";
+
 const DIMEMAS: &str = "#DIMEMAS:seed:1,100:3(1,1,1)\nd:1:0:3:0:1:2\nd:1:5:2:2:0\no:0:0\ns:0:0:100\n1:0:0:0.000001\n\
 2:0:0:1:100:7:0:0\n3:1:0:0:100:7:0:1\n20:1:0:40:1\n3:1:0:0:100:7:0:2\n2:1:0:2:50:8:0:2\n3:2:0:1:50:8:0:0\n\
 2:0:0:2:9:-5:5:1\n3:2:0:-1:9:-1:5:0\n10:0:0:11:5:0:0:64:64\n10:2:0:11:5:0:0:64:64\n10:0:0:0:0:0:0:0\n\
@@ -97,6 +124,30 @@ fn calls(rank: usize) -> String {
         // The letters of names that stand for nothing.
         .replace(&format!("MPI_{rank}ecv"), "MPI_Recv")
         .replace(&format!("MPI_{rank}educe"), "MPI_Reduce")
+}
+
+/// The dump of a rank.
+fn dump(rank: usize) -> String {
+    let mut text = "version=1.1.0\nstarttime=Sat Nov 21 12:00:00 2026\n".to_owned();
+    for (number, line) in DUMP.lines().enumerate() {
+        let mut lines = line.split(';');
+        let name = lines.next().unwrap_or_default();
+        let mut edge = |what: &str, time: usize, arguments: &mut dyn Iterator<Item = &str>| {
+            let clocks = format!("walltime 1296777956.{time:09}, cputime 0.{time:09} seconds in thread 0.");
+            text += &format!("MPI_{name} {what} at {clocks}\n");
+            for argument in arguments {
+                let argument = match argument {
+                    "W" => "MPI_Comm comm=2 (MPI_COMM_WORLD)".to_owned(),
+                    "D" => "MPI_Datatype datatype=14 (MPI_DOUBLE)".to_owned(),
+                    other => other.replace("=R", &format!("={rank}")).replace("=P", &format!("={}", 1 - rank)),
+                };
+                text += &format!("{argument}\n");
+            }
+        };
+        edge("entering", 1000 * number, &mut lines);
+        edge("returning", 1000 * number + 300, &mut std::iter::empty());
+    }
+    text + "MPI_ALL_FUNCTIONS called 24 times and ignored 0 times\nDatatype 9 (MPI_INT) has size 4\n"
 }
 
 fn xz(bytes: &[u8]) -> Vec<u8> {
@@ -152,11 +203,25 @@ pub fn large() -> Vec<Seed> {
             (format!("p/rank-{rank}.log"), line.repeat(5000))
         })
         .collect();
+    let sends: String = (1..4000_u32)
+        .map(|time| {
+            let clocks =
+                |step| format!("walltime 9.{:06}000, cputime 0.{0:06}000 seconds in thread 0.", 2 * time + step);
+            format!(
+                "MPI_Send entering at {}\nint count=8\nMPI_Datatype datatype=9 (MPI_INT)\nint dest=0\nint tag=7\n\
+                 MPI_Comm comm=2 (MPI_COMM_WORLD)\nMPI_Send returning at {}\n",
+                clocks(0),
+                clocks(1)
+            )
+        })
+        .collect();
+    let dumps = folder(&[("d/t-0000.txt", sends.clone()), ("d/t-0001.txt", sends)]);
     let log: Vec<(&str, String)> = log.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
     vec![
         seed("trc", "fsin-trc", trc(&program)),
         seed("ti", "simgrid-ti", ti),
         seed("pmpi folder", "liballprof", folder(&log)),
+        seed("dumpi folder", "dumpi-ascii", dumps),
         seed("goal text", "goal", goal),
         seed("goal binary", "goal-bin", packed),
         seed("trg", "trg", container(&program)),
@@ -181,6 +246,7 @@ pub fn all() -> Vec<Seed> {
         seed("ti folder", "simgrid-ti", ti.clone()),
         seed("ti folder, xz", "simgrid-ti", xz(&ti)),
         seed("pmpi folder", "liballprof", log),
+        seed("dumpi folder", "dumpi-ascii", folder(&[("d/t-0000.txt", dump(0)), ("d/t-0001.txt", dump(1))])),
         seed("otf2-print", "otf2-print", OTF2.as_bytes().to_vec()),
         seed("dimemas", "dimemas", DIMEMAS.as_bytes().to_vec()),
         seed("alog", "alog", ALOG.as_bytes().to_vec()),

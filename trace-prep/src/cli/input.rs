@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use trace_prep::dumpi;
 use trace_prep::otf2::{self, Printed};
-use trgen::trace::formats::{self, Application, ComputeUnit, ReadOptions, Trace};
+use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace};
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
@@ -54,7 +55,14 @@ pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Com
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
     let printed = otf2::print(path)?;
     let path = printed.as_ref().map_or(path, Printed::path);
-    let application = formats::open(path, &read_options(matches)?)?;
+    let options = read_options(matches)?;
+    let application = match formats::open(path, &options) {
+        Err(error) if matches!(*error.fault, Fault::Unprinted { .. }) => match dumpi::print(path)? {
+            Some(printed) => formats::open(printed.folder(), &options)?,
+            None => return Err(error.into()),
+        },
+        opened => opened?,
+    };
     drop(meter);
     let expandable = matches!(&application, Application::Programs(trace) if !trace.algorithms.is_empty());
     if matches.get_one::<String>("collectives").is_some() && !expandable {

@@ -109,6 +109,26 @@ impl From<trace_prep::otf2::PrintError> for Complaint {
     }
 }
 
+impl From<trace_prep::dumpi::PrintError> for Complaint {
+    fn from(error: trace_prep::dumpi::PrintError) -> Self {
+        use trace_prep::dumpi::PrintError;
+        match error {
+            PrintError::Read(error) => error.into(),
+            PrintError::Io { .. } => Self::new(
+                Exit::Usage,
+                error.to_string(),
+                "install the tools of DUMPI (sst-dumpi), or print each rank elsewhere: dumpi2ascii NAME-0000.bin > \
+                 NAME-0000.txt and so on; the folder of the texts can be imported",
+            ),
+            PrintError::Refused { .. } => Self::new(
+                Exit::Usage,
+                error.to_string(),
+                "the file may be damaged or cut short, or the tool older than it: print it by hand to see more",
+            ),
+        }
+    }
+}
+
 impl From<trace_prep::transform::TransformError> for Complaint {
     fn from(error: trace_prep::transform::TransformError) -> Self {
         Self::new(Exit::Usage, error.what, error.remedy)

@@ -108,6 +108,14 @@ pub enum Fault {
         /// Command that unpacks it.
         command: &'static str,
     },
+    /// A trace in a binary form, which only its own tool reads.
+    #[error("holds a {format} trace in its binary form, which is read as the text that its own tool prints")]
+    Unprinted {
+        /// Name of the format.
+        format: &'static str,
+        /// Name of the tool.
+        tool: &'static str,
+    },
     /// No format recognises the text.
     #[error("unknown trace format: the first line is `{}`", Quoted(.found))]
     UnknownFormat {
@@ -286,6 +294,10 @@ impl Fault {
             Self::Option(refusal) => Some(refusal.remedy().to_owned()),
             Self::Damaged { .. } => Some("the file may be an incomplete copy: fetch it again".to_owned()),
             Self::Packed { command, .. } => Some(format!("unpack it first: {command}")),
+            Self::Unprinted { tool, .. } => Some(format!(
+                "`trace-prep import` runs `{tool}`, if that is installed; or print each rank elsewhere, \
+                 `{tool} NAME-0000.bin > NAME-0000.txt` and so on, and give the folder of the texts"
+            )),
             Self::UnknownFormat { known, .. } | Self::NoTrace { known, .. } => Some(known.clone()),
             Self::SeveralTraces { choices, archive } => choices.first().map(|first| {
                 let joint = if *archive { "#" } else { "/" };

@@ -112,6 +112,25 @@ impl<'a> Source<'a> {
         Self::of_file(&path, selection, &name, Origin::File(path.clone()), disk)
     }
 
+    /// Those files in the folder of the file `path` whose names `keep` keeps.
+    pub(super) fn beside(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Self, ReadError> {
+        let (path, selection) = split_selection(path);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let place = Place::of(folder);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(|error| failed(&place, error))? {
+            let name = entry.map_err(|error| failed(&place, error))?.file_name();
+            names.extend(name.into_string().ok().filter(|name| keep(name) && folder.join(name).is_file()));
+        }
+        names.sort();
+        let mut source = Self::new(&path, selection, Store::Disk { root: folder.to_owned(), single: false });
+        for name in names {
+            let head = open_text(&Origin::File(folder.join(&name)), &place).and_then(|opened| opened.head(&place));
+            source.add(name, head.map(|(head, _)| head).unwrap_or_default())?;
+        }
+        Ok(source)
+    }
+
     /// A file named `name` that holds `bytes`.
     pub(super) fn memory(name: &str, bytes: &'a [u8]) -> Result<Self, ReadError> {
         Self::of_file(Path::new(name), None, name, Origin::Bytes(bytes), Store::Memory(bytes))

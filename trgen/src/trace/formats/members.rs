@@ -29,6 +29,11 @@ impl Members {
         &self.by_rank
     }
 
+    /// The same list, shared.
+    pub(super) fn shared(&self) -> Arc<[TaskId]> {
+        Arc::clone(&self.by_rank)
+    }
+
     /// The rank of a task, if it is a member. Takes the logarithm of the size: a file may ask very often.
     pub(super) fn rank_of(&self, task: TaskId) -> Option<usize> {
         let found = self.order.binary_search_by_key(&task, |&rank| self.by_rank[rank as usize]);

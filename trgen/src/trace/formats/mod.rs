@@ -7,10 +7,12 @@
 mod alog;
 mod calls;
 mod dimemas;
+mod dumpi;
 mod error;
 mod goal;
 mod input;
 mod members;
+mod mpi;
 mod options;
 mod otf2;
 mod pmpi;
@@ -23,6 +25,7 @@ pub mod write;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub use dumpi::{DumpiBinaries, dumpi_binaries};
 pub use error::{Fault, Place, ReadError};
 pub use options::{ComputeUnit, ReadOptions, RecvOrder};
 pub use ti::datatype_bytes;
@@ -43,6 +46,7 @@ const READERS: &[Reader] = &[
     goal::BINARY,
     pmpi::READER,
     otf2::READER,
+    dumpi::READER,
     dimemas::READER,
     alog::READER,
 ];
@@ -200,6 +204,11 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
     for &reader in &readers {
         found.extend((reader.find)(source).into_iter().map(|candidate| (reader, candidate)));
     }
+    let dumpi = options.from.as_deref().is_none_or(|from| from == dumpi::READER.component.name);
+    let binaries = dumpi && dumpi::holds_binaries(source);
+    if found.is_empty() && binaries {
+        return Err(nothing_found(source));
+    }
     // A format that the user names is tried even on a file that does not look like it: its error says why.
     if let (true, Some(entry), [reader]) = (found.is_empty(), source.only_entry(), &readers[..])
         && options.from.is_some()
@@ -211,7 +220,7 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
         let error = source.no_such_member(selection, &labels);
         found.retain(|(_, candidate)| candidate.is_selected_by(selection));
         if found.is_empty() || !source.is_archive() {
-            return Err(error);
+            return Err(if binaries { nothing_found(source) } else { error });
         }
     }
     match &found[..] {
@@ -232,10 +241,7 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
             what: "holds an OTF2 archive, which is read as the text that its own tool prints".to_owned(),
             remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
         },
-        _ if source.entries().iter().any(|entry| entry.magic == b"\xFF\xAA\xDDDUMPI") => Fault::Structure {
-            what: "holds a DUMPI trace, which is not read".to_owned(),
-            remedy: "record the program again, with `trace-prep record`, or in one of the known formats",
-        },
+        _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },

@@ -26,6 +26,11 @@ impl<'a> Lines<'a> {
         Self { reader, place, buffer: Vec::new(), number: 0 }
     }
 
+    /// The file.
+    pub(super) const fn place(&self) -> &'a Place {
+        self.place
+    }
+
     /// Lines read so far; the number of the last one.
     pub(super) const fn number(&self) -> u64 {
         self.number

@@ -2,125 +2,10 @@
 
 use crate::catalog::suggestion;
 use crate::trace::formats::error::Fault;
+use crate::trace::formats::mpi::call::{
+    Call, Clocks, Comm, How, Message, Operation, Peer, Record, Requests, Rooted, picoseconds,
+};
 use crate::trace::formats::text::{self, MAX_MESSAGE, bad};
-
-/// A communicator as one process names it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Comm {
-    pub(super) id: i64,
-    pub(super) rank: u32,
-    pub(super) size: u32,
-}
-
-/// The other side of a message, as a rank of the communicator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Peer {
-    Any,
-    /// `MPI_PROC_NULL`.
-    Nobody,
-    Rank(u32),
-}
-
-/// A message operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Message {
-    pub(super) peer: Peer,
-    /// `None` for any.
-    pub(super) label: Option<i64>,
-    pub(super) bytes: u64,
-    pub(super) comm: Comm,
-}
-
-/// Which collective, and what this rank gives.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Operation {
-    Barrier,
-    Bcast {
-        root: u32,
-        bytes: u64,
-    },
-    Reduce {
-        root: u32,
-        bytes: u64,
-    },
-    Allreduce {
-        bytes: u64,
-    },
-    Scan {
-        bytes: u64,
-    },
-    Exscan {
-        bytes: u64,
-    },
-    Alltoall {
-        bytes: u64,
-    },
-    Allgather {
-        bytes: u64,
-    },
-    Gather {
-        root: u32,
-        bytes: u64,
-    },
-    Scatter {
-        root: u32,
-        bytes: u64,
-    },
-    /// \[bytes\] For each rank.
-    Alltoallv {
-        send: Vec<u64>,
-    },
-    /// \[bytes\] From each rank.
-    Allgatherv {
-        blocks: Vec<u64>,
-    },
-    ReduceScatter {
-        blocks: Vec<u64>,
-    },
-}
-
-/// An array of requests.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Requests {
-    /// Each of them is told: `a;b;c`.
-    Each(Vec<u64>),
-    /// They stand one after another in memory.
-    From { count: u64, first: u64 },
-}
-
-/// A call that means something.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Call {
-    /// Of no effect on messages; its time is the program's.
-    Ignored,
-    Send(Message),
-    Isend(Message, u64),
-    Recv(Message),
-    Irecv(Message, u64),
-    Sendrecv(Message, Message),
-    Wait(u64),
-    Waitall(Requests),
-    Waitany(Requests),
-    Collective(Operation, Comm),
-    Split {
-        comm: Comm,
-        color: i64,
-        key: i64,
-        new: i64,
-    },
-    Dup {
-        comm: Comm,
-        new: i64,
-    },
-}
-
-/// A call and the time it took. \[µs\] as written.
-#[derive(Debug)]
-pub(super) struct Record<'a> {
-    pub(super) begin: &'a str,
-    pub(super) end: &'a str,
-    pub(super) call: Call,
-}
 
 const IGNORED: &[&str] = &[
     "Init",
@@ -178,7 +63,7 @@ const KNOWN: &[&str] = &[
 ];
 
 /// Parses a line.
-pub(super) fn parse(line: &str) -> Result<Record<'_>, Fault> {
+pub(super) fn parse(line: &str) -> Result<Record, Fault> {
     let words: Vec<&str> = line.split(':').collect();
     let name = words[0].strip_prefix("MPI_").unwrap_or(words[0]);
     let args = Args { line: words[0], words: words.get(1..).unwrap_or_default() };
@@ -251,13 +136,13 @@ pub(super) fn parse(line: &str) -> Result<Record<'_>, Fault> {
         "Gather" | "Scatter" => {
             args.count(10, "t:sbuf:count:type:rbuf:count:type:root:comm:t")?;
             let (root, bytes) = (args.rank(7)?, args.bytes(2)?.max(args.bytes(5)?));
-            let gather = name == "Gather";
-            let operation = if gather { Operation::Gather { root, bytes } } else { Operation::Scatter { root, bytes } };
+            let rooted = Rooted { root, send: Some(bytes), receive: Some(bytes) };
+            let operation = if name == "Gather" { Operation::Gather(rooted) } else { Operation::Scatter(rooted) };
             Call::Collective(operation, args.comm(8)?)
         }
         "Alltoallv" => {
             args.count(6, "t:sbuf:count;count;...:type:comm:t")?;
-            Call::Collective(Operation::Alltoallv { send: args.blocks(2, 3)? }, args.comm(4)?)
+            Call::Collective(Operation::Alltoallv { send: args.blocks(2, 3)?, receive: None }, args.comm(4)?)
         }
         "Allgatherv" | "Reduce_scatter" => {
             args.count(6, "t:buf:count;count;...:type:comm:t")?;
@@ -268,11 +153,12 @@ pub(super) fn parse(line: &str) -> Result<Record<'_>, Fault> {
         }
         "Comm_split" => {
             args.count(6, "t:comm:color:key:new:t")?;
-            Call::Split { comm: args.comm(1)?, color: args.integer(2)?, key: args.integer(3)?, new: args.integer(4)? }
+            let how = How::Split { color: args.integer(2)?, key: args.integer(3)? };
+            Call::Create { comm: args.comm(1)?, how, new: args.integer(4)? }
         }
         "Comm_dup" => {
             args.count(4, "t:comm:new:t")?;
-            Call::Dup { comm: args.comm(1)?, new: args.integer(2)? }
+            Call::Create { comm: args.comm(1)?, how: How::Dup, new: args.integer(2)? }
         }
         name if IGNORED.contains(&name) || name.starts_with("Type_") => Call::Ignored,
         _ => {
@@ -280,7 +166,11 @@ pub(super) fn parse(line: &str) -> Result<Record<'_>, Fault> {
             return Err(Fault::UnknownWord { what: "call", found: words[0].to_owned(), remedy });
         }
     };
-    Ok(Record { begin: args.words[0], end: args.words[args.words.len() - 1], call })
+    let clocks = |word: &str| -> Result<Clocks, Fault> {
+        let microseconds = || picoseconds(word, 6, "microseconds, such as 1234.567");
+        Ok(Clocks { wall: if word == "-" { None } else { Some(microseconds()?) }, cpu: None })
+    };
+    Ok(Record { begin: clocks(args.words[0])?, end: clocks(args.words[args.words.len() - 1])?, call })
 }
 
 struct Args<'a, 'w> {
@@ -351,7 +241,7 @@ impl Args<'_, '_> {
         let parts: Vec<i64> = self.words[at].split(',').filter_map(|part| part.parse().ok()).collect();
         match parts[..] {
             [id, rank, size] if rank >= 0 && rank < size && size <= 1 << 24 => {
-                Ok(Comm { id, rank: rank as u32, size: size as u32 })
+                Ok(Comm::Told { id, rank: rank as u32, size: size as u32 })
             }
             _ => Err(bad("communicator", self.words[at], "id,rank,size with rank below size")),
         }
@@ -368,9 +258,8 @@ impl Args<'_, '_> {
             "-1" => Peer::Any,
             "-2" => Peer::Nobody,
             _ => {
-                let rank = word.parse().ok().filter(|&rank| rank < comm.size);
-                let expected = || bad("rank", word, format!("0 to {}, -1 for any, -2 for nobody", comm.size - 1));
-                Peer::Rank(rank.ok_or_else(expected)?)
+                let expected = "a rank of the communicator, -1 for any, -2 for nobody";
+                Peer::Rank(word.parse().map_err(|_| bad("rank", word, expected))?)
             }
         };
         let label = Some(self.integer(peer + 1)?).filter(|&label| label != -1);

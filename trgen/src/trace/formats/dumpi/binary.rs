@@ -1,0 +1,165 @@
+//! DUMPI traces in their binary form: which files are the ranks of one. What they hold is read by their own tool.
+
+use std::fs::File;
+use std::io::{BufRead, Read};
+use std::path::{Path, PathBuf};
+
+use crate::trace::formats::error::{Fault, Place, ReadError};
+use crate::trace::formats::input::{Entry, Source, folder_of};
+use crate::trace::formats::{Candidate, Layout, mpi};
+
+/// First bytes of the file of a rank.
+const MAGIC: &[u8] = b"\xFF\xAA\xDDDUMPI";
+
+fn is_binary(entry: &Entry) -> bool {
+    entry.magic == MAGIC
+}
+
+/// The number of ranks that a `.meta` file tells.
+fn told_ranks(entry: &Entry) -> Option<usize> {
+    if !entry.name.ends_with(".meta") {
+        return None;
+    }
+    entry.head.iter().find_map(|line| line.strip_prefix("numprocs=")?.trim().parse().ok())
+}
+
+/// True if there is a trace in binary form in it, or the file that names one.
+pub(in crate::trace::formats) fn holds_binaries(source: &Source<'_>) -> bool {
+    let meta = source.only_entry().is_some_and(|entry| told_ranks(entry).is_some());
+    meta || source.entries().iter().any(is_binary)
+}
+
+/// Why it is not read.
+pub(in crate::trace::formats) const fn unprinted() -> Fault {
+    Fault::Unprinted { format: "DUMPI", tool: "dumpi2ascii" }
+}
+
+/// How many ranks in binary form lie in the folder of a file.
+pub(super) fn ranks_beside(source: &Source<'_>, file: &str) -> usize {
+    let beside = |entry: &&Entry| is_binary(entry) && folder_of(&entry.name) == folder_of(file);
+    source.entries().iter().filter(beside).count()
+}
+
+/// The files of the ranks of one trace in binary form.
+pub struct DumpiBinaries {
+    source: Source<'static>,
+    /// By rank.
+    files: Vec<String>,
+}
+
+/// Finds the trace that `path` means: a `.meta` file, the file of a rank, a folder or an archive that holds one trace, or
+/// one of several, chosen as `archive.tar.xz#NAME.meta`. `None` where there is none in binary form.
+///
+/// # Errors
+/// When the input cannot be read, holds several traces, or files of ranks are missing.
+pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
+    let source = Source::open(path)?;
+    let (source, wanted) = match source.only_entry() {
+        Some(entry) if !source.is_archive() && (is_binary(entry) || told_ranks(entry).is_some()) => {
+            let stem = stem(&entry.name);
+            // The name of the file of a rank has its number at the end.
+            let stem = if is_binary(entry) { stem.rsplit_once('-').map_or(stem, |(stem, _)| stem) } else { stem };
+            let stem = stem.to_owned();
+            (Source::beside(path, &|name| name.starts_with(&stem))?, Some(stem))
+        }
+        _ => {
+            let wanted = source.selection().map(str::to_owned);
+            (source, wanted)
+        }
+    };
+    let mut found = mpi::families(&source, is_binary);
+    let given = !found.is_empty();
+    if let Some(wanted) = &wanted {
+        found.retain(|candidate| is_of(candidate, stem(wanted)) || candidate.is_selected_by(wanted));
+    }
+    let candidate = match &found[..] {
+        [] if !given && wanted.is_none() => return Ok(None),
+        [] => {
+            return Err(source.place().error(Fault::Structure {
+                what: format!("there are no files {}-0000.bin and so on", wanted.unwrap_or_default()),
+                remedy: "the files of the ranks stand beside the .meta file, and begin with its name",
+            }));
+        }
+        [one] => one,
+        several => {
+            let name =
+                |candidate: &Candidate| meta_of(&source, candidate).map_or(&candidate.label, |meta| &meta.name).clone();
+            let choices = several.iter().map(name).collect();
+            return Err(source.place().error(Fault::SeveralTraces { choices, archive: source.is_archive() }));
+        }
+    };
+    let files = mpi::files_of(&source, candidate)?;
+    if let Some(ranks) = meta_of(&source, candidate).and_then(told_ranks)
+        && ranks != files.len()
+    {
+        return Err(source.place_of(&files[0]).error(Fault::Structure {
+            what: format!(
+                "the trace has {ranks} ranks, as its .meta file says, and there are files of {}",
+                files.len()
+            ),
+            remedy: "put the files of all ranks beside each other, NAME-0000.bin and so on",
+        }));
+    }
+    Ok(Some(DumpiBinaries { source, files }))
+}
+
+/// A name without its ending.
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".meta").or_else(|| name.strip_suffix(".bin")).unwrap_or(name)
+}
+
+/// True if the files of the candidate are `STEM-NUMBER.bin`.
+fn is_of(candidate: &Candidate, stem: &str) -> bool {
+    let Layout::PerRank(files) = &candidate.layout else { return false };
+    let number = files.first().and_then(|file| self::stem(file).strip_prefix(stem)?.strip_prefix('-'));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn meta_of<'s>(source: &'s Source<'_>, candidate: &Candidate) -> Option<&'s Entry> {
+    source.entries().iter().find(|entry| told_ranks(entry).is_some() && is_of(candidate, stem(&entry.name)))
+}
+
+impl DumpiBinaries {
+    /// Number of ranks.
+    #[must_use]
+    pub const fn ranks(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Name of the trace, without folders and ranks.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        let file = self.files[0].rsplit('/').next().unwrap_or_default();
+        stem(file).rsplit_once('-').map_or(file, |(name, _)| name)
+    }
+
+    /// The file of a rank as it lies on disk; `None` if it is in an archive, or compressed.
+    #[must_use]
+    pub fn on_disk(&self, rank: usize) -> Option<PathBuf> {
+        let path = self.files.get(rank).and_then(|name| self.source.plain_file(name))?;
+        let mut beginning = Vec::new();
+        File::open(&path).ok()?.take(MAGIC.len() as u64).read_to_end(&mut beginning).ok()?;
+        (beginning == MAGIC).then_some(path)
+    }
+
+    /// Gives each rank's place and bytes, in any order.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or as `each` says.
+    pub fn visit<E: From<ReadError>>(
+        &self,
+        mut each: impl FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut stopped = None;
+        let visited = self.source.visit(&self.files, &mut |rank, place, reader| {
+            each(rank, place, reader).map_err(|error| {
+                stopped = Some(error);
+                place.error(Fault::Empty)
+            })
+        });
+        match stopped {
+            Some(error) => Err(error),
+            None => visited.map_err(E::from),
+        }
+    }
+}

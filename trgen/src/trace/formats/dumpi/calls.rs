@@ -1,0 +1,440 @@
+//! What a call and its arguments mean. Arguments have the names of the MPI standard, in the forms of its versions.
+
+use super::datatypes::{self, Datatypes};
+use super::text::{Arg, Args, Handle, Wrong};
+use crate::catalog::suggestion;
+use crate::trace::formats::error::Fault;
+use crate::trace::formats::mpi::call::{
+    Call, Comm, EMPTY_GROUP, Group, How, Message, Operation, Peer, Persistent, Requests, Rooted,
+};
+use crate::trace::formats::text::{MAX_MESSAGE, MAX_TASKS};
+
+/// Calls that make communicators and groups.
+const CREATORS: &[&str] = &["Comm_dup", "Comm_split", "Comm_create", "Cart_create", "Cart_sub", "Comm_group"];
+
+/// Calls that make communicators in a way that is not followed.
+const UNFOLLOWED: &[&str] = &[
+    "Intercomm_create",
+    "Intercomm_merge",
+    "Graph_create",
+    "Comm_spawn",
+    "Comm_spawn_multiple",
+    "Comm_accept",
+    "Comm_connect",
+    "Comm_join",
+];
+
+/// Calls that carry data past messages.
+const ONE_SIDED: &[&str] = &["Put", "Get", "Accumulate"];
+
+/// Calls that say nothing about messages, by the beginning of their names.
+const SILENT: &[&str] = &[
+    "Init",
+    "Finalize",
+    "Initialized",
+    "Abort",
+    "Pcontrol",
+    "Wtime",
+    "Wtick",
+    "Address",
+    "Get_",
+    "Query_thread",
+    "Is_thread",
+    "Comm_",
+    "Group_",
+    "Type_",
+    "Op_",
+    "Cart_",
+    "Cartdim_",
+    "Graph",
+    "Topo_",
+    "Dims_",
+    "Keyval_",
+    "Attr_",
+    "Errhandler_",
+    "Error_",
+    "Add_error_",
+    "Buffer_",
+    "Pack",
+    "Unpack",
+    "Probe",
+    "Iprobe",
+    "Test_cancelled",
+    "Info_",
+    "Win_",
+    "File_",
+    "Grequest_",
+    "Status_",
+    "Request_get_status",
+    "Alloc_mem",
+    "Free_mem",
+    "Close_port",
+    "Open_port",
+    "Lookup_name",
+    "Publish_name",
+    "Unpublish_name",
+    "Register_datarep",
+];
+
+/// Calls that mean something, for suggestions.
+const KNOWN: &[&str] = &[
+    "MPI_Send",
+    "MPI_Bsend",
+    "MPI_Ssend",
+    "MPI_Rsend",
+    "MPI_Isend",
+    "MPI_Ibsend",
+    "MPI_Issend",
+    "MPI_Irsend",
+    "MPI_Recv",
+    "MPI_Irecv",
+    "MPI_Sendrecv",
+    "MPI_Sendrecv_replace",
+    "MPI_Send_init",
+    "MPI_Recv_init",
+    "MPI_Start",
+    "MPI_Startall",
+    "MPI_Wait",
+    "MPI_Waitall",
+    "MPI_Waitany",
+    "MPI_Waitsome",
+    "MPI_Test",
+    "MPI_Testall",
+    "MPI_Testany",
+    "MPI_Testsome",
+    "MPI_Request_free",
+    "MPI_Cancel",
+    "MPI_Barrier",
+    "MPI_Bcast",
+    "MPI_Reduce",
+    "MPI_Allreduce",
+    "MPI_Scan",
+    "MPI_Exscan",
+    "MPI_Gather",
+    "MPI_Gatherv",
+    "MPI_Scatter",
+    "MPI_Scatterv",
+    "MPI_Allgather",
+    "MPI_Allgatherv",
+    "MPI_Alltoall",
+    "MPI_Alltoallv",
+    "MPI_Alltoallw",
+    "MPI_Reduce_scatter",
+    "MPI_Comm_dup",
+    "MPI_Comm_split",
+    "MPI_Comm_create",
+    "MPI_Comm_rank",
+    "MPI_Comm_size",
+    "MPI_Cart_create",
+    "MPI_Cart_sub",
+    "MPI_Init",
+    "MPI_Finalize",
+];
+
+/// True if the call makes a communicator or a group, or is refused for trying to.
+pub(super) fn creates(call: &str) -> bool {
+    call.strip_prefix("MPI_")
+        .is_some_and(|name| CREATORS.contains(&name) || UNFOLLOWED.contains(&name) || name.starts_with("Group_"))
+}
+
+/// What is left out, for a warning.
+pub(super) fn left_out(call: &str) -> Option<&'static str> {
+    let name = call.strip_prefix("MPI_").unwrap_or(call);
+    match name {
+        name if ONE_SIDED.contains(&name) || name.starts_with("Win_") => {
+            Some("calls of one-sided operations, which are left out")
+        }
+        name if name.starts_with("File_") || name.starts_with("MPIO_") => Some("calls on files, which are left out"),
+        _ => None,
+    }
+}
+
+/// What the call means.
+pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call, Wrong> {
+    let name = args.call().strip_prefix("MPI_").unwrap_or(args.call());
+    if datatypes::makes(args.call()) {
+        return datatypes.make(args).map(|()| Call::Ignored);
+    }
+    let read = Reading { args, datatypes };
+    Ok(match name {
+        "Send" | "Bsend" | "Ssend" | "Rsend" => Call::Send(read.message(&SEND)?),
+        "Isend" | "Ibsend" | "Issend" | "Irsend" => Call::Isend(read.message(&SEND)?, read.request()?),
+        "Recv" => Call::Recv(read.message(&RECEIVE)?),
+        "Irecv" => Call::Irecv(read.message(&RECEIVE)?, read.request()?),
+        "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" => {
+            Call::Prepare(Persistent::Send(read.message(&SEND)?), read.request()?)
+        }
+        "Recv_init" => Call::Prepare(Persistent::Receive(read.message(&RECEIVE)?), read.request()?),
+        "Sendrecv" | "Sendrecv_replace" => Call::Sendrecv(read.message(&SEND)?, read.message(&RECEIVE)?),
+        "Start" => Call::Start(vec![read.request()?]),
+        "Startall" => Call::Start(read.requests()?),
+        "Wait" => read.completed(args.get(REQUEST)?)?,
+        "Waitall" => Call::Waitall(Requests::Each(read.requests()?)),
+        "Waitany" => read.any()?,
+        "Waitsome" => read.some()?,
+        "Test" if read.flag()? => read.completed(args.get(REQUEST)?)?,
+        "Testall" if read.flag()? => Call::Waitall(Requests::Each(read.requests()?)),
+        "Testany" if read.flag()? => read.any()?,
+        "Testsome" => read.some()?,
+        "Test" | "Testall" | "Testany" => Call::Ignored,
+        "Request_free" => Call::Forget(read.request()?),
+        "Cancel" => Call::Cancel(read.request()?),
+        "Comm_rank" => Call::RankOf(read.comm()?, read.small("rank")?),
+        "Comm_size" => Call::SizeOf(read.comm()?, read.small("size")?),
+        "Comm_dup" | "Comm_split" | "Comm_create" | "Cart_create" | "Cart_sub" => read.creation(name)?,
+        name if UNFOLLOWED.contains(&name) => {
+            let what = format!("MPI_{name} makes a communicator in a way that is not followed");
+            return Err(args.wrong(what, "its members are not told: record a run that does without"));
+        }
+        "Comm_group" => Call::Group { group: Group::Of(read.comm()?), new: read.group(NEW_GROUP)? },
+        name if name.starts_with("Group_") => read.group_made(name)?,
+        "Type_size" => {
+            datatypes.answered(args)?;
+            Call::Ignored
+        }
+        _ => match read.operation(name)? {
+            Some(operation) => Call::Collective(operation, read.comm()?),
+            None if name.starts_with("MPIO_") || ONE_SIDED.contains(&name) => Call::Ignored,
+            None if SILENT.iter().any(|silent| name.starts_with(silent)) => Call::Ignored,
+            None => {
+                let remedy = format!("{}; a call without messages can be removed", suggestion(args.call(), KNOWN));
+                let found = args.call().to_owned();
+                return Err((args.line(), Fault::UnknownWord { what: "call", found, remedy }));
+            }
+        },
+    })
+}
+
+/// Names of the arguments of one side of a message.
+struct Side {
+    count: &'static [&'static str],
+    datatype: &'static [&'static str],
+    peer: &'static [&'static str],
+    tag: &'static [&'static str],
+    sends: bool,
+}
+
+const SEND: Side = Side {
+    count: &["sendcount", "count"],
+    datatype: &["sendtype", "datatype"],
+    peer: &["dest"],
+    tag: &["sendtag", "tag"],
+    sends: true,
+};
+const RECEIVE: Side = Side {
+    count: &["recvcount", "count"],
+    datatype: &["recvtype", "datatype"],
+    peer: &["source"],
+    tag: &["recvtag", "tag"],
+    sends: false,
+};
+const REQUEST: &[&str] = &["request"];
+const REQUESTS: &[&str] = &["requests", "array_of_requests", "request"];
+const COMM: &[&str] = &["comm", "oldcomm", "comm_old", "old_comm"];
+const NEW_COMM: &[&str] = &["newcomm", "comm_out", "comm_cart", "new_comm"];
+const GROUP: &[&str] = &["group", "oldgroup", "group1"];
+const NEW_GROUP: &[&str] = &["newgroup", "group_out", "group"];
+const SEND_COUNTS: &[&str] = &["sendcounts", "sendcnts"];
+const RECEIVE_COUNTS: &[&str] = &["recvcounts", "recvcnts", "counts"];
+
+struct Reading<'a, 't> {
+    args: &'a Args,
+    datatypes: &'a Datatypes<'t>,
+}
+
+impl<'a> Reading<'a, '_> {
+    /// \[bytes\] `count` elements.
+    fn bytes(&self, count: &[&str], datatype: &[&str]) -> Result<u64, Wrong> {
+        let (count, datatype) = (self.args.get(count)?, self.args.get(datatype)?);
+        let size = self.datatypes.size(datatype.handle()?).map_err(|fault| datatype.fault(fault))?;
+        Ok(count.count(MAX_MESSAGE / size.max(1))? * size)
+    }
+
+    /// The same of what need not be told: `None` where it is not.
+    fn told(&self, count: &[&str], datatype: &[&str]) -> Option<u64> {
+        self.bytes(count, datatype).ok()
+    }
+
+    /// \[bytes\] Of each block, all of one datatype, or each of its own.
+    fn blocks(&self, counts: &[&str], datatype: &[&str]) -> Result<Vec<u64>, Wrong> {
+        let (counts, datatype) = (self.args.get(counts)?, self.args.get(datatype)?);
+        let mut kinds = datatype.handles();
+        let mut size = None;
+        let mut blocks = Vec::new();
+        for count in counts.handles() {
+            if let Some(kind) = kinds.next() {
+                size = Some(self.datatypes.size(kind?).map_err(|fault| datatype.fault(fault))?);
+            }
+            let size = size.ok_or_else(|| datatype.wrong("a datatype"))?;
+            let bytes = u64::try_from(count?.id).ok().and_then(|count| count.checked_mul(size));
+            let expected = "counts of which none is more than 2^40 bytes";
+            blocks.push(bytes.filter(|&bytes| bytes <= MAX_MESSAGE).ok_or_else(|| counts.wrong(expected))?);
+        }
+        Ok(blocks)
+    }
+
+    fn message(&self, side: &Side) -> Result<Message, Wrong> {
+        let (peer, tag) = (self.args.get(side.peer)?, self.args.get(side.tag)?);
+        let (rank, label) = (peer.handle()?, tag.handle()?);
+        let any = rank.name == "MPI_ANY_SOURCE" || rank.name.is_empty() && rank.id == -1;
+        let nobody = rank.name == "MPI_PROC_NULL" || rank.name.is_empty() && rank.id == -2;
+        let peer = match u32::try_from(rank.id) {
+            // Nothing else but nobody is below the ranks of those who may be sent to.
+            _ if nobody || side.sends && rank.id < 0 => Peer::Nobody,
+            _ if any && !side.sends => Peer::Any,
+            Ok(rank) => Peer::Rank(rank),
+            Err(_) => return Err(peer.wrong("a rank, -1 for any source, -2 for nobody")),
+        };
+        let any_tag = label.name == "MPI_ANY_TAG" || label.id == -1;
+        let bytes = if peer == Peer::Nobody { 0 } else { self.bytes(side.count, side.datatype)? };
+        Ok(Message { peer, label: Some(label.id).filter(|_| !any_tag), bytes, comm: self.comm()? })
+    }
+
+    fn comm(&self) -> Result<Comm, Wrong> {
+        Ok(match self.args.get(COMM)?.handle()? {
+            Handle { name: "MPI_COMM_WORLD", .. } | Handle { name: "", id: 2 } => Comm::World,
+            Handle { name: "MPI_COMM_SELF", .. } | Handle { name: "", id: 3 } => Comm::Own,
+            Handle { id, .. } => Comm::Handle(id),
+        })
+    }
+
+    fn small(&self, name: &'static str) -> Result<u32, Wrong> {
+        // Limited to what fits.
+        self.args.get(&[name])?.count(MAX_TASKS).map(|number| number as u32)
+    }
+
+    fn root(&self) -> Result<u32, Wrong> {
+        self.small("root")
+    }
+
+    fn request_of(arg: Arg<'_>, handle: Handle<'_>) -> Result<u64, Wrong> {
+        u64::try_from(handle.id).map_err(|_| arg.wrong("a request, a number from 0 on"))
+    }
+
+    fn request(&self) -> Result<u64, Wrong> {
+        let arg = self.args.get(REQUEST)?;
+        Self::request_of(arg, arg.handle()?)
+    }
+
+    fn requests(&self) -> Result<Vec<u64>, Wrong> {
+        let arg = self.args.get(REQUESTS)?;
+        arg.handles().map(|handle| Self::request_of(arg, handle?)).collect()
+    }
+
+    /// A request is complete; there may be none.
+    fn completed(&self, arg: Arg<'_>) -> Result<Call, Wrong> {
+        let handle = arg.handle()?;
+        // 0 is an error and 1 nothing, as for all that DUMPI numbers.
+        if handle.name == "MPI_REQUEST_NULL" || (0..2).contains(&handle.id) {
+            return Ok(Call::Ignored);
+        }
+        Self::request_of(arg, handle).map(Call::Wait)
+    }
+
+    fn flag(&self) -> Result<bool, Wrong> {
+        Ok(self.args.get(&["flag"])?.integer()? != 0)
+    }
+
+    /// One of several requests is complete: the one that is told, if it is.
+    fn any(&self) -> Result<Call, Wrong> {
+        let Some(index) = self.args.find(&["index"]) else {
+            return Ok(Call::Waitany(Requests::Each(self.requests()?)));
+        };
+        // Below 0 where no request was active.
+        let Ok(position) = usize::try_from(index.integer()?) else { return Ok(Call::Ignored) };
+        let requests = self.requests()?;
+        let request = requests.get(position).copied();
+        request.map(Call::Wait).ok_or_else(|| index.wrong(&format!("one of {} requests", requests.len())))
+    }
+
+    /// Some of several requests are complete.
+    fn some(&self) -> Result<Call, Wrong> {
+        if self.args.get(&["outcount"])?.integer()? <= 0 {
+            return Ok(Call::Ignored);
+        }
+        let (requests, indices) = (self.requests()?, self.args.get(&["indices", "array_of_indices"])?);
+        let request = |handle: Result<Handle<'_>, Wrong>| {
+            let request = usize::try_from(handle?.id).ok().and_then(|position| requests.get(position).copied());
+            request.ok_or_else(|| indices.wrong(&format!("positions in a list of {} requests", requests.len())))
+        };
+        Ok(Call::Waitall(Requests::Each(indices.handles().map(request).collect::<Result<_, _>>()?)))
+    }
+
+    fn creation(&self, name: &str) -> Result<Call, Wrong> {
+        let new = self.args.get(NEW_COMM)?.integer()?;
+        let how = match name {
+            "Comm_dup" => How::Dup,
+            "Comm_split" => {
+                let color = self.args.get(&["color", "colour"])?.handle()?;
+                // What its number is depends on the library that was recorded; colours are never below 0.
+                let undefined = color.name == "MPI_UNDEFINED";
+                How::Split { color: if undefined { -1 } else { color.id }, key: self.args.get(&["key"])?.integer()? }
+            }
+            "Comm_create" => How::Group(self.group(GROUP)?),
+            "Cart_create" => How::Grid(self.args.get(&["dims"])?.counts(MAX_TASKS)?),
+            _ => {
+                let remain = self.args.get(&["remain_dims", "reman_dims", "remain"])?.counts(u64::MAX)?;
+                How::Remain(remain.into_iter().map(|stays| stays != 0).collect())
+            }
+        };
+        Ok(Call::Create { comm: self.comm()?, how, new })
+    }
+
+    fn group(&self, names: &[&str]) -> Result<i64, Wrong> {
+        let handle = self.args.get(names)?.handle()?;
+        Ok(if handle.name == "MPI_GROUP_EMPTY" { EMPTY_GROUP } else { handle.id })
+    }
+
+    fn group_made(&self, name: &str) -> Result<Call, Wrong> {
+        let group = match name {
+            "Group_incl" | "Group_excl" => {
+                let ranks = self.args.get(&["ranks"])?.counts(MAX_TASKS)?;
+                let ranks = ranks.into_iter().map(|rank| rank as u32).collect();
+                let old = self.group(GROUP)?;
+                if name == "Group_incl" { Group::Include(old, ranks) } else { Group::Exclude(old, ranks) }
+            }
+            "Group_union" | "Group_intersection" | "Group_difference" | "Group_range_incl" | "Group_range_excl" => {
+                Group::Unknown
+            }
+            _ => return Ok(Call::Ignored),
+        };
+        Ok(Call::Group { group, new: self.group(&["newgroup", "group_out"])? })
+    }
+
+    /// The collective of this name; `None` if it is none.
+    fn operation(&self, name: &str) -> Result<Option<Operation>, Wrong> {
+        const ONE: (&[&str], &[&str]) = (&["count"], &["datatype"]);
+        const OUT: (&[&str], &[&str]) = (&["sendcount"], &["sendtype"]);
+        const IN: (&[&str], &[&str]) = (&["recvcount"], &["recvtype"]);
+        let one = || self.bytes(ONE.0, ONE.1);
+        let sent = || self.bytes(OUT.0, OUT.1);
+        let (send, receive) = (|| self.told(OUT.0, OUT.1), || self.told(IN.0, IN.1));
+        Ok(Some(match name {
+            "Barrier" => Operation::Barrier,
+            "Bcast" => Operation::Bcast { root: self.root()?, bytes: one()? },
+            "Reduce" => Operation::Reduce { root: self.root()?, bytes: one()? },
+            "Allreduce" => Operation::Allreduce { bytes: one()? },
+            "Scan" => Operation::Scan { bytes: one()? },
+            "Exscan" => Operation::Exscan { bytes: one()? },
+            "Alltoall" => Operation::Alltoall { bytes: sent()? },
+            "Allgather" => Operation::Allgather { bytes: sent()? },
+            "Gather" => Operation::Gather(Rooted { root: self.root()?, send: send(), receive: receive() }),
+            "Scatter" => Operation::Scatter(Rooted { root: self.root()?, send: send(), receive: receive() }),
+            "Gatherv" => {
+                let receive = self.blocks(RECEIVE_COUNTS, IN.1).ok();
+                Operation::Gatherv(Rooted { root: self.root()?, send: send(), receive })
+            }
+            "Scatterv" => {
+                let send = self.blocks(SEND_COUNTS, OUT.1).ok();
+                Operation::Scatterv(Rooted { root: self.root()?, send, receive: receive() })
+            }
+            "Allgatherv" => Operation::Allgatherv { blocks: self.blocks(RECEIVE_COUNTS, IN.1)? },
+            "Reduce_scatter" => Operation::ReduceScatter { blocks: self.blocks(RECEIVE_COUNTS, ONE.1)? },
+            "Alltoallv" | "Alltoallw" => Operation::Alltoallv {
+                send: self.blocks(SEND_COUNTS, &["sendtype", "sendtypes"])?,
+                receive: self.blocks(RECEIVE_COUNTS, &["recvtype", "recvtypes"]).ok(),
+            },
+            _ => return Ok(None),
+        }))
+    }
+}

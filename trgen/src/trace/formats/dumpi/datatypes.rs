@@ -1,0 +1,183 @@
+//! Sizes of datatypes: those that MPI names, as the end of a file tells them, and those that the program makes.
+
+use std::collections::HashMap;
+
+use super::text::{Args, Handle, Wrong};
+use crate::trace::formats::error::Fault;
+use crate::trace::formats::text::MAX_MESSAGE;
+
+/// \[bytes\] Sizes where a file does not tell them: those of 64-bit machines, on which `long` has 8 bytes.
+const USUAL: &[(&str, u64)] = &[
+    ("MPI_CHAR", 1),
+    ("MPI_SIGNED_CHAR", 1),
+    ("MPI_UNSIGNED_CHAR", 1),
+    ("MPI_BYTE", 1),
+    ("MPI_PACKED", 1),
+    ("MPI_CHARACTER", 1),
+    ("MPI_WCHAR", 4),
+    ("MPI_SHORT", 2),
+    ("MPI_UNSIGNED_SHORT", 2),
+    ("MPI_INT", 4),
+    ("MPI_UNSIGNED", 4),
+    ("MPI_INTEGER", 4),
+    ("MPI_LOGICAL", 4),
+    ("MPI_LONG", 8),
+    ("MPI_UNSIGNED_LONG", 8),
+    ("MPI_LONG_LONG_INT", 8),
+    ("MPI_LONG_LONG", 8),
+    ("MPI_UNSIGNED_LONG_LONG", 8),
+    ("MPI_FLOAT", 4),
+    ("MPI_REAL", 4),
+    ("MPI_DOUBLE", 8),
+    ("MPI_DOUBLE_PRECISION", 8),
+    ("MPI_LONG_DOUBLE", 16),
+    ("MPI_COMPLEX", 8),
+    ("MPI_DOUBLE_COMPLEX", 16),
+    ("MPI_FLOAT_INT", 8),
+    ("MPI_DOUBLE_INT", 12),
+    ("MPI_LONG_INT", 12),
+    ("MPI_SHORT_INT", 6),
+    ("MPI_2INT", 8),
+    ("MPI_2INTEGER", 8),
+    ("MPI_2REAL", 8),
+    ("MPI_2DOUBLE_PRECISION", 16),
+    ("MPI_LONG_DOUBLE_INT", 20),
+    ("MPI_LB", 0),
+    ("MPI_UB", 0),
+    ("MPI_DATATYPE_NULL", 0),
+];
+
+fn usual(name: &str) -> Option<u64> {
+    USUAL.iter().find(|(known, _)| *known == name).map(|&(_, size)| size)
+}
+
+/// \[bytes\] Sizes by number, as the end of a file tells them.
+pub(super) type Told = HashMap<i64, u64>;
+
+/// Notes what a line of the end of a file tells. A size of 0 may mean that the recorder did not know it.
+pub(super) fn tell(told: &mut Told, (number, name, size): (i64, &str, u64)) {
+    let size = if size == 0 { usual(name) } else { Some(size) };
+    told.extend(size.map(|size| (number, size)));
+}
+
+/// What the program has made so far.
+#[derive(Default, Debug)]
+pub(super) struct Datatypes<'t> {
+    told: Option<&'t Told>,
+    /// Size, or the call that it could not be worked out of, and the line.
+    made: HashMap<i64, Result<u64, (String, u64)>>,
+}
+
+/// Calls that make a datatype of others.
+const MAKERS: &[&str] = &[
+    "contiguous",
+    "vector",
+    "hvector",
+    "create_hvector",
+    "indexed",
+    "hindexed",
+    "create_hindexed",
+    "create_indexed_block",
+    "struct",
+    "create_struct",
+    "create_resized",
+    "create_subarray",
+    "create_darray",
+    "dup",
+];
+
+/// True if the call makes a datatype.
+pub(super) fn makes(call: &str) -> bool {
+    call.strip_prefix("MPI_Type_").is_some_and(|name| MAKERS.contains(&name))
+}
+
+const NEW: &[&str] = &["newtype", "new_type"];
+const OLD: &[&str] = &["oldtype", "old_type", "datatype", "type"];
+const LENGTHS: &[&str] = &["lengths", "blocklengths", "array_of_blocklengths", "blocklength"];
+
+impl<'t> Datatypes<'t> {
+    pub(super) fn new(told: Option<&'t Told>) -> Self {
+        Self { told, made: HashMap::new() }
+    }
+
+    /// \[bytes\] Size of an element; what is unknown about it otherwise.
+    pub(super) fn size(&self, handle: Handle<'_>) -> Result<u64, Fault> {
+        let why = match self.made.get(&handle.id) {
+            Some(Ok(size)) => return Ok(*size),
+            Some(Err((call, line))) => format!("{call} (line {line}) made it, whose result is not followed"),
+            None => {
+                let told = self.told.and_then(|told| told.get(&handle.id)).copied();
+                match told.or_else(|| usual(handle.name)) {
+                    Some(size) if size <= MAX_MESSAGE => return Ok(size),
+                    Some(size) => format!("{size} bytes are too much"),
+                    None => "the file neither tells its size nor how it is made".to_owned(),
+                }
+            }
+        };
+        let name = if handle.name.is_empty() { String::new() } else { format!(" ({})", handle.name) };
+        Err(Fault::Structure {
+            what: format!("the size of datatype {}{name} is not known: {why}", handle.id),
+            remedy: "record the calls that make datatypes; a line `Datatype N (NAME) has size S` at the end of the file \
+                     tells a size",
+        })
+    }
+
+    /// Notes what a call makes.
+    pub(super) fn make(&mut self, args: &Args) -> Result<(), Wrong> {
+        let new = args.get(NEW)?.integer()?;
+        let made = self.worked_out(args)?.ok_or_else(|| (args.call().to_owned(), args.line()));
+        self.made.insert(new, made);
+        Ok(())
+    }
+
+    /// Notes the answer to `MPI_Type_size`.
+    pub(super) fn answered(&mut self, args: &Args) -> Result<(), Wrong> {
+        if let (Some(datatype), Some(size)) = (args.find(OLD), args.find(&["size"])) {
+            let size = size.count(MAX_MESSAGE)?;
+            self.made.insert(datatype.integer()?, Ok(size));
+        }
+        Ok(())
+    }
+
+    /// \[bytes\] Size of the new type: of its data, whatever lies between them. `None` where the arguments do not tell.
+    fn worked_out(&self, args: &Args) -> Result<Option<u64>, Wrong> {
+        let name = args.call().strip_prefix("MPI_Type_").unwrap_or_default();
+        let counts = |names: &[&str]| args.find(names).map(|arg| arg.counts(MAX_MESSAGE)).transpose();
+        let count = |names: &[&str]| args.find(names).map(|arg| arg.count(MAX_MESSAGE)).transpose();
+        let sum = |sizes: Vec<u64>| sizes.into_iter().try_fold(0_u64, u64::checked_add);
+        if matches!(name, "struct" | "create_struct") {
+            let (Some(lengths), Some(types)) = (counts(LENGTHS)?, args.find(&["oldtypes", "types", "array_of_types"]))
+            else {
+                return Ok(None);
+            };
+            let mut all = Some(0_u64);
+            let mut parts = 0;
+            for (handle, length) in types.handles().zip(&lengths) {
+                let part = self.size(handle?).ok().and_then(|size| size.checked_mul(*length));
+                all = all.zip(part).and_then(|(all, part)| all.checked_add(part));
+                parts += 1;
+            }
+            return Ok(all.filter(|_| parts == lengths.len() && types.handles().count() == parts).and_then(fits));
+        }
+        let elements = match name {
+            "contiguous" => count(&["count"])?,
+            "vector" | "hvector" | "create_hvector" | "create_indexed_block" => {
+                count(&["count"])?.zip(count(LENGTHS)?).and_then(|(blocks, length)| blocks.checked_mul(length))
+            }
+            "indexed" | "hindexed" | "create_hindexed" => counts(LENGTHS)?.and_then(sum),
+            "create_resized" | "dup" => Some(1),
+            "create_subarray" => {
+                let sizes = counts(&["subsizes", "array_of_subsizes"])?;
+                sizes.and_then(|sizes| sizes.into_iter().try_fold(1_u64, u64::checked_mul))
+            }
+            _ => None,
+        };
+        let Some(old) = args.find(OLD) else { return Ok(None) };
+        let size = self.size(old.handle()?).ok();
+        Ok(elements.zip(size).and_then(|(elements, size)| elements.checked_mul(size)).and_then(fits))
+    }
+}
+
+fn fits(size: u64) -> Option<u64> {
+    (size <= MAX_MESSAGE).then_some(size)
+}

@@ -1,0 +1,249 @@
+//! DUMPI traces (SST) as the text that `dumpi2ascii` makes of them, one file per rank.
+//!
+//! ```text
+//! MPI_Isend entering at walltime 1296777956.739674000, cputime 0.008347000 seconds in thread 0.
+//! int count=1
+//! MPI_Datatype datatype=9 (MPI_INT)
+//! int dest=1
+//! int tag=1337
+//! MPI_Comm comm=2 (MPI_COMM_WORLD)
+//! MPI_Request request=[2]
+//! MPI_Isend returning at walltime 1296777956.739689000, cputime 0.008362000 seconds in thread 0.
+//! ```
+//!
+//! Every call of MPI-2 stands there with its arguments, by their names in the standard; a list is `TYPE NAME[LENGTH]=[A,
+//! B]`, a number that stands for something may have its name beside it. Before the calls stand lines `key=value`, after
+//! them how often each call was made and the sizes of datatypes. The binary form is defined by its library alone; its own
+//! tool reads every version. The last number in a file's name is its rank.
+//!
+//! Computing is the CPU time between the end of a call and the beginning of the next one, or the wall time where the
+//! process's CPU time was not recorded. Communicators are followed through splits, duplicates, groups (of a
+//! communicator, some ranks of another, all but some) and grids; where the process asked for its rank or the size, the
+//! answer is compared.
+//!
+//! # How the model departs from reality, and who could notice
+//! - A wait for any or some of several requests is one for those that completed in the recording: what the program did
+//!   next depended on them. So is a test that found something complete. A user of a master that hands out work would
+//!   notice.
+//! - Where no name stands beside them, source or tag -1 is any, source -2 is nobody, and so is every destination
+//!   below 0.
+//! - A grid is taken to keep ranks in order, whether or not the library was allowed to change it.
+//! - `MPI_IN_PLACE` cannot be seen: counts are taken as they are printed. In operations with a root, the side that does not
+//!   count for a rank is not looked at.
+//! - CPU time is that of the process: a program with threads computes longer here than it took.
+//! - One-sided operations and files are left out, with a warning. Communicators between groups, graphs and processes that
+//!   are started later are refused.
+
+mod binary;
+mod calls;
+mod datatypes;
+mod text;
+
+use std::collections::BTreeMap;
+
+pub use self::binary::{DumpiBinaries, dumpi_binaries};
+use self::datatypes::{Datatypes, Told};
+use self::text::{Args, Edge};
+use super::error::{Fault, ReadError};
+use super::input::{Entry, Source};
+use super::mpi::call::Record;
+use super::mpi::{self, Each, Log, Pass};
+use super::options::ReadOptions;
+use super::text::Lines;
+use super::{Application, Candidate, Layout, Reader, Trace};
+use crate::catalog::Component;
+
+pub(super) use self::binary::{holds_binaries, unprinted};
+
+pub(super) const READER: Reader = Reader {
+    component: Component {
+        name: "dumpi-ascii",
+        about: "a DUMPI trace as text: the output of `dumpi2ascii`, one file per rank",
+        parameters: &[],
+        source: "DUMPI, the MPI trace library of SST (Sandia National Laboratories)",
+    },
+    find,
+    read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
+};
+
+/// True for a file that begins as `dumpi2ascii` prints, with or without the lines before the calls.
+fn looks(entry: &Entry) -> bool {
+    let begins = |at: usize, word: &str| entry.head.get(at).is_some_and(|line| line.starts_with(word));
+    begins(0, "version=") && begins(1, "starttime=") || entry.head.iter().any(|line| Edge::of(line).is_some())
+}
+
+fn find(source: &Source<'_>) -> Vec<Candidate> {
+    let mut found = mpi::families(source, looks);
+    // Beside a whole trace in binary form, the text of some of its ranks is no trace.
+    found.retain(|candidate| match &candidate.layout {
+        Layout::PerRank(files) => binary::ranks_beside(source, &files[0]) <= files.len(),
+        Layout::Whole(_) | Layout::Index(_) => true,
+    });
+    found
+}
+
+fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut dump = Dump::default();
+    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut dump)?;
+    dump.report(&mut trace);
+    Ok(trace)
+}
+
+/// What is remembered of the files of all ranks.
+#[derive(Default)]
+struct Dump {
+    /// By rank.
+    told: Vec<Told>,
+    left_out: BTreeMap<&'static str, u64>,
+    /// Calls of another thread than the first one of its rank.
+    threads: u64,
+    not_recorded: u64,
+    /// Ranks whose file holds another number of calls than its end says, and the first of them.
+    miscounted: Option<(usize, u64, u64)>,
+    /// Ranks without MPI_Finalize: how many, and the first of them.
+    unfinished: Option<(u64, usize)>,
+    args: Args,
+}
+
+impl Log for Dump {
+    fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
+        // Files of an archive come in any order.
+        if self.told.len() <= rank {
+            self.told.resize_with(rank + 1, Told::default);
+        }
+        let mut told = std::mem::take(&mut self.told[rank]);
+        let done = match pass {
+            Pass::Communicators => self.pass(lines, Some(&mut told), &mut Datatypes::new(None), rank, each),
+            Pass::Events => self.pass(lines, None, &mut Datatypes::new(Some(&told)), rank, each),
+        };
+        // In the second pass nobody needs it any more.
+        if pass == Pass::Communicators {
+            self.told[rank] = told;
+        }
+        done
+    }
+}
+
+impl Dump {
+    /// Goes through a file; `told` takes the sizes at its end, in the first pass.
+    fn pass(
+        &mut self,
+        lines: &mut Lines<'_>,
+        mut told: Option<&mut Told>,
+        datatypes: &mut Datatypes<'_>,
+        rank: usize,
+        each: &mut Each<'_>,
+    ) -> Result<(), ReadError> {
+        let place = lines.place().clone();
+        let events = told.is_none();
+        let mut begin = None;
+        let (mut first_thread, mut calls, mut finished) = (None::<String>, 0, false);
+        while let Some((number, line)) = lines.next()? {
+            let here = |fault: Fault| place.line(number).error(fault);
+            let Some(edge) = Edge::of(line) else {
+                if begin.is_some() {
+                    if events || calls::creates(self.args.call()) {
+                        self.args.keep(line, number);
+                    }
+                } else if let Some(size) = text::datatype(line) {
+                    if let Some(told) = told.as_deref_mut() {
+                        datatypes::tell(told, size);
+                    }
+                } else if let (Some((called, ignored)), true) = (text::totals(line), events) {
+                    self.not_recorded += ignored;
+                    if ignored == 0 && called != calls {
+                        self.miscounted.get_or_insert((rank, called, calls));
+                    }
+                } else if let Some((kind, name, _)) =
+                    text::argument(line).filter(|(kind, ..)| *kind == "int" || kind.starts_with("MPI_"))
+                {
+                    return Err(here(stray(&format!("{kind} {name}"))));
+                }
+                continue;
+            };
+            let clocks = edge.clocks().map_err(here)?;
+            if edge.enters {
+                if begin.is_some() {
+                    return Err(here(Fault::Structure {
+                        what: format!("{} begins, and {} has not returned", edge.call, self.args.call()),
+                        remedy: PRINT_AGAIN,
+                    }));
+                }
+                begin = Some(clocks);
+                calls += 1;
+                self.args.begin(edge.call, number);
+                continue;
+            }
+            let Some(begin) = begin.take().filter(|_| edge.call == self.args.call()) else {
+                return Err(here(stray(&format!("{} returning", edge.call))));
+            };
+            finished |= edge.call == "MPI_Finalize";
+            if !events && !calls::creates(edge.call) {
+                continue;
+            }
+            if events {
+                self.count(edge, &mut first_thread);
+            }
+            let line = self.args.line();
+            let call = calls::meaning(&self.args, datatypes).map_err(|(line, fault)| place.line(line).error(fault))?;
+            each(line, Record { begin, end: clocks, call })?;
+        }
+        if begin.is_some() {
+            return Err(lines.error(Fault::Structure {
+                what: format!("the file ends, and {} (line {}) has not returned", self.args.call(), self.args.line()),
+                remedy: PRINT_AGAIN,
+            }));
+        }
+        if calls == 0 {
+            return Err(lines.error(Fault::Structure {
+                what: "the file ends without a call of MPI".to_owned(),
+                remedy: PRINT_AGAIN,
+            }));
+        }
+        if events && !finished {
+            self.unfinished.get_or_insert((0, rank)).0 += 1;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, edge: Edge<'_>, first_thread: &mut Option<String>) {
+        if let Some(what) = calls::left_out(edge.call) {
+            *self.left_out.entry(what).or_default() += 1;
+        }
+        match (edge.thread(), first_thread) {
+            (Some(thread), Some(first)) => self.threads += u64::from(thread != first),
+            (Some(thread), none) => *none = Some(thread.to_owned()),
+            (None, _) => {}
+        }
+    }
+
+    /// Adds what was noticed to the warnings.
+    fn report(&self, trace: &mut Trace) {
+        let mut warn = |count: u64, what: &str| {
+            if count > 0 {
+                trace.warnings.push(format!("{what}: {count}"));
+            }
+        };
+        for (what, count) in &self.left_out {
+            warn(*count, what);
+        }
+        warn(self.not_recorded, "calls that were made while recording was switched off, which are missing");
+        warn(self.threads, "calls of other threads than the first, taken in the order of the file");
+        if let Some((rank, said, found)) = self.miscounted {
+            trace
+                .warnings
+                .push(format!("rank {rank} made {said} calls, as its file says at its end, which holds {found}"));
+        }
+        if let Some((ranks, first)) = self.unfinished {
+            trace
+                .warnings
+                .push(format!("ranks without MPI_Finalize: {ranks} (the first is {first}): they may have been killed"));
+        }
+    }
+}
+
+const PRINT_AGAIN: &str = "the text may be cut short or mixed up: print it again, by `dumpi2ascii`";
+
+fn stray(what: &str) -> Fault {
+    Fault::Structure { what: format!("`{what}` outside of the call that it belongs to"), remedy: PRINT_AGAIN }
+}

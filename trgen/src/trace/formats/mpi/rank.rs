@@ -1,0 +1,414 @@
+//! What one process's calls become.
+
+use std::collections::{HashMap, HashSet};
+
+use super::call::{Call, Clocks, Comm, Message, Operation, Peer, Persistent, Record, Requests, Rooted};
+use super::comms::{Communicators, Names, Number, OWN};
+use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::formats::calls::Calls;
+use crate::trace::formats::error::Fault;
+use crate::trace::formats::push_compute;
+use crate::trace::formats::text::bad;
+use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
+use crate::units::{Picoseconds, TaskId};
+
+/// What all processes have in common while they are read.
+pub(super) struct Shared {
+    pub(super) communicators: Communicators,
+    pub(super) agreements: Vec<Agreement<u64>>,
+    pub(super) calls: Calls,
+    pub(super) tally: Tally,
+}
+
+/// What is worth a note or a warning.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) waits_without_request: u64,
+    pub(super) clock_steps_back: u64,
+    /// Gaps between calls, by the clock that they were measured with.
+    pub(super) cpu_gaps: u64,
+    pub(super) wall_gaps: u64,
+    /// Collectives of one process alone.
+    pub(super) alone: u64,
+    pub(super) cancelled: u64,
+    pub(super) forgotten: u64,
+}
+
+pub(super) struct Rank {
+    task: usize,
+    names: Names,
+    /// When the last call ended; nothing before the first.
+    ended: Clocks,
+    requests: RequestPool,
+    /// By the program's name for the request.
+    outstanding: HashMap<u64, Request>,
+    /// Requests of messages with nobody, which are complete at once.
+    with_nobody: HashSet<u64>,
+    /// Operations that may be begun again and again, by the request.
+    prepared: HashMap<u64, Persistent>,
+    /// Where the receives of outstanding requests that were called off stand.
+    posted: HashMap<u64, usize>,
+    cancelled: Vec<usize>,
+    /// Collectives called on each communicator.
+    called: HashMap<Number, usize>,
+    pub(super) events: Vec<Event>,
+}
+
+impl Rank {
+    pub(super) fn new(task: usize) -> Self {
+        Self {
+            task,
+            names: Names::default(),
+            ended: Clocks::default(),
+            requests: RequestPool::new(),
+            outstanding: HashMap::new(),
+            with_nobody: HashSet::new(),
+            prepared: HashMap::new(),
+            posted: HashMap::new(),
+            cancelled: Vec::new(),
+            called: HashMap::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// The steps of the task, and how often it called collectives of each communicator.
+    pub(super) fn finish(mut self) -> (Vec<Event>, HashMap<Number, usize>) {
+        self.cancelled.sort_unstable();
+        let mut cancelled = self.cancelled.iter().copied().peekable();
+        let mut position = 0;
+        self.events.retain(|_| {
+            position += 1;
+            cancelled.next_if_eq(&(position - 1)).is_none()
+        });
+        (self.events, self.called)
+    }
+
+    pub(super) fn record(&mut self, shared: &mut Shared, record: &Record, line: u64) -> Result<(), Fault> {
+        let gap = match (self.ended, record.begin) {
+            (Clocks { cpu: Some(ended), .. }, Clocks { cpu: Some(begin), .. }) => {
+                shared.tally.cpu_gaps += 1;
+                begin - ended
+            }
+            (Clocks { wall: Some(ended), .. }, Clocks { wall: Some(begin), .. }) => {
+                shared.tally.wall_gaps += 1;
+                begin - ended
+            }
+            _ => 0,
+        };
+        shared.tally.clock_steps_back += u64::from(gap < 0);
+        let time = u64::try_from(gap.max(0)).ok().filter(|&time| time < 1 << 63);
+        let time = time.ok_or_else(|| bad("time", &format!("{gap} ps"), "at most 106 days after the call before"))?;
+        push_compute(&mut self.events, Picoseconds(time));
+        if record.end != Clocks::default() {
+            self.ended = record.end;
+        }
+        self.call(shared, &record.call, line)
+    }
+
+    fn call(&mut self, shared: &mut Shared, call: &Call, line: u64) -> Result<(), Fault> {
+        match call {
+            Call::Ignored | Call::Group { .. } => {}
+            Call::Send(message) => {
+                if let Some(send) = self.send(shared, message)? {
+                    self.events.push(Event::Send(send));
+                }
+            }
+            Call::Recv(message) => {
+                if let Some(receive) = self.receive(shared, message)? {
+                    self.events.push(Event::Recv(receive));
+                }
+            }
+            Call::Isend(message, address) => {
+                let send = self.send(shared, message)?;
+                self.isend(send, *address);
+            }
+            Call::Irecv(message, address) => {
+                let receive = self.receive(shared, message)?;
+                self.irecv(receive, *address);
+            }
+            Call::Sendrecv(sent, received) => {
+                let (send, receive) = (self.send(shared, sent)?, self.receive(shared, received)?);
+                let mut waited = Vec::new();
+                if let Some(receive) = receive {
+                    let request = self.requests.take();
+                    self.events.push(Event::Irecv(receive, request));
+                    waited.push(request);
+                }
+                if let Some(send) = send {
+                    let request = self.requests.take();
+                    self.events.push(Event::Isend(send, request));
+                    waited.push(request);
+                }
+                self.wait_all(waited);
+            }
+            Call::Wait(address) => match self.completed(*address) {
+                Some(request) => {
+                    self.events.push(Event::Wait(request));
+                    self.requests.give_back(request);
+                }
+                None if self.with_nobody.remove(address) || self.prepared.contains_key(address) => {}
+                None => shared.tally.waits_without_request += 1,
+            },
+            Call::Waitall(array) => {
+                let waited = self.array(array);
+                let requests = waited.iter().filter_map(|&address| self.completed(address)).collect();
+                self.wait_all(requests);
+            }
+            Call::Waitany(array) => {
+                // Which one completed is not told: all stay known, and their numbers are not used again.
+                let waited = self.array(array);
+                let requests: Vec<Request> =
+                    waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect();
+                if requests.is_empty() {
+                    shared.tally.waits_without_request += 1;
+                } else {
+                    self.events.push(Event::WaitAny(requests.into_boxed_slice()));
+                }
+            }
+            Call::Prepare(operation, address) => {
+                self.prepared.insert(*address, *operation);
+            }
+            Call::Start(addresses) => {
+                for &address in addresses {
+                    match self.prepared.get(&address).copied() {
+                        Some(Persistent::Send(message)) => {
+                            let send = self.send(shared, &message)?;
+                            self.isend(send, address);
+                        }
+                        Some(Persistent::Receive(message)) => {
+                            let receive = self.receive(shared, &message)?;
+                            self.irecv(receive, address);
+                        }
+                        None => {
+                            return Err(bad("request", &address.to_string(), "one that a call such as Send_init made"));
+                        }
+                    }
+                }
+            }
+            Call::Cancel(address) => {
+                shared.tally.cancelled += 1;
+                if let Some(posted) = self.posted.remove(address) {
+                    self.cancelled.push(posted);
+                    self.outstanding.remove(address);
+                    self.with_nobody.insert(*address);
+                }
+            }
+            Call::Forget(address) => {
+                // The number is not used again: nobody says when the operation is over.
+                let begun = self.completed(*address).is_some();
+                shared.tally.forgotten += u64::from(begun);
+                self.prepared.remove(address);
+                self.with_nobody.remove(address);
+            }
+            Call::Collective(operation, comm) => {
+                let (number, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
+                self.collective(shared, operation, number, rank, line)?;
+            }
+            Call::Create { new, .. } => self.names.create(*new, &shared.communicators, self.task),
+            Call::RankOf(comm, told) => {
+                let (_, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
+                agree("rank", *told, rank, *comm)?;
+            }
+            Call::SizeOf(comm, told) => {
+                let (number, _) = self.names.find(*comm, &shared.communicators, self.task)?;
+                agree("size", *told, shared.communicators.members(number, self.task).len(), *comm)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn isend(&mut self, send: Option<Send>, address: u64) {
+        match send {
+            Some(send) => {
+                let request = self.begin(address);
+                self.events.push(Event::Isend(send, request));
+            }
+            None => drop(self.with_nobody.insert(address)),
+        }
+    }
+
+    fn irecv(&mut self, receive: Option<Receive>, address: u64) {
+        match receive {
+            Some(receive) => {
+                let request = self.begin(address);
+                self.posted.insert(address, self.events.len());
+                self.events.push(Event::Irecv(receive, request));
+            }
+            None => drop(self.with_nobody.insert(address)),
+        }
+    }
+
+    fn begin(&mut self, address: u64) -> Request {
+        let request = self.requests.take();
+        self.outstanding.insert(address, request);
+        self.posted.remove(&address);
+        self.with_nobody.remove(&address);
+        request
+    }
+
+    /// The outstanding request of this name, which is so no more.
+    fn completed(&mut self, address: u64) -> Option<Request> {
+        self.posted.remove(&address);
+        self.outstanding.remove(&address)
+    }
+
+    /// Those of an array of requests that are outstanding. Where only the first address is told, they stand 8 bytes apart,
+    /// or 4 where requests are numbers.
+    fn array(&self, array: &Requests) -> Vec<u64> {
+        let known = |address: &u64| self.outstanding.contains_key(address);
+        match array {
+            Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
+            Requests::From { count, first } => {
+                // Work follows what is outstanding, not the count that the line gives.
+                let apart = |stride: u64| -> Vec<u64> {
+                    if *count <= self.outstanding.len() as u64 {
+                        return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
+                    }
+                    let place = |address: &u64| address.wrapping_sub(*first);
+                    let within = |address: &u64| place(address) % stride == 0 && place(address) / stride < *count;
+                    let mut found: Vec<u64> = self.outstanding.keys().copied().filter(within).collect();
+                    found.sort_unstable_by_key(place);
+                    found
+                };
+                let (wide, narrow) = (apart(8), apart(4));
+                if narrow.len() > wide.len() { narrow } else { wide }
+            }
+        }
+    }
+
+    fn wait_all(&mut self, requests: Vec<Request>) {
+        for &request in requests.iter().rev() {
+            self.requests.give_back(request);
+        }
+        if !requests.is_empty() {
+            self.events.push(Event::WaitAll(requests.into_boxed_slice()));
+        }
+    }
+
+    /// The task and the context that a message operation means.
+    fn place(&self, shared: &Shared, message: &Message) -> Result<(Option<TaskId>, u32), Fault> {
+        let (number, _) = self.names.find(message.comm, &shared.communicators, self.task)?;
+        let members = shared.communicators.members(number, self.task);
+        let task = match message.peer {
+            Peer::Rank(rank) => Some(members.get(rank as usize).copied().ok_or_else(|| {
+                let expected = format!("0 to {}, the ranks of its communicator", members.len() - 1);
+                bad("rank", &rank.to_string(), expected)
+            })?),
+            Peer::Any | Peer::Nobody => None,
+        };
+        Ok((task, Tag::context_of(number as u32)))
+    }
+
+    fn send(&self, shared: &Shared, message: &Message) -> Result<Option<Send>, Fault> {
+        let (task, context) = self.place(shared, message)?;
+        let label = message.label.unwrap_or(-1);
+        Ok(task.map(|to| Send { to, tag: Tag { context, label }, bytes: message.bytes }))
+    }
+
+    fn receive(&self, shared: &Shared, message: &Message) -> Result<Option<Receive>, Fault> {
+        let (from, context) = self.place(shared, message)?;
+        let any = TagFilter::AnyIn(context);
+        let tag = message.label.map_or(any, |label| TagFilter::Exactly(Tag { context, label }));
+        Ok((message.peer != Peer::Nobody).then_some(Receive { from, tag, bytes: message.bytes }))
+    }
+
+    fn collective(
+        &mut self,
+        shared: &mut Shared,
+        operation: &Operation,
+        number: Number,
+        rank: usize,
+        line: u64,
+    ) -> Result<(), Fault> {
+        if number == OWN {
+            shared.tally.alone += 1;
+            return Ok(());
+        }
+        let members = shared.communicators.members(number, self.task);
+        let collective = collective(operation, members.len(), rank)?;
+        let index = self.called.entry(number).or_default();
+        let called = shared.agreements[number].call(self.task, *index, &collective, || line);
+        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
+            index: disagreement.index + 1,
+            rank: self.task as u32,
+            found: disagreement.found,
+            other_rank: disagreement.expected_rank as u32,
+            other: disagreement.expected,
+            other_place: None,
+        })?;
+        shared.calls.count(&collective, algorithm);
+        let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
+        *index += 1;
+        let done = expand(&collective, algorithm, members, rank, tag, &mut self.requests, &mut self.events);
+        done.map_err(|error| bad("collective", collective.name(), error.to_string()))
+    }
+}
+
+/// Compares what a process was told with what was worked out.
+fn agree(what: &'static str, told: u32, found: usize, comm: Comm) -> Result<(), Fault> {
+    if told as usize == found {
+        return Ok(());
+    }
+    let name = match comm {
+        Comm::World => "MPI_COMM_WORLD".to_owned(),
+        Comm::Own => "MPI_COMM_SELF".to_owned(),
+        Comm::Handle(id) | Comm::Told { id, .. } => format!("communicator {id}"),
+    };
+    Err(Fault::Structure {
+        what: format!("the {what} of {name} is {told} here, and {found} by the files and the calls that are given"),
+        remedy: "give the files of all ranks of one run; record the calls that create communicators",
+    })
+}
+
+/// The operation as the rank `own` of `size` calls it.
+fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collective, Fault> {
+    fn of<T>(side: Option<T>) -> Result<T, Fault> {
+        side.ok_or_else(|| {
+            bad("size", "not told", "a count and a datatype of known size, of what this rank gives or gets")
+        })
+    }
+    // The side that counts: a root collects or distributes, everybody else has one block.
+    fn block(rooted: &Rooted<u64, u64>, own: usize, collects: bool) -> Result<u64, Fault> {
+        let root = rooted.root as usize == own;
+        let (first, second) =
+            if root == collects { (rooted.receive, rooted.send) } else { (rooted.send, rooted.receive) };
+        of(first.or(second))
+    }
+    let zeros = || vec![0; size];
+    Ok(match operation.clone() {
+        Operation::Barrier => Collective::Barrier,
+        Operation::Bcast { root, bytes } => Collective::Broadcast { root: root as usize, bytes },
+        Operation::Reduce { root, bytes } => Collective::Reduce { root: root as usize, bytes },
+        Operation::Allreduce { bytes } => Collective::Allreduce { bytes },
+        Operation::Scan { bytes } => Collective::Scan { bytes },
+        Operation::Exscan { bytes } => Collective::Exscan { bytes },
+        Operation::Alltoall { bytes } => Collective::Alltoall { bytes },
+        Operation::Allgather { bytes } => Collective::Allgather { bytes },
+        Operation::Gather(rooted) => {
+            Collective::Gather { root: rooted.root as usize, bytes: block(&rooted, own, true)? }
+        }
+        Operation::Scatter(rooted) => {
+            Collective::Scatter { root: rooted.root as usize, bytes: block(&rooted, own, false)? }
+        }
+        Operation::Gatherv(Rooted { root, send, receive }) => match root as usize {
+            root if root == own => {
+                let receive = of(receive)?;
+                Collective::Gatherv { root, send: send.or(receive.get(own).copied()).unwrap_or(0), receive }
+            }
+            root => Collective::Gatherv { root, send: of(send)?, receive: zeros() },
+        },
+        Operation::Scatterv(Rooted { root, send, receive }) => match root as usize {
+            root if root == own => {
+                let send = of(send)?;
+                Collective::Scatterv { root, receive: receive.or(send.get(own).copied()).unwrap_or(0), send }
+            }
+            root => Collective::Scatterv { root, send: zeros(), receive: of(receive)? },
+        },
+        // Sizes of what comes may not be told; matching does not look at them.
+        Operation::Alltoallv { send, receive } => {
+            Collective::Alltoallv { send, receive: receive.unwrap_or_else(zeros) }
+        }
+        Operation::Allgatherv { blocks } => Collective::Allgatherv { blocks },
+        Operation::ReduceScatter { blocks } => Collective::ReduceScatter { blocks },
+    })
+}
