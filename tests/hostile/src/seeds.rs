@@ -150,6 +150,18 @@ fn dump(rank: usize) -> String {
     text + "MPI_ALL_FUNCTIONS called 24 times and ignored 0 times\nDatatype 9 (MPI_INT) has size 4\n"
 }
 
+/// The dump of a program of one rank: without an archive around it, more changes reach what is inside.
+fn dump_of_one() -> String {
+    dump(0)
+        .replace("dest=1", "dest=0")
+        .replace("source=1", "source=0")
+        .replace("root=1", "root=0")
+        .replace("size=2", "size=1")
+        .replace("int count=2\nint ranks[2]=[1, 0]", "int count=1\nint ranks[1]=[0]")
+        .replace("dims[2]=[2, 1]", "dims[2]=[1, 1]")
+        .replace("counts[2]=[1, 2]", "counts[1]=[1]")
+}
+
 fn xz(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
@@ -247,6 +259,7 @@ pub fn all() -> Vec<Seed> {
         seed("ti folder, xz", "simgrid-ti", xz(&ti)),
         seed("pmpi folder", "liballprof", log),
         seed("dumpi folder", "dumpi-ascii", folder(&[("d/t-0000.txt", dump(0)), ("d/t-0001.txt", dump(1))])),
+        seed("dumpi of one rank", "dumpi-ascii", dump_of_one().into_bytes()),
         seed("otf2-print", "otf2-print", OTF2.as_bytes().to_vec()),
         seed("dimemas", "dimemas", DIMEMAS.as_bytes().to_vec()),
         seed("alog", "alog", ALOG.as_bytes().to_vec()),
