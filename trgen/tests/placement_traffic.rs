@@ -214,7 +214,7 @@ fn neighbours_of_a_mesh_find_each_other_again_on_a_torus() {
         greedy < random && from_random < random && optimised <= greedy,
         "{random} {greedy} {optimised} {from_random}"
     );
-    assert!(optimised * 4 <= bytes * 5, "within a quarter of the optimum: {optimised} of {bytes}");
+    assert!(optimised * 2 <= bytes * 3, "within a half of the optimum: {optimised} of {bytes}");
     assert_eq!(of("optimise:consecutive"), bytes);
 }
 
