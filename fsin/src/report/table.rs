@@ -30,8 +30,6 @@ const LINES: &[Line] = &[
     Line("tasks", &["tasks"], 0, "tasks"),
     Line("messages", &["messages"], 0, "messages"),
     Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
-    Line("hop-bytes", &["hop_bytes"], 0, "bytes x hops of shortest routes"),
-    Line("  hops per byte", &["hops_per_byte"], 3, "links, mean"),
     Line("jobs finished", &["jobs_finished"], 0, "jobs"),
     Line("  wait", &["job_wait_mean_cycles"], 2, "cycles, mean"),
     Line("  run", &["job_run_mean_cycles"], 2, "cycles, mean"),
