@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::Output;
 
 use tests::command::run;
+use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::formats::{Application, ReadOptions, open};
 
 fn result(folder: &Path, line: &str) -> serde_json::Value {
     let output = run(folder, &format!("{line} --format json --quiet"));
@@ -77,5 +79,140 @@ fn orders_of_grids_are_refused_where_there_is_none() {
         let refused = run(folder.path(), &line);
         assert_eq!(refused.status.code(), Some(2), "{spec}");
         assert!(said(&refused).contains("rows and columns"), "{}", said(&refused));
+    }
+}
+
+/// The result of a run over a torus of 36 tasks that talk to their neighbours in a mesh.
+fn mesh(folder: &Path, words: &str) -> serde_json::Value {
+    result(folder, &format!("run --topology torus:6x6 --kernel mesh2d:tasks=36,bytes=500 {words}"))
+}
+
+#[test]
+fn placements_by_traffic_lower_bytes_times_hops() {
+    let folder = tempfile::tempdir().unwrap();
+    let far = |words: &str| mesh(folder.path(), words)["hop_bytes"].as_u64().unwrap();
+    let bytes = mesh(folder.path(), "")["message_bytes"].as_u64().unwrap();
+    // Neighbours are neighbours: one hop for every byte, which no placement undercuts.
+    assert_eq!((far(""), far("--placement optimise:consecutive")), (bytes, bytes));
+    let [random, greedy, optimise] =
+        ["random", "greedy", "optimise:random"].map(|of| far(&format!("--placement {of}")));
+    assert!(
+        random > greedy && random > optimise && greedy >= bytes && optimise >= bytes,
+        "{random} {greedy} {optimise}"
+    );
+    let run = mesh(folder.path(), "--placement optimise:random");
+    let note = run["notes"].to_string();
+    assert!(note.contains(&format!("from {random} to {optimise} bytes x hops; no exchange makes it less")), "{note}");
+    assert_eq!(run["hops_per_byte"].as_f64().unwrap(), optimise as f64 / bytes as f64);
+    let cut = mesh(folder.path(), "--placement optimise:1:random")["notes"].to_string();
+    assert!(cut.contains("its rounds are used up"), "{cut}");
+    // Nothing of it depends on threads or engine.
+    for words in ["--threads 2", "--engine reference"] {
+        let again = mesh(folder.path(), &format!("--placement optimise:random {words}"));
+        assert_eq!((&again["digest"], &again["hop_bytes"]), (&run["digest"], &run["hop_bytes"]), "{words}");
+    }
+}
+
+/// A trace by hand: tasks 0 and 3 exchange most, 1 and 2 send to 0 and 3.
+const TRC: &str =
+    "s 0 3 1 900\nr 0 3 1 900\ns 3 0 2 800\nr 3 0 2 800\ns 1 0 3 70\nr 1 0 3 70\ns 2 3 4 60\nr 2 3 4 60\n";
+
+#[test]
+fn hop_bytes_of_a_trace_by_hand_and_of_every_form_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("t.trc"), TRC).unwrap();
+    let options = ReadOptions { recv_order: "src-dst".parse().unwrap(), ..ReadOptions::default() };
+    let Application::Programs(trace) = open(&folder.path().join("t.trc"), &options).unwrap() else { panic!("a graph") };
+    let (content, tasks, origin) = (Content::Programs, trace.program.tasks.len() as u32, "trc".to_owned());
+    let header = Header { content, tasks, origin, collectives: Vec::new(), notes: Vec::new() };
+    let mut writer = Writer::new(Vec::new(), &header).unwrap();
+    writer.program(&trace.program).unwrap();
+    fs::write(folder.path().join("t.trg"), writer.finish().unwrap()).unwrap();
+    // A ring of 8 one way: forth is 3 hops, back 5.
+    for (network, placement, expected) in [
+        ("mesh:8", "consecutive", 3 * 900 + 3 * 800 + 70 + 60),
+        ("mesh:8", "optimise", 900 + 800 + 70 + 60),
+        ("torus:8 --ways 1", "consecutive", 3 * 900 + 5 * 800 + 7 * 70 + 60),
+        ("fattree:2,3 --routing tree:adaptive", "consecutive", 4 * 1700 + 2 * 70 + 2 * 60),
+        ("fattree:2,3 --routing tree:adaptive", "optimise", 2 * 1700 + 4 * 70 + 4 * 60),
+        ("fattree:2,3 --routing tree:adaptive", "greedy", 2 * 1700 + 4 * 70 + 4 * 60),
+    ] {
+        let run = |trace: &str| {
+            let words = format!("run --topology {network} --trace {trace} --compute 0 --placement {placement}");
+            result(folder.path(), &words)
+        };
+        let (text, stored) = (run("t.trc --recv-order src-dst"), run("t.trg"));
+        assert_eq!(text["hop_bytes"].as_u64(), Some(expected), "{network} {placement}");
+        assert_eq!(text["hops_per_byte"].as_f64().unwrap(), expected as f64 / 1830.0);
+        assert_eq!((&stored["hop_bytes"], &stored["digest"]), (&text["hop_bytes"], &text["digest"]));
+    }
+    // Several tasks on a node: what they exchange there goes no hop.
+    let shared = result(
+        folder.path(),
+        "run --topology mesh:8 --trace t.trc --recv-order src-dst --compute 0 --placement greedy --tasks-per-node 2",
+    );
+    assert_eq!(shared["hop_bytes"].as_u64(), Some(900 + 800));
+}
+
+#[test]
+fn graphs_and_jobs_are_placed_by_what_they_send() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("g.goal"),
+        "num_ranks 4\nrank 0 {\nl1: send 900b to 3 tag 1\n}\nrank 1 {\n}\nrank 2 {\n}\nrank 3 {\nl1: recv 900b from 0 tag 1\n}\n",
+    )
+    .unwrap();
+    let graph = |placement: &str| {
+        let run = result(folder.path(), &format!("run --topology mesh:4 --trace g.goal --placement {placement}"));
+        run["hop_bytes"].as_u64().unwrap()
+    };
+    assert_eq!((graph("consecutive"), graph("greedy"), graph("optimise:consecutive")), (2700, 900, 900));
+
+    let mix = "[[job]]\nkernel = \"mesh2d:tasks=16,bytes=300\"\ncount = 2\n";
+    fs::write(folder.path().join("mix.toml"), mix).unwrap();
+    let job = |placement: &str| {
+        let words = format!("run --topology torus:8x8 --job-mix mix.toml --allocation random --placement {placement}");
+        let run = result(folder.path(), &words);
+        assert!(run["hop_bytes"].is_null());
+        let far = |job: usize| run["jobs"][job]["hop_bytes"].as_u64().unwrap();
+        assert!(run["jobs"][0]["hops_per_byte"].as_f64().unwrap() >= 1.0);
+        // A job stays on the nodes that it was given.
+        let mut nodes: Vec<u64> =
+            run["jobs"][0]["task_nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
+        nodes.sort_unstable();
+        (nodes, far(0) + far(1))
+    };
+    let (nodes, consecutive) = job("consecutive");
+    let ((same, greedy), (again, optimise)) = (job("greedy"), job("optimise"));
+    assert_eq!((&same, &again), (&nodes, &nodes));
+    assert!(optimise <= greedy && optimise < consecutive, "{consecutive} {greedy} {optimise}");
+}
+
+#[test]
+fn placements_are_an_axis_of_sweeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "sweep --topology torus:4x4 --kernel mesh2d:tasks=16,bytes=100 --placement random,greedy,optimise:3:random -q -o r";
+    let output = run(folder.path(), words);
+    assert!(output.status.success(), "{}", said(&output));
+    let csv = fs::read_to_string(folder.path().join("r/results.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    assert!(["random", "greedy", "optimise:3:random", "hop_bytes"].iter().all(|word| csv.contains(word)), "{csv}");
+}
+
+#[test]
+fn real_programs_take_fewer_hops_where_they_are_placed_by_what_they_send() {
+    let Some(shared) = tests::shared::shared_dir() else {
+        return tests::shared::aloud("SKIPPED: there are no real traces beside this clone");
+    };
+    for program in ["lu", "cg"] {
+        let trace = shared.join(format!("traces/npb-ti/{program}.S.16.ti.tar.xz"));
+        let far = |placement: &str| {
+            let words =
+                format!("run --topology torus:4x4 --trace {} --compute 0 --placement {placement}", trace.display());
+            result(Path::new("."), &words)["hop_bytes"].as_u64().unwrap()
+        };
+        let [random, greedy, optimise] = ["random", "greedy", "optimise"].map(far);
+        assert!(optimise <= greedy && greedy < random, "{program}: {random} {greedy} {optimise}");
+        assert!(far("optimise:consecutive") <= far("consecutive"), "{program}");
     }
 }

@@ -3,119 +3,67 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use trgen::trace::goal::{Graph, Kind};
-use trgen::trace::program::{Event, Program};
+use trgen::trace::matrix::{Matrix, Pair};
 
-/// Messages and bytes of each ordered pair of tasks that exchanges any.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Matrix {
-    /// Tasks.
-    pub tasks: usize,
-    /// By (source, destination): messages, bytes.
-    pub pairs: BTreeMap<(u32, u32), (u64, u64)>,
+/// Writes one line per pair: `source,destination,messages,bytes`.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn csv(matrix: &Matrix, out: impl Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["source", "destination", "messages", "bytes"])?;
+    for &Pair { source, destination, messages, bytes } in matrix.pairs() {
+        writer.write_record([source.to_string(), destination.to_string(), messages.to_string(), bytes.to_string()])?;
+    }
+    writer.flush()
 }
 
-impl Matrix {
-    fn add(&mut self, source: u32, destination: u32, bytes: u64) {
-        let (messages, sum) = self.pairs.entry((source, destination)).or_default();
-        *messages += 1;
-        *sum = sum.saturating_add(bytes);
+/// Draws bytes on a logarithmic scale, sources downwards, destinations to the right. With more than 256 tasks,
+/// several share a cell.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+    const CELLS: usize = 256;
+    const SIDE: f64 = 640.0;
+    let per_cell = matrix.tasks().div_ceil(CELLS).max(1);
+    let cells = matrix.tasks().div_ceil(per_cell).max(1);
+    let mut sums: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+    for &Pair { source, destination, bytes, .. } in matrix.pairs() {
+        let cell = sums.entry((source as usize / per_cell, destination as usize / per_cell)).or_default();
+        *cell = cell.saturating_add(bytes.max(1));
     }
-
-    /// Of programs.
-    #[must_use]
-    pub fn of_program(program: &Program) -> Self {
-        let mut matrix = Self { tasks: program.tasks.len(), ..Self::default() };
-        for (task, events) in (0..).zip(&program.tasks) {
-            for event in events {
-                if let Event::Send(send) | Event::Isend(send, _) = event {
-                    matrix.add(task, send.to.0, send.bytes);
-                }
-            }
-        }
-        matrix
-    }
-
-    /// Of a graph.
-    #[must_use]
-    pub fn of_graph(graph: &Graph) -> Self {
-        let mut matrix = Self { tasks: graph.ranks().len(), ..Self::default() };
-        for (rank, operations) in (0..).zip(graph.ranks()) {
-            for node in operations.nodes().iter().filter(|node| node.kind == Kind::Send) {
-                matrix.add(rank, node.peer, node.size);
-            }
-        }
-        matrix
-    }
-
-    /// Writes one line per pair: `source,destination,messages,bytes`.
-    ///
-    /// # Errors
-    /// When `out` refuses.
-    pub fn csv(&self, out: impl Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(out);
-        writer.write_record(["source", "destination", "messages", "bytes"])?;
-        for (&(source, destination), &(messages, bytes)) in &self.pairs {
-            writer.write_record([
-                source.to_string(),
-                destination.to_string(),
-                messages.to_string(),
-                bytes.to_string(),
-            ])?;
-        }
-        writer.flush()
-    }
-
-    /// Draws bytes on a logarithmic scale, sources downwards, destinations to the right. With more than 256 tasks,
-    /// several share a cell.
-    ///
-    /// # Errors
-    /// When `out` refuses.
-    pub fn svg(&self, out: &mut dyn Write) -> io::Result<()> {
-        const CELLS: usize = 256;
-        const SIDE: f64 = 640.0;
-        let per_cell = self.tasks.div_ceil(CELLS).max(1);
-        let cells = self.tasks.div_ceil(per_cell).max(1);
-        let mut sums: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for (&(source, destination), &(_, bytes)) in &self.pairs {
-            let cell = sums.entry((source as usize / per_cell, destination as usize / per_cell)).or_default();
-            *cell = cell.saturating_add(bytes.max(1));
-        }
-        let most = sums.values().copied().max().unwrap_or(1);
-        let least = sums.values().copied().min().unwrap_or(1);
-        let size = SIDE / cells as f64;
-        let (width, height) = (SIDE + 100.0, SIDE + 120.0);
+    let most = sums.values().copied().max().unwrap_or(1);
+    let least = sums.values().copied().min().unwrap_or(1);
+    let size = SIDE / cells as f64;
+    let (width, height) = (SIDE + 100.0, SIDE + 120.0);
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
+         font-size=\"14\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<g transform=\"translate(70,40)\">\n\
+         <rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#f4f4f4\" stroke=\"#888\"/>"
+    )?;
+    for (&(row, column), &bytes) in &sums {
+        let share =
+            if most == least { 1.0 } else { (bytes as f64 / least as f64).ln() / (most as f64 / least as f64).ln() };
+        // From light to dark blue.
+        let shade = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
         writeln!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" \
-             font-size=\"14\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<g transform=\"translate(70,40)\">\n\
-             <rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#f4f4f4\" stroke=\"#888\"/>"
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{size:.2}\" height=\"{size:.2}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
+            column as f64 * size,
+            row as f64 * size,
+            shade(200.0, 8.0),
+            shade(220.0, 48.0),
+            shade(240.0, 107.0)
         )?;
-        for (&(row, column), &bytes) in &sums {
-            let share = if most == least {
-                1.0
-            } else {
-                (bytes as f64 / least as f64).ln() / (most as f64 / least as f64).ln()
-            };
-            // From light to dark blue.
-            let shade = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
-            writeln!(
-                out,
-                "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{size:.2}\" height=\"{size:.2}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
-                column as f64 * size,
-                row as f64 * size,
-                shade(200.0, 8.0),
-                shade(220.0, 48.0),
-                shade(240.0, 107.0)
-            )?;
-        }
-        let last = self.tasks.saturating_sub(1);
-        writeln!(
-            out,
-            "<text x=\"0\" y=\"-12\">bytes from task (down) to task (right), {least} to {most} per cell of {per_cell} x {per_cell} tasks, log scale</text>\n\
-             <text x=\"0\" y=\"{0}\">0</text><text x=\"{SIDE}\" y=\"{0}\" text-anchor=\"end\">{last}</text>\n\
-             <text x=\"-8\" y=\"14\" text-anchor=\"end\">0</text><text x=\"-8\" y=\"{SIDE}\" text-anchor=\"end\">{last}</text>\n</g>\n</svg>",
-            SIDE + 20.0
-        )
     }
+    let last = matrix.tasks().saturating_sub(1);
+    writeln!(
+        out,
+        "<text x=\"0\" y=\"-12\">bytes from task (down) to task (right), {least} to {most} per cell of {per_cell} x {per_cell} tasks, log scale</text>\n\
+         <text x=\"0\" y=\"{0}\">0</text><text x=\"{SIDE}\" y=\"{0}\" text-anchor=\"end\">{last}</text>\n\
+         <text x=\"-8\" y=\"14\" text-anchor=\"end\">0</text><text x=\"-8\" y=\"{SIDE}\" text-anchor=\"end\">{last}</text>\n</g>\n</svg>",
+        SIDE + 20.0
+    )
 }

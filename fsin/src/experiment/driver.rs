@@ -13,15 +13,17 @@ use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::kernels;
-use trgen::trace::placement::place;
+use trgen::trace::matrix::Matrix;
+use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
-use super::execute::Trouble;
+use super::execute::{Trouble, topology_of};
 use super::jobs::{About, job_mix, together};
 use super::resolve::{Experiment, Traffic};
 use super::settings::{Origin, SettingsError};
+use crate::topology::Distances;
 
 /// The source of traffic of an experiment.
 #[derive(Debug)]
@@ -52,12 +54,13 @@ impl Driver {
     /// # Errors
     /// Settings that turn out to be unusable together, a trace that cannot be read.
     pub fn new(experiment: &Experiment, geometry: &Geometry) -> Result<Self, Trouble> {
+        let mut notes = Vec::new();
         let mut driver = Self {
             kind: match &experiment.traffic {
                 Traffic::Synthetic(config) => Kind::Synthetic(Box::new(synthetic(experiment, config)?)),
                 Traffic::Kernel { spec, beside } => {
                     let program = kernel(experiment, spec, geometry)?;
-                    application(experiment, program, geometry, "kernel", beside.as_ref())?
+                    application(experiment, program, geometry, "kernel", beside.as_ref(), &mut notes)?
                 }
                 Traffic::Jobs { .. } => {
                     let (mix, about) = job_mix(experiment, geometry)?;
@@ -71,7 +74,7 @@ impl Driver {
                 }
             },
             warnings: Vec::new(),
-            notes: Vec::new(),
+            notes,
             collectives: BTreeMap::new(),
         };
         driver.note_beside();
@@ -162,10 +165,12 @@ fn application(
     geometry: &Geometry,
     key: &'static str,
     beside: Option<&Config>,
-) -> Result<Kind, SettingsError> {
-    let placement = placement(experiment, program.tasks.len(), geometry)?;
+    notes: &mut Vec<String>,
+) -> Result<Kind, Trouble> {
+    let matrix = || Ok(Matrix::of_program(&program));
+    let placement = placement(experiment, program.tasks.len(), geometry, &matrix, notes)?;
     let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
-    replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)
+    Ok(replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)?)
 }
 
 /// A trace, as far as it must be in memory: programs of a container are read block by block while they run.
@@ -180,30 +185,33 @@ fn trace(
     let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
             expanded(experiment, "a container holds them expanded")?;
-            let placement = placement(experiment, container.summaries().len(), geometry)?;
+            let header = container.header();
+            let mut notes = header.notes.clone();
+            let matrix = || Ok(formats::container_matrix(path, &container)?);
+            let placement = placement(experiment, container.summaries().len(), geometry, &matrix, &mut notes)?;
             let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
             let kind = replaying(experiment, started(experiment, replay, "trace")?, &placement, geometry, beside)?;
-            let header = container.header();
             let known = |name: &String| NAMES.iter().copied().find(|known| known == name).unwrap_or("other");
             let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
-            (kind, Vec::new(), header.notes.clone(), collectives)
+            (kind, Vec::new(), notes, collectives)
         }
         _ => match formats::open(path, options)? {
-            Application::Programs(trace) => {
+            Application::Programs(mut trace) => {
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;
                 }
-                let kind = application(experiment, trace.program, geometry, "trace", beside)?;
+                let kind = application(experiment, trace.program, geometry, "trace", beside, &mut trace.notes)?;
                 (kind, trace.warnings, trace.notes, trace.collectives)
             }
-            Application::Graphs(GraphTrace { mut graph, notes, .. }) => {
+            Application::Graphs(GraphTrace { mut graph, mut notes, .. }) => {
                 expanded(experiment, "a graph holds them expanded")?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
                     return Err(experiment.settings().error("temporal", what, "leave it out").into());
                 }
                 graph.scale_work(experiment.pace.compute_scale);
-                let placement = placement(experiment, graph.ranks().len(), geometry)?;
+                let matrix = || Ok(Matrix::of_graph(&graph));
+                let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
                 (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
             }
@@ -222,16 +230,46 @@ fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     Err(settings.error("collectives", what, "leave it out, or import the original with it"))
 }
 
-/// The node of each task.
-fn placement(experiment: &Experiment, tasks: usize, geometry: &Geometry) -> Result<Vec<NodeId>, SettingsError> {
-    let settings = experiment.settings();
+/// The node of each task. The matrix is made, and distances are computed, where the placement looks at them.
+fn placement(
+    experiment: &Experiment,
+    tasks: usize,
+    geometry: &Geometry,
+    matrix: &dyn Fn() -> Result<Matrix, Trouble>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<NodeId>, Trouble> {
+    let (spec, settings) = (&experiment.placement, experiment.settings());
     let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
-    let placed = place(&experiment.placement, used, geometry, seed).map_err(|refusal| {
+    let refused = |refusal: Refusal| {
         let key = if used > nodes { "topology" } else { "placement" };
         settings.refused(key, &refusal)
-    })?;
-    Ok((0..tasks).map(|task| placed[task / each]).collect())
+    };
+    placement::check(spec, used, geometry, seed).map_err(refused)?;
+    let known = match placement::looks_at_traffic(spec) {
+        true => Some((distances(experiment)?, matrix()?.grouped(each))),
+        false => None,
+    };
+    let known = known.as_ref().map(|(distance, matrix)| Known { matrix, distance });
+    let placed = placement::place(spec, used, geometry, seed, known).map_err(refused)?;
+    notes.extend(placed.descent.map(told));
+    Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
+}
+
+/// Distances for a placement that looks at who talks to whom.
+pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
+    Distances::many(topology_of(experiment)?).ok_or_else(|| {
+        let (placement, topology) = (&experiment.placement, &experiment.topology);
+        let what = format!("--placement {placement}: {topology} has too many switches for a table of their distances");
+        experiment.settings().error("placement", what, "use another placement, or a smaller network")
+    })
+}
+
+/// What a descent came to, in words.
+fn told(descent: Descent) -> String {
+    let Descent { rounds, swaps, before, after, local_optimum } = descent;
+    let end = if local_optimum { "no exchange makes it less" } else { "its rounds are used up: more may make it less" };
+    format!("placement: {swaps} exchanges in {rounds} rounds, from {before} to {after} bytes x hops; {end}")
 }
 
 fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {

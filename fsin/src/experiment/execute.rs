@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
-use trgen::trace::jobs::{JobMix, JobRecord};
+use trgen::trace::jobs::{Job, JobMix, JobRecord};
+use trgen::trace::matrix::Matrix;
+use trgen::trace::placement::hop_bytes;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Cycle, Geometry, NodeId};
@@ -21,7 +23,7 @@ use crate::network::Network;
 use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
 use crate::sweep::lag1;
-use crate::topology::{self, Port, Topology};
+use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
 
 /// Why an experiment could not begin.
@@ -46,6 +48,9 @@ pub struct TraceFacts {
     pub report: ReplayReport,
     /// True if it is known how long tasks were blocked: hosts of graphs wait for many things at once.
     pub blocking: bool,
+    /// \[bytes x hops\] Of all messages that were sent, by shortest routes; `None` of several applications, and where
+    /// distances would take too long.
+    pub hop_bytes: Option<u128>,
 }
 
 /// A job of a mix.
@@ -55,6 +60,8 @@ pub struct JobFacts {
     pub record: JobRecord,
     /// \[cycles\] That it runs alone on the same nodes of an empty network; `None` if it did not finish, or that run did not.
     pub alone_cycles: Option<u64>,
+    /// \[bytes x hops\] Of its messages, by shortest routes; `None` if it did not finish, or distances would take too long.
+    pub hop_bytes: Option<u128>,
 }
 
 /// A run that has ended, one way or another.
@@ -133,6 +140,7 @@ fn run_to_end(
         collectives: driver.collectives.clone(),
         report,
         blocking,
+        hop_bytes: sent_far(experiment, &driver.kind),
     });
     let jobs = match &driver.kind {
         Kind::Jobs(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
@@ -165,6 +173,29 @@ fn links(experiment: &Experiment, crossings: &[u64]) -> Result<Vec<Vec<Option<u6
     Ok((0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect())
 }
 
+/// \[bytes x hops\] Of what an application has sent.
+fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
+    if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
+        return None;
+    }
+    let distances = Distances::few(topology_of(experiment).ok()?)?;
+    match kind {
+        Kind::Application(replay) => Some(hop_bytes(replay.flows(), &distances)),
+        Kind::Hosts(hosts) => Some(hop_bytes(hosts.flows(), &distances)),
+        Kind::Beside(background) => Some(hop_bytes(background.main().flows(), &distances)),
+        Kind::Synthetic(_) | Kind::Jobs(_) => None,
+    }
+}
+
+/// \[bytes x hops\] Of a job that has finished.
+fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128> {
+    record.finish?;
+    let node = |task: u32| record.placement[task as usize];
+    let matrix = Matrix::of_program(&job.program);
+    let flows = matrix.pairs().iter().map(|pair| (node(pair.source), node(pair.destination), pair.bytes));
+    Some(hop_bytes(flows, distances))
+}
+
 /// What became of the jobs of a mix, and how long each of them runs alone.
 fn beside_alone(
     experiment: &Experiment,
@@ -175,6 +206,7 @@ fn beside_alone(
     // Instances of one job on the same nodes run alone in the same way.
     let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
     let mut facts = Vec::new();
+    let distances = Distances::few(topology_of(experiment)?);
     for (job, record) in mix.jobs().iter().zip(mix.records()) {
         let same = |other: &&(&Arc<Program>, Vec<NodeId>, Option<u64>)| {
             Arc::ptr_eq(other.0, &job.program) && other.1 == record.placement
@@ -188,7 +220,8 @@ fn beside_alone(
                 alone
             }
         };
-        facts.push(JobFacts { record, alone_cycles });
+        let hop_bytes = distances.as_ref().and_then(|distances| job_far(job, &record, distances));
+        facts.push(JobFacts { record, alone_cycles, hop_bytes });
     }
     Ok(facts)
 }

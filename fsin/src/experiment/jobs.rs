@@ -11,10 +11,12 @@ use toml::Spanned;
 use trgen::trace::formats::{self, Application, ReadOptions};
 use trgen::trace::jobs::{Gaps, Job, JobMix, JobRecord, Terms, arrivals};
 use trgen::trace::kernels;
+use trgen::trace::placement;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Pace, ReplayReport};
 use trgen::{Cycle, Geometry, Picoseconds};
 
+use super::driver::distances;
 use super::execute::Trouble;
 use super::resolve::{Experiment, Traffic};
 use super::settings::{Origin, Settings, SettingsError};
@@ -241,10 +243,14 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         protocol: experiment.protocol,
         seed: experiment.router.seed,
     };
-    let mix = JobMix::new(jobs, terms, geometry).map_err(|refusal| {
+    let looks = placement::looks_at_traffic(&terms.placement);
+    let mut mix = JobMix::new(jobs, terms, geometry).map_err(|refusal| {
         let key = if refusal.to_string().starts_with("job") { "job-mix" } else { "placement" };
         settings.refused(key, &refusal)
     })?;
+    if looks {
+        mix = mix.with_distance(Arc::new(distances(experiment)?));
+    }
     Ok((mix, about))
 }
 

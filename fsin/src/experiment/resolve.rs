@@ -346,7 +346,7 @@ impl Experiment {
                 }
                 _ if key.name == "placement" => {
                     match placement::file(&value, &folder_of(&self.settings, "placement")) {
-                        Some(path) => format!("file:{}", std::path::absolute(&path).unwrap_or(path).display()),
+                        Some(path) => placement::with_file(&value, &std::path::absolute(&path).unwrap_or(path)),
                         None => value,
                     }
                 }
@@ -595,7 +595,7 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
 fn placement_of(settings: &Settings) -> String {
     let value = settings.word("placement");
     let file = placement::file(value, &folder_of(settings, "placement"));
-    file.map_or_else(|| value.to_owned(), |path| format!("file:{}", path.display()))
+    file.map_or_else(|| value.to_owned(), |path| placement::with_file(value, &path))
 }
 
 /// The folder that paths in a pattern or placement start from: that of the experiment file if it stands in one.

@@ -169,6 +169,9 @@ fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
     put("messages_collective", json!(rows(&|task| task.sent_collective)));
     put("messages_received", json!(rows(&|task| task.received)));
     put("message_bytes", json!(rows(&|task| task.sent_bytes)));
+    let hop_bytes = trace.and_then(|trace| trace.hop_bytes);
+    put("hop_bytes", json!(hop_bytes.map(sum)));
+    put("hops_per_byte", json!(hop_bytes.zip(rows(&|task| task.sent_bytes)).and_then(|(far, all)| mean(far, all))));
     put("collective_calls", json!(trace.map(|trace| &trace.collectives)));
     let per_task = |trace: &TraceFacts| -> Value {
         let row = |task: &trgen::trace::replay::TaskReport| {
@@ -186,6 +189,16 @@ fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {
         trace.report.tasks.iter().map(row).collect()
     };
     put("per_task", trace.map_or(Value::Null, per_task));
+}
+
+/// A sum that may be greater than 64 bits hold, which is then rounded.
+pub(super) fn sum(sum: u128) -> Value {
+    u64::try_from(sum).map_or_else(|_| json!(sum as f64), |sum| json!(sum))
+}
+
+/// \[hops\] Of a byte, in the mean; `None` without bytes.
+pub(super) fn mean(hop_bytes: u128, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| hop_bytes as f64 / bytes as f64)
 }
 
 pub(super) fn failure(failure: Option<&Failure>) -> Value {

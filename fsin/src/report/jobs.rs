@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use trgen::{Cycle, NodeId};
 
+use super::figures::{mean, sum};
 use crate::experiment::JobFacts;
 use crate::run::Outcome;
 
@@ -50,6 +51,7 @@ impl<'a> Row<'a> {
     fn json(&self) -> Value {
         let record = &self.facts.record;
         let tasks = &record.report.tasks;
+        let bytes = tasks.iter().map(|task| task.sent_bytes).sum::<u64>();
         let cycle = |cycle: Option<Cycle>| cycle.map(|cycle| cycle.0);
         json!({
             "name": record.name,
@@ -63,7 +65,9 @@ impl<'a> Row<'a> {
             "alone_cycles": self.facts.alone_cycles,
             "slowdown": self.slowdown,
             "messages": tasks.iter().map(|task| task.sent_point_to_point + task.sent_collective).sum::<u64>(),
-            "bytes_sent": tasks.iter().map(|task| task.sent_bytes).sum::<u64>(),
+            "bytes_sent": bytes,
+            "hop_bytes": self.facts.hop_bytes.map(sum),
+            "hops_per_byte": self.facts.hop_bytes.and_then(|far| mean(far, bytes)),
             "task_nodes": record.placement.iter().map(|node| node.0).collect::<Vec<u32>>(),
         })
     }

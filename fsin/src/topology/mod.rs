@@ -8,12 +8,14 @@ use trgen::{Geometry, NodeId};
 mod cayley;
 mod circulant;
 mod damaged;
+mod distances;
 mod grid;
 mod survey;
 pub mod switched;
 mod twisted;
 
 pub use cayley::Cayley;
+pub use distances::Distances;
 pub use grid::Grid;
 pub use survey::Survey;
 pub use switched::Switched;

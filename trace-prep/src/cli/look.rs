@@ -7,10 +7,11 @@ use clap::ArgMatches;
 use serde_json::{Map, Value, json};
 use trace_prep::check::{self, Verdict};
 use trace_prep::facts::{self, Facts};
-use trace_prep::matrix::Matrix;
+use trace_prep::matrix::{csv, svg};
 use trace_prep::output;
 use trgen::trace::container::Content;
 use trgen::trace::formats::{self, Application};
+use trgen::trace::matrix::Matrix;
 
 use super::input::{self, load};
 use super::meter::Meter;
@@ -143,13 +144,13 @@ pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Application::Graphs(graph) => Matrix::of_graph(&graph.graph),
     };
     if let Some(path) = matches.get_one::<PathBuf>("svg") {
-        output::file(path, |out| -> Result<(), Complaint> { Ok(matrix.svg(out)?) })?;
+        output::file(path, |out| -> Result<(), Complaint> { Ok(svg(&matrix, out)?) })?;
     }
     match matches.get_one::<PathBuf>("output") {
-        Some(path) => output::file(path, |out| -> Result<(), Complaint> { Ok(matrix.csv(out)?) })?,
+        Some(path) => output::file(path, |out| -> Result<(), Complaint> { Ok(csv(&matrix, out)?) })?,
         None => {
             let mut text = Vec::new();
-            matrix.csv(&mut text)?;
+            csv(&matrix, &mut text)?;
             print(&String::from_utf8_lossy(&text))?;
         }
     }

@@ -7,6 +7,7 @@ pub mod goal;
 pub mod jobs;
 pub mod kernels;
 pub mod matching;
+pub mod matrix;
 pub mod placement;
 pub mod program;
 pub mod replay;

@@ -51,6 +51,19 @@ impl Tree {
         self.children.len()
     }
 
+    /// \[hops\] Of a shortest route between endpoints: up to the level where they have a switch in common, and down.
+    #[must_use]
+    pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {
+        let (mut one, mut other) = (from.0, to.0);
+        let mut level = 0;
+        while one != other {
+            one /= self.children[level];
+            other /= self.children[level];
+            level += 1;
+        }
+        2 * level as u32
+    }
+
     /// Where a switch stands.
     #[must_use]
     pub fn stand(&self, switch: NodeId) -> Stand {

@@ -33,6 +33,7 @@ pub use ti::datatype_bytes;
 use self::input::Source;
 use super::container;
 use super::goal::Graph;
+use super::matrix::Matrix;
 use super::program::{Event, Program};
 use crate::catalog::{Component, Refusal};
 use crate::units::Picoseconds;
@@ -176,6 +177,14 @@ pub fn open_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<App
 /// When the file cannot be opened, or is a container that cannot be read.
 pub fn open_container(path: &Path) -> Result<Option<container::Reader>, ReadError> {
     trg::open_file(path)
+}
+
+/// The communication matrix of the programs in a container on disk, which is read once for it, block by block.
+///
+/// # Errors
+/// A damaged block, with its place in the file.
+pub fn container_matrix(path: &Path, container: &container::Reader) -> Result<Matrix, ReadError> {
+    trg::matrix(path, container)
 }
 
 fn programs(application: Application, path: &Path) -> Result<Trace, ReadError> {

@@ -12,6 +12,7 @@ use super::{Application, Candidate, GraphTrace, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::collectives::NAMES;
 use crate::trace::container::{self, ContainerError, Content};
+use crate::trace::matrix::Matrix;
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -46,6 +47,10 @@ pub(super) fn open_file(path: &Path) -> Result<Option<container::Reader>, ReadEr
         return Ok(None);
     }
     container::Reader::open(BufReader::new(file)).map(Some).map_err(|error| at(&place, error))
+}
+
+pub(super) fn matrix(path: &Path, container: &container::Reader) -> Result<Matrix, ReadError> {
+    Matrix::of_container(container).map_err(|error| at(&Place::of(path), error))
 }
 
 fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Application, ReadError> {

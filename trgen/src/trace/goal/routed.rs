@@ -139,6 +139,15 @@ impl Routed {
         ReplayReport { tasks, unreceived: remains.unreceived, unfinished: usize::from(!self.hosts.is_done()) }
     }
 
+    /// What the graph sends, message by message: from which node, to which, \[bytes\].
+    pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
+        let nodes = &self.door.nodes;
+        self.hosts.graph().ranks().iter().zip(nodes).flat_map(move |(rank, &from)| {
+            let sends = rank.nodes().iter().filter(|node| node.kind == super::Kind::Send);
+            sends.map(move |node| (from, nodes[node.peer as usize], node.size))
+        })
+    }
+
     /// Operations entered and messages so far.
     #[must_use]
     pub const fn events(&self) -> u64 {

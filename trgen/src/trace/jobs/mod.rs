@@ -23,7 +23,8 @@ pub use scheduler::{SCHEDULERS, Scheduler};
 use allocation::Pool;
 use scheduler::{Occupied, Situation, Waiting};
 
-use super::placement::place;
+use super::matrix::Matrix;
+use super::placement::{self, Distance, Known, place};
 use super::program::Program;
 use super::replay::{Pace, Protocol, Replay, ReplayReport};
 use crate::catalog::Refusal;
@@ -136,6 +137,21 @@ pub struct JobMix {
     running: Vec<Running>,
     records: Vec<JobRecord>,
     scratch: Outbox,
+    /// Known where the placement asks for it.
+    distance: Option<Arc<dyn Distance>>,
+}
+
+/// Distances between the nodes of a job, by their places in its list.
+#[derive(Debug)]
+struct Among<'a> {
+    nodes: &'a [NodeId],
+    whole: &'a dyn Distance,
+}
+
+impl Distance for Among<'_> {
+    fn hops(&self, from: NodeId, to: NodeId) -> u32 {
+        self.whole.hops(self.nodes[from.index()], self.nodes[to.index()])
+    }
 }
 
 /// The nodes of a job, whatever their places in the network: a line.
@@ -164,7 +180,7 @@ impl JobMix {
                 let what = format!("job `{name}` needs {size} nodes, and the network has {nodes}");
                 return Err(Refusal::value(what, format!("use a topology of {size} nodes or more, or fewer tasks")));
             }
-            place(&terms.placement, size, &line(size)?, terms.seed)?;
+            placement::check(&terms.placement, size, &line(size)?, terms.seed)?;
         }
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|&job| jobs[job].arrival);
@@ -179,7 +195,14 @@ impl JobMix {
         let records = jobs.iter().map(record).collect();
         let pool = Pool::new(geometry.clone());
         let (coming, queue, running) = (order.into(), Vec::new(), Vec::new());
-        Ok(Self { jobs, terms, nodes, pool, coming, queue, running, records, scratch: Outbox::new(nodes) })
+        let scratch = Outbox::new(nodes);
+        Ok(Self { jobs, terms, nodes, pool, coming, queue, running, records, scratch, distance: None })
+    }
+
+    /// The same with distances, which placements that look at who talks to whom need. To be called before it begins.
+    #[must_use]
+    pub fn with_distance(self, distance: Arc<dyn Distance>) -> Self {
+        Self { distance: Some(distance), ..self }
     }
 
     /// The jobs, as they were given.
@@ -237,9 +260,12 @@ impl JobMix {
         let Job { program, name, .. } = &self.jobs[job];
         let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
         let refused = |refusal: Refusal| SourceError { what: format!("job `{name}`: {refusal}") };
-        let places = line(size).and_then(|line| place(placement, size, &line, *seed)).map_err(refused)?;
-        let placement: Vec<NodeId> =
-            (0..program.tasks.len()).map(|task| nodes[places[task / tasks_per_node].index()]).collect();
+        let matrix = self.distance.as_ref().map(|_| Matrix::of_program(program).grouped(*tasks_per_node));
+        let among = self.distance.as_ref().map(|whole| Among { nodes: &nodes, whole: &**whole });
+        let known = matrix.as_ref().zip(among.as_ref()).map(|(matrix, among)| Known { matrix, distance: among });
+        let placed = line(size).and_then(|line| place(placement, size, &line, *seed, known)).map_err(refused)?;
+        let node = |task: usize| nodes[placed.nodes[task / tasks_per_node].index()];
+        let placement: Vec<NodeId> = (0..program.tasks.len()).map(node).collect();
         let replay = Replay::new(Program::clone(program), &placement, self.nodes, *pace)
             .map_err(|error| SourceError { what: format!("job `{name}`: {error}") })?;
         self.pool.take(&nodes);

@@ -88,6 +88,8 @@ struct Rendezvous {
 #[derive(Clone, Default, Debug)]
 struct Pair {
     sent: u64,
+    /// \[bytes\] Of those that were sent.
+    bytes: u64,
     seen: u64,
     /// Arrived before an earlier one.
     early: HashMap<u64, Envelope>,
@@ -220,6 +222,12 @@ impl Replay {
             unreceived: self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum(),
             unfinished: self.unfinished,
         }
+    }
+
+    /// What tasks have sent so far, pair by pair in no order: from which node, to which, \[bytes\].
+    pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
+        let node = |task: TaskId| self.tasks[task.index()].node;
+        self.pairs.iter().map(move |(&(from, to), pair)| (node(from), node(to), pair.bytes))
     }
 
     /// Receives that no message has served and messages that no task has received, in words: how many, and the first
@@ -358,6 +366,7 @@ impl Replay {
         let mut underway =
             Underway { from, to: send.to, tag: send.tag, sequence: pair.sent, request, part: Part::Eager };
         pair.sent += 1;
+        pair.bytes = pair.bytes.saturating_add(send.bytes);
         if source == destination {
             self.arrive(&underway, now);
             return false;

@@ -1,4 +1,21 @@
 //! Which node each task runs on.
+//!
+//! Most placements are orders of the nodes. `greedy` and `optimise` look at who talks to whom: they are given the
+//! communication matrix and the distances of the network, whose sum of bytes times hops they keep low.
+//!
+//! # How the model departs from reality, and who could notice
+//! Bytes times hops knows no congestion, no order of messages and no routing: two placements of the same sum may take
+//! different times, and a placement of a lower sum may take longer where its messages share links at the same moment. Who
+//! wants the time has to run it.
+
+mod greedy;
+mod optimise;
+mod partners;
+
+pub use optimise::Descent;
+pub use partners::{Distance, hop_bytes};
+
+use partners::Partners;
 
 use std::path::{Path, PathBuf};
 
@@ -7,6 +24,7 @@ use rand::seq::SliceRandom;
 use crate::catalog::{Component, Parameter, Refusal};
 use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
+use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
 
 const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
@@ -54,25 +72,158 @@ pub const PLACEMENTS: &[Component] = &[
         }],
         source: "",
     },
+    plain(
+        "greedy",
+        "the task with most traffic on the first node; then again and again the task with most bytes to and from those \
+         placed, on the free node with the least sum of bytes x hops; of equals the lowest number",
+        "after Hoefler and Snir, Generic topology mapping strategies for large-scale parallel architectures, ICS 2011",
+    ),
+    Component {
+        name: "optimise",
+        about: "descent on bytes x hops: two tasks, or a task and a free node, change places as long as that helps; a task \
+                with whatever saves most, task after task, of equals with that on the lowest node",
+        parameters: &[
+            Parameter {
+                name: "rounds",
+                about: "over all tasks, at most: optimise:10",
+                range: "1..",
+                default: "until no exchange helps",
+            },
+            Parameter {
+                name: "start",
+                about: "the placement that it begins with, after the rounds if there are any: optimise:10:random",
+                range: "any other placement",
+                default: "greedy",
+            },
+        ],
+        source: "Heider, A computationally simplified pair-exchange algorithm for the quadratic assignment problem, 1972; \
+                 bytes x hops: Agarwal, Sharma, Kale, Topology-aware task mapping for reducing communication contention on \
+                 large parallel machines, IPDPS 2006",
+    },
 ];
 
 /// \[bytes\] The longest file: ten characters for each of 26 million nodes.
 const LONGEST: u64 = 256 << 20;
 
-/// The node of each of `tasks` tasks on a network of this shape, by the placement that `spec` names, such as
-/// `consecutive` or `shift:4`.
-///
-/// # Errors
-/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid where there is none, a file that
-/// does not name distinct nodes enough.
-pub fn place(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, Refusal> {
-    let nodes = geometry.nodes();
+/// What placements may know of an application on a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Who sends how much to whom, of as many tasks as are placed.
+    pub matrix: &'a Matrix,
+    /// Distances between the nodes.
+    pub distance: &'a dyn Distance,
+}
+
+/// Tasks that have been given nodes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Placed {
+    /// The node of each task.
+    pub nodes: Vec<NodeId>,
+    /// What the descent came to, where there was one.
+    pub descent: Option<Descent>,
+}
+
+/// A placement that looks at who talks to whom.
+enum Informed<'a> {
+    Greedy,
+    Optimise { rounds: u64, start: &'a str },
+}
+
+/// The rounds of `optimise` and what it starts from, of its parameters.
+fn optimise_of(parameters: &str) -> Result<Informed<'_>, Refusal> {
+    let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
+    let (rounds, start) = match head.parse() {
+        Ok(rounds) => (rounds, tail.unwrap_or("greedy")),
+        Err(_) => (u64::MAX, parameters),
+    };
+    if rounds == 0 || start.is_empty() || start.split(':').next() == Some("optimise") {
+        let what =
+            format!("`{parameters}` is no number of rounds from 1 on, and nothing that `optimise` can begin with");
+        return Err(Refusal::value(
+            what,
+            "write --placement optimise, optimise:10, optimise:random or optimise:10:random",
+        ));
+    }
+    Ok(Informed::Optimise { rounds, start })
+}
+
+fn informed(spec: &str) -> Result<Option<Informed<'_>>, Refusal> {
+    match spec.split_once(':') {
+        None if spec == "greedy" => Ok(Some(Informed::Greedy)),
+        None if spec == "optimise" => Ok(Some(Informed::Optimise { rounds: u64::MAX, start: "greedy" })),
+        Some(("optimise", parameters)) => optimise_of(parameters).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// True if a placement has to know who talks to whom, and how far nodes are apart.
+#[must_use]
+pub fn looks_at_traffic(spec: &str) -> bool {
+    !matches!(informed(spec), Ok(None))
+}
+
+/// Refuses more tasks than nodes.
+fn fit(tasks: usize, nodes: usize) -> Result<(), Refusal> {
     if tasks > nodes {
         return Err(Refusal::value(
             format!("{tasks} tasks do not fit on {nodes} nodes, one task on each"),
             format!("use a topology of {tasks} nodes or more"),
         ));
     }
+    Ok(())
+}
+
+/// Refuses what [`place`] would refuse, before anything is known of the application.
+///
+/// # Errors
+/// As [`place`].
+pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), Refusal> {
+    fit(tasks, geometry.nodes())?;
+    match informed(spec)? {
+        Some(Informed::Greedy) => Ok(()),
+        Some(Informed::Optimise { start, .. }) => check(start, tasks, geometry, seed),
+        None => ordered(spec, tasks, geometry, seed).map(|_| ()),
+    }
+}
+
+/// The node of each of `tasks` tasks on a network of this shape, by the placement that `spec` names, such as
+/// `consecutive` or `shift:4`.
+///
+/// # Errors
+/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid where there is none, a file that
+/// does not name distinct nodes enough; nothing, or something else, known of the application where the placement asks.
+pub fn place(
+    spec: &str,
+    tasks: usize,
+    geometry: &Geometry,
+    seed: u64,
+    known: Option<Known<'_>>,
+) -> Result<Placed, Refusal> {
+    fit(tasks, geometry.nodes())?;
+    let Some(informed) = informed(spec)? else {
+        return ordered(spec, tasks, geometry, seed).map(|nodes| Placed { nodes, descent: None });
+    };
+    let Known { matrix, distance } = known.filter(|known| known.matrix.tasks() == tasks).ok_or_else(|| {
+        let what = format!("placement `{spec}` looks at who talks to whom, and that is not known of {tasks} tasks");
+        Refusal::value(what, "use a placement that is an order of nodes, such as consecutive")
+    })?;
+    match informed {
+        Informed::Greedy => {
+            let nodes = greedy::greedy(&Partners::new(matrix), geometry.nodes(), distance);
+            Ok(Placed { nodes, descent: None })
+        }
+        Informed::Optimise { rounds, start } => {
+            let start = place(start, tasks, geometry, seed, known)?.nodes;
+            let partners = Partners::new(matrix);
+            let (nodes, descent) = optimise::optimise(&partners, &start, geometry.nodes(), distance, rounds);
+            Ok(Placed { nodes, descent: Some(descent) })
+        }
+    }
+}
+
+/// The nodes of tasks by a placement that is an order of all nodes.
+fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, Refusal> {
+    let nodes = geometry.nodes();
     let (name, parameter) = spec.split_once(':').map_or((spec, None), |(name, parameter)| (name, Some(parameter)));
     let needs = |what: &str, remedy: &str| Err(Refusal::value(format!("placement `{name}` needs {what}"), remedy));
     let mut order: Vec<NodeId> = match (name, parameter) {
@@ -111,10 +262,25 @@ pub fn place(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result
     Ok(order)
 }
 
+/// A placement in two parts: `optimise` and its rounds, if it begins with another one, and that one.
+fn start_of(spec: &str) -> (&str, &str) {
+    match informed(spec) {
+        Ok(Some(Informed::Optimise { start, .. })) if spec.ends_with(start) => spec.split_at(spec.len() - start.len()),
+        _ => ("", spec),
+    }
+}
+
 /// The file that a placement reads, as seen from `folder`.
 #[must_use]
 pub fn file(spec: &str, folder: &Path) -> Option<PathBuf> {
-    spec.strip_prefix("file:").filter(|path| !path.is_empty()).map(|path| folder.join(path))
+    let (_, start) = start_of(spec);
+    start.strip_prefix("file:").filter(|path| !path.is_empty()).map(|path| folder.join(path))
+}
+
+/// The same placement with another file in place of the one that it reads.
+#[must_use]
+pub fn with_file(spec: &str, path: &Path) -> String {
+    format!("{}file:{}", start_of(spec).0, path.display())
 }
 
 /// All nodes of a grid, in an order that its coordinates define.
@@ -198,7 +364,7 @@ mod tests {
     }
 
     fn placed(spec: &str, tasks: usize, sizes: &[u32]) -> Vec<u32> {
-        place(spec, tasks, &grid(sizes), 1).unwrap().into_iter().map(|node| node.0).collect()
+        place(spec, tasks, &grid(sizes), 1, None).unwrap().nodes.into_iter().map(|node| node.0).collect()
     }
 
     #[test]
@@ -214,7 +380,8 @@ mod tests {
             assert_eq!(placed("row", nodes, sizes), placed("consecutive", nodes, sizes));
         }
         assert_eq!(placed("shift:5", 4, &[8]), [5, 6, 7, 0]);
-        assert_ne!(place("random", 64, &grid(&[64]), 1), place("random", 64, &grid(&[64]), 2));
+        let placed_by = |seed| place("random", 64, &grid(&[64]), seed, None).unwrap();
+        assert_ne!(placed_by(1), placed_by(2));
     }
 
     #[test]
@@ -239,7 +406,7 @@ mod tests {
         write("# the far ones\n7, 5\n\n3 # and\n1 0\n");
         assert_eq!(placed(&spec, 4, &[8]), [7, 5, 3, 1]);
         let refused = |tasks: usize, said: &str| {
-            let refusal = place(&spec, tasks, &grid(&[8]), 1).unwrap_err().to_string();
+            let refusal = place(&spec, tasks, &grid(&[8]), 1, None).unwrap_err().to_string();
             assert!(refusal.contains(said), "{refusal}");
         };
         refused(6, "names 5 nodes, and 6 are needed");
@@ -251,15 +418,15 @@ mod tests {
         refused(1, "line 1");
         std::fs::remove_file(&path).unwrap();
         refused(1, "cannot read");
-        assert!(place(&format!("file:{}", folder.path().display()), 1, &grid(&[8]), 1).is_err());
+        assert!(place(&format!("file:{}", folder.path().display()), 1, &grid(&[8]), 1, None).is_err());
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let misfits = [("consecutive", 9), ("shift", 4), ("shift:9", 4), ("shift:x", 4), ("random:3", 4), ("row", 4)];
         for (spec, tasks) in misfits.into_iter().chain([("diagonal", 4), ("shuffle:2", 4), ("file", 4), ("file:", 4)]) {
-            assert!(place(spec, tasks, &grid(&[8]), 1).is_err(), "{spec}");
+            assert!(place(spec, tasks, &grid(&[8]), 1, None).is_err(), "{spec}");
         }
-        assert_eq!(place("consecutiv", 4, &grid(&[8]), 1).unwrap_err().remedy(), "did you mean `consecutive`?");
+        assert_eq!(place("consecutiv", 4, &grid(&[8]), 1, None).unwrap_err().remedy(), "did you mean `consecutive`?");
     }
 }

@@ -1,0 +1,225 @@
+//! Hops of shortest routes between the nodes that send and receive.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use trgen::NodeId;
+use trgen::trace::placement::Distance;
+
+use super::switched::{Plan, Tree};
+use super::{MAX_DIMENSIONS, Port, Topology};
+
+/// Most nodes of a direct network, without dead links, whose distances are kept in a table.
+const TABLE: usize = 8192;
+
+/// \[routers x links\] Most that filling a table may cost: a second for a figure, half a minute for a placement.
+const MOST: [usize; 2] = [1 << 28, 1 << 32];
+
+/// Distances of a network.
+#[derive(Debug)]
+pub struct Distances(Way);
+
+#[derive(Debug)]
+enum Way {
+    /// Of a direct network: hops in each dimension.
+    Offsets(Box<dyn Topology>),
+    /// Of a tree: up to the first common switch, and down.
+    Tree(Tree),
+    Table(Table),
+}
+
+/// Distances as they are asked for, row by row, breadth first.
+#[derive(Debug)]
+struct Table {
+    /// By node that sends and receives: its row.
+    homes: Vec<u32>,
+    /// \[hops\] To the rows' routers and from them: 2 where those are switches.
+    extra: u32,
+    /// By row: its router.
+    routers: Vec<u32>,
+    /// By router, endpoints left out: routers at the other ends of its links.
+    neighbours: Vec<Vec<u32>>,
+    /// \[hops\] By row and row, each computed when it is asked for first.
+    rows: Vec<OnceLock<Box<[u16]>>>,
+}
+
+impl Distances {
+    /// Distances that are going to be asked for once or twice each; `None` where they would take too long.
+    #[must_use]
+    pub fn few(topology: Box<dyn Topology>) -> Option<Self> {
+        Self::new(topology, 0, MOST[0])
+    }
+
+    /// Distances that are going to be asked for again and again; `None` where they would take too long.
+    #[must_use]
+    pub fn many(topology: Box<dyn Topology>) -> Option<Self> {
+        Self::new(topology, TABLE, MOST[1])
+    }
+
+    /// A table that costs at most so much; of direct networks without dead links, if they have at most so many nodes.
+    fn new(topology: Box<dyn Topology>, tabled: usize, most: usize) -> Option<Self> {
+        let whole = topology.faults() == 0;
+        match topology.switched() {
+            None if whole && topology.nodes() > tabled => return Some(Self(Way::Offsets(topology))),
+            Some(switched) if whole => {
+                if let Plan::Tree(tree) = switched.plan() {
+                    return Some(Self(Way::Tree(tree.clone())));
+                }
+            }
+            _ => {}
+        }
+        let table = Table::new(&*topology);
+        let links: usize = table.neighbours.iter().map(Vec::len).sum();
+        let cheap = links.checked_mul(table.routers.len()).is_some_and(|steps| steps <= most);
+        cheap.then_some(Self(Way::Table(table)))
+    }
+}
+
+impl Distance for Distances {
+    fn hops(&self, from: NodeId, to: NodeId) -> u32 {
+        if from == to {
+            return 0;
+        }
+        match &self.0 {
+            Way::Offsets(topology) => {
+                let offsets = topology.offsets(from, to, &mut |_| true);
+                let dimensions = topology.shape().dimensions.min(MAX_DIMENSIONS);
+                offsets[..dimensions].iter().map(|hops| u32::from(hops.unsigned_abs())).sum()
+            }
+            Way::Tree(tree) => tree.hops(from, to),
+            Way::Table(table) => table.hops(from, to),
+        }
+    }
+}
+
+impl Table {
+    fn new(topology: &dyn Topology) -> Self {
+        let (nodes, ends) = (topology.nodes(), topology.endpoints());
+        let ports = topology.shape().ports();
+        let linked = |node: usize| {
+            let ports = (0..ports).map(|port| Port(port as u8));
+            ports.filter_map(move |port| topology.neighbour(NodeId::at(node), port))
+        };
+        let switched = topology.switched();
+        let passes = |node: &NodeId| switched.is_none() || node.index() >= ends;
+        let neighbours = (0..nodes).map(|node| match passes(&NodeId::at(node)) {
+            true => linked(node).filter(passes).map(|node| node.0).collect(),
+            false => Vec::new(),
+        });
+        let (mut routers, mut known) = (Vec::new(), HashMap::new());
+        let homes = (0..ends).map(|node| {
+            let router = switched.map_or(node as u32, |network| network.fabric().home(NodeId::at(node)).0.0);
+            *known.entry(router).or_insert_with(|| {
+                routers.push(router);
+                routers.len() as u32 - 1
+            })
+        });
+        let homes = homes.collect();
+        let rows = routers.iter().map(|_| OnceLock::new()).collect();
+        let extra = if switched.is_some() { 2 } else { 0 };
+        Self { homes, extra, routers, neighbours: neighbours.collect(), rows }
+    }
+
+    fn hops(&self, from: NodeId, to: NodeId) -> u32 {
+        let (from, to) = (self.homes[from.index()] as usize, self.homes[to.index()] as usize);
+        self.extra + u32::from(self.rows[from].get_or_init(|| self.row(from))[to])
+    }
+
+    /// \[hops\] From the router of a row to those of all rows; the most there is where no way leads.
+    fn row(&self, from: usize) -> Box<[u16]> {
+        let mut hops = vec![u16::MAX; self.neighbours.len()];
+        let mut reached = vec![self.routers[from]];
+        hops[self.routers[from] as usize] = 0;
+        let mut next = 0;
+        while let Some(&here) = reached.get(next) {
+            next += 1;
+            let further = hops[here as usize].saturating_add(1);
+            for &there in &self.neighbours[here as usize] {
+                if hops[there as usize] == u16::MAX {
+                    hops[there as usize] = further;
+                    reached.push(there);
+                }
+            }
+        }
+        self.routers.iter().map(|&router| hops[router as usize]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::{Faults, parse, parse_with_faults};
+
+    /// Breadth first over all nodes.
+    fn searched(topology: &dyn Topology, from: usize) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; topology.nodes()];
+        hops[from] = 0;
+        let mut reached = vec![from];
+        let mut next = 0;
+        while let Some(&here) = reached.get(next) {
+            next += 1;
+            for port in 0..topology.shape().ports() {
+                let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8)) else { continue };
+                if hops[there.index()] == u32::MAX {
+                    hops[there.index()] = hops[here] + 1;
+                    reached.push(there.index());
+                }
+            }
+        }
+        hops
+    }
+
+    fn check(topology: &dyn Fn() -> Box<dyn Topology>) {
+        let all = topology();
+        for distances in [Distances::few(topology()), Distances::many(topology())] {
+            let distances = distances.unwrap();
+            for from in 0..all.endpoints() {
+                let expected = searched(&*all, from);
+                for to in 0..all.endpoints() {
+                    let hops = distances.hops(NodeId::at(from), NodeId::at(to));
+                    assert_eq!(hops, expected[to], "{} {from} {to}", all.spec());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_a_search() {
+        for (spec, ways) in [
+            ("torus:4x5", 2),
+            ("torus:5x3", 1),
+            ("mesh:3x4x2", 2),
+            ("twisted:8x4:4", 2),
+            ("hypercube:4", 2),
+            ("circulant:20:1,6", 2),
+            ("midimew:25", 2),
+            ("spidergon:12", 2),
+            ("spinnaker:5x4", 2),
+            ("fattree:3,3", 2),
+            ("thintree:4,2,3", 2),
+            ("slimtree:4,2,3", 2),
+            ("dragonfly:p=2,a=4,h=2", 2),
+            ("hyperx:3x4:2", 2),
+            ("icube:3x4:2", 2),
+            ("rrg:s=12,d=3,p=2", 2),
+        ] {
+            check(&|| parse(spec, ways).unwrap());
+        }
+    }
+
+    #[test]
+    fn dead_links_are_gone_round() {
+        for (spec, one_way) in [("torus:4x4", false), ("torus:4x4", true), ("fattree:3,3", false)] {
+            let faults = Faults { count: 3, one_way, seed: 4 };
+            check(&|| parse_with_faults(spec, 2, &faults).unwrap());
+        }
+    }
+
+    #[test]
+    fn networks_without_a_formula_have_a_limit() {
+        // 1 153 groups of 48 switches with 71 links each: a table would take hours.
+        assert!(Distances::few(parse("torus:64x64x64", 2).unwrap()).is_some());
+        assert!(Distances::many(parse("torus:64x64x64", 2).unwrap()).is_some());
+        assert!(Distances::few(parse("dragonfly:p=1,a=48,h=24", 2).unwrap()).is_none());
+    }
+}

@@ -1,0 +1,58 @@
+//! Task by task, those that talk most to what is placed, as near to it as there is room.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::partners::{Distance, Partners};
+use crate::units::NodeId;
+
+/// The node of each task, among `nodes`, which are at least as many.
+///
+/// It takes time in proportion to nodes times pairs of tasks that talk to each other.
+pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance) -> Vec<NodeId> {
+    let tasks = partners.tasks();
+    let mut places: Vec<Option<NodeId>> = vec![None; tasks];
+    let mut free: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
+    // [bytes] that each task exchanges with those that are placed.
+    let mut near = vec![0_u128; tasks];
+    // Tasks by those bytes; an entry whose bytes are no longer right is passed over.
+    let mut next: BinaryHeap<(u128, Reverse<u32>)> = (0..tasks as u32).map(|task| (0, Reverse(task))).collect();
+    let mut first = (0..tasks as u32).max_by_key(|&task| (partners.traffic(task), Reverse(task)));
+    while let Some(task) = first.take().or_else(|| {
+        let right = |&(bytes, Reverse(task)): &(u128, Reverse<u32>)| {
+            places[task as usize].is_none() && near[task as usize] == bytes
+        };
+        std::iter::from_fn(|| next.pop()).find(right).map(|(_, Reverse(task))| task)
+    }) {
+        let placed: Vec<_> = partners
+            .of(task)
+            .iter()
+            .filter_map(|partner| places[partner.task as usize].map(|there| (partner, there)))
+            .collect();
+        let mut best: Option<(u128, usize)> = None;
+        for (at, &node) in free.iter().enumerate() {
+            let least = best.map_or(u128::MAX, |(cost, _)| cost);
+            let mut cost = 0;
+            for (partner, there) in &placed {
+                cost += partner.cost(node, *there, distance);
+                if cost >= least {
+                    break;
+                }
+            }
+            if cost < least {
+                best = Some((cost, at));
+                if cost == 0 {
+                    break;
+                }
+            }
+        }
+        let Some((_, at)) = best else { break };
+        places[task as usize] = Some(free.remove(at));
+        for partner in partners.of(task).iter().filter(|partner| places[partner.task as usize].is_none()) {
+            let near = &mut near[partner.task as usize];
+            *near += partner.bytes();
+            next.push((*near, Reverse(partner.task)));
+        }
+    }
+    places.into_iter().flatten().collect()
+}
