@@ -1,11 +1,15 @@
-//! Programs on links ten times slower: the table of `docs/validation.md`, to the digit.
+//! Programs on links ten times slower: the tables of `docs/validation.md`, to the digit.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use tests::command::fsin;
 use tests::shared::{aloud, shared_dir};
+use trace_prep::transform;
+use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::formats::{ReadOptions, read};
 
 /// Completion \[s\] of a program of class S on 16 ranks.
 fn completion(trace: &Path, network: &[&str], bandwidth: &str) -> f64 {
@@ -35,20 +39,79 @@ const ROWS: &[Row] = &[
     (TREE, "10Gb/s", "1Gb/s", [4.190, 4.483, 1.002, 7.655, 3.202, 2.256, 3.270]),
 ];
 
-#[test]
-fn slower_links_hurt_as_the_table_says() {
-    let Some(shared) = shared_dir().filter(|shared| shared.join("traces/npb-ti").is_dir()) else {
+/// The calls of collectives between which each program times itself: after the first, before the second.
+const TIMED: [(u64, Option<u64>); 7] =
+    [(6, Some(7)), (1, Some(2)), (1, Some(5)), (6, None), (3, Some(34)), (14, Some(16)), (96, Some(101))];
+
+const TIMED_ROWS: &[Row] = &[
+    (TORUS, "100Gb/s", "10Gb/s", [1.362, 1.615, 1.000, 1.716, 1.785, 1.122, 1.328]),
+    (TORUS, "10Gb/s", "1Gb/s", [3.857, 4.952, 1.001, 5.294, 5.579, 2.140, 3.665]),
+    (TREE, "10Gb/s", "1Gb/s", [4.622, 4.858, 1.001, 6.842, 5.499, 2.326, 4.241]),
+];
+
+/// Other speeds of the links.
+const MORE_TIMED_ROWS: &[Row] = &[
+    (TORUS, "200Gb/s", "20Gb/s", [1.180, 1.317, 1.000, 1.309, 1.384, 1.061, 1.163]),
+    (TORUS, "40Gb/s", "4Gb/s", [1.884, 2.418, 1.000, 2.689, 2.811, 1.303, 1.811]),
+    (TORUS, "1Gb/s", "0.1Gb/s", [8.444, 9.051, 1.010, 9.160, 9.368, 7.849, 8.546]),
+];
+
+/// The traces of the programs, if they are there.
+fn traces() -> Option<[PathBuf; 7]> {
+    let found = shared_dir().map(|shared| shared.join("traces/npb-ti")).filter(|traces| traces.is_dir());
+    if found.is_none() {
         aloud("SKIPPED: no folder `shared` with traces beside the workspace\n");
-        return;
-    };
-    for &(network, fast, slow, expected) in ROWS {
-        let found = PROGRAMS.map(|program| {
-            let trace = shared.join(format!("traces/npb-ti/{program}.S.16.ti.tar.xz"));
-            completion(&trace, network, slow) / completion(&trace, network, fast)
-        });
+    }
+    found.map(|traces| PROGRAMS.map(|program| traces.join(format!("{program}.S.16.ti.tar.xz"))))
+}
+
+/// By how much each program takes longer, with three decimals; EP must take longer by least.
+fn ratios(traces: &[PathBuf; 7], rows: &[Row]) {
+    for &(network, fast, slow, expected) in rows {
+        let found = traces.each_ref().map(|trace| completion(trace, network, slow) / completion(trace, network, fast));
         let rounded = found.map(|ratio| (ratio * 1000.0).round() / 1000.0);
         assert_eq!(rounded, expected, "{network:?} {fast}");
         // What hardly communicates suffers least.
         assert!(found.iter().all(|&ratio| ratio >= found[2]), "{found:?}");
     }
+}
+
+#[test]
+fn slower_links_hurt_as_the_table_says() {
+    if let Some(traces) = traces() {
+        ratios(&traces, ROWS);
+    }
+}
+
+/// The sections that NPB times: in them IS suffers most on the torus, at any speed, and EP least.
+fn timed_sections_suffer(rows: &[Row]) {
+    let Some(traces) = traces() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut timed = traces.clone();
+    for (path, (after, before)) in timed.iter_mut().zip(TIMED) {
+        let program = read(path, &ReadOptions::default()).unwrap().program;
+        let section = transform::between(program, Some(after), before).unwrap();
+        *path = folder.path().join(path.file_name().unwrap()).with_extension("trg");
+        let origin = "timed section".to_owned();
+        let header =
+            Header { content: Content::Programs, tasks: 16, origin, collectives: Vec::new(), notes: Vec::new() };
+        let mut writer = Writer::new(File::create(path).unwrap(), &header).unwrap();
+        writer.program(&section).unwrap();
+        writer.finish().unwrap();
+    }
+    ratios(&timed, rows);
+    for (_, fast, _, expected) in rows.iter().filter(|row| row.0 == TORUS) {
+        assert!(expected.iter().all(|&ratio| ratio <= expected[4]), "{fast}");
+    }
+}
+
+#[test]
+fn slower_links_hurt_is_most_while_it_times_itself() {
+    timed_sections_suffer(TIMED_ROWS);
+}
+
+#[test]
+#[ignore = "a minute: more speeds"]
+fn slower_links_hurt_is_most_at_any_speed() {
+    timed_sections_suffer(MORE_TIMED_ROWS);
 }

@@ -152,6 +152,47 @@ fn the_matrix_counts_messages_and_bytes_of_every_pair() {
     assert_eq!((&facts["tasks"], &facts["point_to_point_bytes"]), (&serde_json::json!(5), &serde_json::json!(96)));
 }
 
+/// Two tasks with four calls of barrier (0 to 3); a message crosses call 1, one crosses call 2, three cross none.
+const TIMED: &str = "0 init\n1 init\n0 compute 5\n0 barrier\n0 send 1 1 10 6\n0 isend 1 2 20 6\n0 barrier\n0 compute 15\n\
+                     0 send 1 3 30 6\n0 wait 0 1 2\n0 isend 1 3 30 6\n0 barrier\n0 compute 25\n0 wait 0 1 3\n0 send 1 3 50 6\n\
+                     0 barrier\n0 finalize\n\
+                     1 barrier\n1 recv 0 1 10 6\n1 barrier\n1 compute 35\n1 recv 0 2 20 6\n1 recv 0 3 30 6\n1 barrier\n\
+                     1 recv 0 3 30 6\n1 recv 0 3 50 6\n1 compute 45\n1 barrier\n1 finalize\n";
+
+#[test]
+fn a_timed_section_lies_between_calls_of_collectives() {
+    let desk = Desk::new();
+    desk.write("t.ti", TIMED);
+    // Bytes of the program's own messages, and what is computed.
+    let section = |calls: &str| {
+        desk.succeeds(&format!("slice -q t.ti --between {calls} -o s.trg"));
+        desk.succeeds("check -q s.trg");
+        let events = desk.trace("s.trg").program.tasks.into_iter().flatten();
+        events.fold((Vec::new(), 0), |(mut bytes, mut picoseconds), event| {
+            match event {
+                Event::Send(send) | Event::Isend(send, _) if !send.tag.is_collective() => bytes.push(send.bytes),
+                Event::Compute(time) => picoseconds += time.0,
+                _ => {}
+            }
+            (bytes, picoseconds)
+        })
+    };
+    // At 5 flops per nanosecond.
+    assert_eq!(section("0..1"), (vec![10], 0));
+    assert_eq!(section("1..2"), (vec![30], (3 + 7) * 1000));
+    assert_eq!(section("2..3"), (vec![50], (5 + 9) * 1000));
+    assert_eq!(section("0..2"), (vec![10, 20, 30], (3 + 7) * 1000));
+    assert_eq!(section("..1"), (vec![10], 1000));
+    assert_eq!(section("1.."), (vec![30, 30, 50], (3 + 5 + 7 + 9) * 1000));
+    for (words, expected) in
+        [("1..4", "makes 4 calls"), ("2..1", "does not come after"), ("..", "3..34"), ("x..1", "`x..1`")]
+    {
+        let (status, _, err) = desk.run(&format!("slice -q t.ti --between {words} -o out"));
+        assert_eq!(status, 2, "{words}: {err}");
+        assert!(err.contains(expected), "{words}: {err}");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_exit_2_with_a_remedy_and_leaves_no_file() {
     let desk = Desk::new();

@@ -91,6 +91,17 @@ pub(super) fn command() -> Command {
                         .help("Tasks FIRST to END - 1, renumbered from 0"),
                 )
                 .arg(
+                    Arg::new("between")
+                        .long("between")
+                        .value_name("FIRST..LAST")
+                        .help("What comes after collective call FIRST of all tasks and before call LAST, from 0")
+                        .long_help(
+                            "What every task does after call FIRST of a collective of all tasks and before call LAST, \
+                             numbered from 0: the timed section of a benchmark, for one. `3..` goes up to the end, `..34` \
+                             starts at the beginning.",
+                        ),
+                )
+                .arg(
                     Arg::new("events")
                         .long("events")
                         .value_name("N")

@@ -12,7 +12,6 @@ use trgen::trace::container::Writer;
 use trgen::trace::formats::Trace;
 use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
-use trgen::trace::program::Program;
 
 use super::input::{self, load, load_file};
 use super::meter::Meter;
@@ -23,13 +22,13 @@ use super::{Complaint, Exit, print};
 fn change(
     matches: &ArgMatches,
     command: &str,
-    change: impl FnOnce(Program) -> Result<Program, Complaint>,
+    change: impl FnOnce(&mut Trace) -> Result<(), Complaint>,
 ) -> Result<Exit, Complaint> {
     let path = input::file(matches, "output")?;
     let loaded = load(matches)?;
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
-    trace.program = change(std::mem::take(&mut trace.program))?;
+    change(&mut trace)?;
     let origin = format!("{command} of {}", trace.format);
     store_program(&path, &header(&trace, &origin), &trace.program, quiet)?;
     Ok(Exit::Done)
@@ -38,18 +37,18 @@ fn change(
 pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
     let tasks = range(matches)?;
-    change(matches, "scale", |mut program| {
+    change(matches, "scale", |trace| {
         match tasks {
             Some((first, end)) if factor("bytes") == 1.0 => {
-                transform::speed(&mut program, first, end, factor("compute"))?;
+                transform::speed(&mut trace.program, first, end, factor("compute"))?;
             }
             Some(_) => {
                 let what = "--bytes with --tasks: a message has the same size on both sides";
                 return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
             }
-            None => transform::scale(&mut program, factor("compute"), factor("bytes"))?,
+            None => transform::scale(&mut trace.program, factor("compute"), factor("bytes"))?,
         }
-        Ok(program)
+        Ok(())
     })
 }
 
@@ -61,20 +60,49 @@ fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
     parsed.map(Some).ok_or_else(bad)
 }
 
+/// The calls of collectives that `--between FIRST..LAST` gives; either may be left out.
+#[expect(clippy::type_complexity, reason = "a pair of what may be left out, if it is given")]
+fn calls(matches: &ArgMatches) -> Result<Option<(Option<u64>, Option<u64>)>, Complaint> {
+    let Some(text) = matches.get_one::<String>("between") else { return Ok(None) };
+    let bad = || {
+        let what = format!("--between `{text}` names no calls of collectives");
+        Complaint::new(Exit::Usage, what, "write --between 3..34, 3.. up to the end, or ..34 from the beginning")
+    };
+    let (after, before) = text.split_once("..").ok_or_else(bad)?;
+    let call = |text: &str| match text {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| bad()),
+    };
+    match (call(after)?, call(before)?) {
+        (None, None) => Err(bad()),
+        both => Ok(Some(both)),
+    }
+}
+
 pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let events = matches.get_one::<usize>("events").copied();
     let range = range(matches)?;
-    if events.is_none() && range.is_none() {
-        return Err(Complaint::new(Exit::Usage, "nothing to cut by", "give --tasks 0..8, --events 1000, or both"));
+    let calls = calls(matches)?;
+    if events.is_none() && range.is_none() && calls.is_none() {
+        let remedy = "give --tasks 0..8, --between 3..34, --events 1000, or several";
+        return Err(Complaint::new(Exit::Usage, "nothing to cut by", remedy));
     }
-    change(matches, "slice", |mut program| {
+    change(matches, "slice", |trace| {
+        let mut program = std::mem::take(&mut trace.program);
+        // Calls of collectives are those of all tasks.
+        if let Some((after, before)) = calls {
+            program = transform::between(program, after, before)?;
+        }
         if let Some((first, end)) = range {
             program = transform::tasks(program, first, end)?;
         }
         if let Some(events) = events {
             program = transform::prefix(program, events)?;
         }
-        Ok(program)
+        trace.program = program;
+        // How many of the calls are left is not known.
+        trace.collectives.clear();
+        Ok(())
     })
 }
 
@@ -95,9 +123,10 @@ pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let spec = matches.get_one::<String>("permutation").cloned().unwrap_or_default();
-    change(matches, "remap", |program| {
-        let numbers = transform::permutation(&spec, program.tasks.len())?;
-        Ok(transform::remap(program, &numbers))
+    change(matches, "remap", |trace| {
+        let numbers = transform::permutation(&spec, trace.program.tasks.len())?;
+        trace.program = transform::remap(std::mem::take(&mut trace.program), &numbers);
+        Ok(())
     })
 }
 

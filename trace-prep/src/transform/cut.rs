@@ -49,26 +49,105 @@ pub fn tasks(program: Program, first: usize, end: usize) -> Result<Program, Tran
 ///
 /// # Errors
 /// Receives with wildcards, whose messages are not known.
-pub fn prefix(mut program: Program, count: usize) -> Result<Program, TransformError> {
+pub fn prefix(program: Program, count: usize) -> Result<Program, TransformError> {
+    window(program, |events| 0..count.min(events.len()))
+}
+
+/// What every task does after call `after` of a collective on the world communicator and before call `before`, numbered
+/// from 0 in the order of calls, without messages of which only one end is there: a timed section, for one. `None` is the
+/// beginning, or the end.
+///
+/// # Errors
+/// Receives with wildcards, whose messages are not known; calls that the program does not make, or in the wrong order.
+pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Result<Program, TransformError> {
+    let calls = program.tasks.iter().flatten().filter_map(call).max().map_or(0, |last| last + 1);
+    if [after, before].into_iter().flatten().any(|call| call >= calls) {
+        return refuse(
+            format!("the program makes {calls} calls of collectives on the world communicator"),
+            "number them from 0; `trace-prep info` counts the calls of each kind by all tasks together",
+        );
+    }
+    if let (Some(after), Some(before)) = (after, before)
+        && after >= before
+    {
+        return refuse(format!("call {before} does not come after call {after}"), "write FIRST..LAST, as in 3..34");
+    }
+    window(program, |events| {
+        let begin = after.map_or(0, |after| end_of_call(events, after));
+        let is_reached = |event: &Event| before.is_some_and(|before| call(event).is_some_and(|call| call >= before));
+        begin..events.iter().position(is_reached).unwrap_or(events.len()).max(begin)
+    })
+}
+
+/// The number of the collective on the world communicator that an event is part of.
+fn call(event: &Event) -> Option<u64> {
+    let tag = match event {
+        Event::Send(send) | Event::Isend(send, _) => send.tag,
+        Event::Recv(receive) | Event::Irecv(receive, _) => match receive.tag {
+            TagFilter::Exactly(tag) => tag,
+            TagFilter::AnyIn(_) => return None,
+        },
+        _ => return None,
+    };
+    if tag.context == Tag::COLLECTIVE { u64::try_from(tag.label).ok() } else { None }
+}
+
+/// The position behind the last event of a collective and of those before it, waits included.
+fn end_of_call(events: &[Event], last: u64) -> usize {
+    let mut begun: HashSet<Request> = HashSet::new();
+    let mut end = 0;
+    for (position, event) in events.iter().enumerate() {
+        let is_part = call(event).is_some_and(|call| call <= last);
+        let is_waited_for = match event {
+            Event::Isend(_, request) | Event::Irecv(_, request) => {
+                begun.remove(request);
+                if is_part {
+                    begun.insert(*request);
+                }
+                false
+            }
+            Event::Wait(request) => begun.remove(request),
+            Event::WaitAll(requests) | Event::WaitAny(requests) => {
+                requests.iter().any(|request| begun.contains(request))
+            }
+            _ => false,
+        };
+        if is_part || is_waited_for {
+            end = position + 1;
+        }
+    }
+    end
+}
+
+/// Of every task the events in the range that `part` gives, without messages of which only one end is there.
+fn window(mut program: Program, part: impl Fn(&[Event]) -> std::ops::Range<usize>) -> Result<Program, TransformError> {
     if program.tasks.iter().flatten().any(is_wildcard) {
         return refuse("a receive with a wildcard: which message served it is not known", "slice by tasks");
     }
-    let mut balance: HashMap<(TaskId, TaskId, Tag), [u64; 2]> = HashMap::new();
-    for (task, events) in program.tasks.iter_mut().enumerate() {
-        events.truncate(count);
-        for event in events.iter() {
+    let parts: Vec<_> = program.tasks.iter().map(|events| part(events)).collect();
+    // By pair and tag: how many of its messages begin or end before the parts of sender and receiver, and up to their ends.
+    let mut ends: HashMap<(TaskId, TaskId, Tag), [[u64; 2]; 2]> = HashMap::new();
+    for (task, (events, part)) in program.tasks.iter().zip(&parts).enumerate() {
+        for (position, event) in events.iter().enumerate().take(part.end) {
             if let Some((pair, side)) = end_of_message(TaskId::at(task), event) {
-                balance.entry(pair).or_default()[side] += 1;
+                let [before, within] = &mut ends.entry(pair).or_default()[side];
+                *before += u64::from(position < part.start);
+                *within += 1;
             }
         }
     }
     let mut seen: HashMap<(TaskId, TaskId, Tag), [u64; 2]> = HashMap::new();
-    for (task, events) in program.tasks.iter_mut().enumerate() {
+    for (task, (events, part)) in program.tasks.iter_mut().zip(parts).enumerate() {
+        let mut position = 0..;
         events.retain(|event| {
-            let Some((pair, side)) = end_of_message(TaskId::at(task), event) else { return true };
+            let is_inside = position.next().is_some_and(|position| part.contains(&position));
+            let Some((pair, side)) = end_of_message(TaskId::at(task), event) else { return is_inside };
             let number = &mut seen.entry(pair).or_default()[side];
             *number += 1;
-            balance.get(&pair).is_some_and(|[sent, received]| *number <= *sent.min(received))
+            let both = ends.get(&pair).is_some_and(|[sent, received]| {
+                *number > sent[0].max(received[0]) && *number <= sent[1].min(received[1])
+            });
+            is_inside && both
         });
         drop_void_waits(events);
     }

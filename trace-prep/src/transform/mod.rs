@@ -3,7 +3,7 @@
 mod cut;
 mod rename;
 
-pub use cut::{prefix, tasks};
+pub use cut::{between, prefix, tasks};
 pub use rename::{merge, permutation, remap};
 
 use trgen::Picoseconds;

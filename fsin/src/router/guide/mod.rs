@@ -1,10 +1,10 @@
 //! How packets find their way through a network of switches.
 //!
-//! In a direct network a packet carries the hops that it has to go in each dimension. Here it carries its destination and
-//! two words of state, and the switch where it stands knows the ways. A **way** is a port, the virtual channels that the
-//! packet may take there, and how many hops it would have to go. Of the ways of the first tier that have an open channel
-//! one is taken: that with fewest packets ahead, drawn among equals; in trees any, drawn, as in the original. Ways of later tiers are for packets that find no
-//! other: the escape channel.
+//! In a direct network a packet carries the hops that it has to go in each dimension. Here it carries its destination
+//! and two words of state, and the switch where it stands knows the ways. A **way** is a port, the virtual channels
+//! that the packet may take there, and how many hops it would have to go. Of the ways of the first tier that have an
+//! open channel one is taken: that with fewest packets ahead, drawn among equals; in trees any, drawn, as in the
+//! original. Ways of later tiers are for packets that find no other: the escape channel.
 //!
 //! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
 //! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience.

@@ -7,8 +7,9 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project names each request of an array, `a;b;`, by its handle instead. Times are in microseconds; what passes between two calls is the program's computing. The last number in a file's name
-//! is its rank. Communicators are followed through splits and duplicates, so that a collective is one of its members.
+//! The recorder of this project names each request of an array, `a;b;`, by its handle instead. Times are in
+//! microseconds; what passes between two calls is the program's computing. The last number in a file's name is its
+//! rank. Communicators are followed through splits and duplicates, so that a collective is one of its members.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Source or tag -1 is any, peer -2 is nobody (as Open MPI has it; MPICH has its own numbers for them).
