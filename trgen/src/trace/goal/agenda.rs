@@ -1,14 +1,15 @@
 //! The queue of everything that is to happen, in order of time and number.
 //!
-//! Nearly always what enters is not earlier than what was taken out last. So entries lie in **buckets** by the highest
-//! hexadecimal digit in which their time differs from the last one taken, and by what that digit is (a radix heap; Ahuja,
-//! Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the Shortest Path Problem*, J. ACM 1990): entering is one push, and an
-//! entry moves to a nearer bucket at most once for each digit. A bucket keeps the order in which entries came, which is that
-//! of their numbers but for the few that enter a second time. What does enter at an earlier time (on a CPU that is behind
-//! others of its host) goes into a heap of its own.
+//! Nearly always what enters is not earlier than what was taken out last, and not much later: a CPU is free again after
+//! some thousand units of time. Entries of the near future therefore lie on a wheel ([`Wheel`]), and move to it from a
+//! radix heap ([`Far`]) when their time comes near. What does enter at an earlier time (on a CPU that is behind others of
+//! its host) goes into a heap of its own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use super::far::Far;
+use super::wheel::{Wheel, block_of};
 
 /// What is in the agenda.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,47 +30,21 @@ pub(super) struct Entry {
     pub(super) item: Item,
 }
 
-/// Bits of a digit of a time.
-const BITS: u32 = 4;
-/// Digits of a time.
-const DIGITS: usize = 16;
-/// Values of a digit.
-const VALUES: usize = 1 << BITS;
-
 /// Everything that is to happen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Agenda {
     /// Root operations: their time is zero, their number their position. All of them come before anything else.
     roots: Vec<(u32, u32)>,
     roots_taken: usize,
     /// Time of what was taken last from below.
     now: u64,
-    /// Of this time, by number, from `current_taken` on.
+    /// What is left of a run of this time, by number, from `current_taken` on. As long as something is, the wheel has
+    /// nothing of this time.
     current: Vec<Entry>,
     current_taken: usize,
-    /// Buckets, by digit and its value: times that differ from `now` in this digit and in none above it.
-    later: Vec<Vec<Entry>>,
-    /// Which buckets of each digit hold something, by value.
-    filled: [u16; DIGITS],
-    /// Which digits have such buckets.
-    digits: u16,
+    near: Wheel,
+    far: Far,
     earlier: BinaryHeap<Reverse<Entry>>,
-}
-
-impl Default for Agenda {
-    fn default() -> Self {
-        Self {
-            roots: Vec::new(),
-            roots_taken: 0,
-            now: 0,
-            current: Vec::new(),
-            current_taken: 0,
-            later: vec![Vec::new(); DIGITS * VALUES],
-            filled: [0; DIGITS],
-            digits: 0,
-            earlier: BinaryHeap::new(),
-        }
-    }
 }
 
 impl Agenda {
@@ -79,24 +54,19 @@ impl Agenda {
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
-        match entry.time.cmp(&self.now) {
-            std::cmp::Ordering::Greater => self.put(entry),
-            std::cmp::Ordering::Equal => self.put_now(entry),
-            std::cmp::Ordering::Less => self.earlier.push(Reverse(entry)),
+        if entry.time < self.now {
+            self.earlier.push(Reverse(entry));
+        } else if entry.time == self.now && self.current_taken < self.current.len() {
+            self.push_now(entry);
+        } else if self.near.reaches(entry.time) {
+            self.near.push(entry);
+        } else {
+            self.far.push(entry);
         }
     }
 
-    /// Into the bucket of a later time.
-    fn put(&mut self, entry: Entry) {
-        let digit = (entry.time ^ self.now).ilog2() / BITS;
-        let value = (entry.time >> (digit * BITS)) as usize % VALUES;
-        let digit = digit as usize;
-        self.digits |= 1 << digit;
-        self.filled[digit] |= 1 << value;
-        self.later[digit * VALUES + value].push(entry);
-    }
-
-    fn put_now(&mut self, entry: Entry) {
+    /// Among those that are left of a run of the present time.
+    fn push_now(&mut self, entry: Entry) {
         if self.current.last().is_some_and(|last| last.number > entry.number) {
             let place = self.current[self.current_taken..].partition_point(|other| other.number < entry.number);
             self.current.insert(self.current_taken + place, entry);
@@ -116,17 +86,7 @@ impl Agenda {
         if self.current_taken < self.current.len() {
             return Some(self.now);
         }
-        let (digit, value) = self.first_bucket()?;
-        self.later[digit * VALUES + value].iter().map(|entry| entry.time).min()
-    }
-
-    /// Digit and value of the bucket of the times that come next.
-    fn first_bucket(&self) -> Option<(usize, usize)> {
-        if self.digits == 0 {
-            return None;
-        }
-        let digit = self.digits.trailing_zeros() as usize;
-        Some((digit, self.filled[digit].trailing_zeros() as usize))
+        self.near.next_time().or_else(|| self.far.next_time())
     }
 
     pub(super) fn pop(&mut self) -> Option<Entry> {
@@ -138,42 +98,28 @@ impl Agenda {
         if let Some(Reverse(entry)) = self.earlier.pop() {
             return Some(entry);
         }
-        if self.current_taken == self.current.len() {
-            self.advance()?;
+        if let Some(&entry) = self.current.get(self.current_taken) {
+            self.current_taken += 1;
+            return Some(entry);
         }
-        let entry = self.current[self.current_taken];
-        self.current_taken += 1;
+        if !self.near.is_due() {
+            self.turn()?;
+        }
+        self.current.clear();
+        let entry = self.near.take(&mut self.current)?;
+        // If there is a run, it is the first of it.
+        self.current_taken = usize::from(!self.current.is_empty());
+        self.now = entry.time;
         Some(entry)
     }
 
-    /// Goes on to the next time at which there is something; nothing is left of the present one.
-    fn advance(&mut self) -> Option<()> {
-        self.current.clear();
-        self.current_taken = 0;
-        let (digit, value) = self.first_bucket()?;
-        self.filled[digit] &= !(1 << value);
-        if self.filled[digit] == 0 {
-            self.digits &= !(1 << digit);
-        }
-        let place = digit * VALUES + value;
-        if digit == 0 {
-            // All of one time. The room is kept.
-            std::mem::swap(&mut self.current, &mut self.later[place]);
-            self.now = self.current.first()?.time;
-        } else {
-            let mut bucket = std::mem::take(&mut self.later[place]);
-            self.now = bucket.iter().map(|entry| entry.time).min()?;
-            for entry in bucket.drain(..) {
-                if entry.time == self.now {
-                    self.current.push(entry);
-                } else {
-                    self.put(entry);
-                }
-            }
-            self.later[place] = bucket;
-        }
-        if !self.current.is_sorted_by_key(|entry| entry.number) {
-            self.current.sort_unstable_by_key(|entry| entry.number);
+    /// Goes on to the next block in which there is something.
+    fn turn(&mut self) -> Option<()> {
+        while !self.near.is_due() {
+            let block = if self.near.is_empty() { block_of(self.far.next_time()?) } else { self.near.block() + 1 };
+            self.near.turn(block);
+            let near = &mut self.near;
+            self.far.take_until(near.last_block(), &mut |entry| near.push(entry));
         }
         Some(())
     }

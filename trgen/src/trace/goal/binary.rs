@@ -100,14 +100,15 @@ fn read_rank(section: &[u8], offset: usize, cpu: u8, nic: u8) -> Result<Rank, Bi
         return Err(fault(offset, what));
     };
     let edges: Vec<u32> = section[appendix..].chunks_exact(4).filter_map(|word| u32_at(word, 0)).collect();
-    let mut rank = Rank { nodes: Vec::with_capacity(nodes), edges };
+    let mut rank = Rank { nodes: Vec::with_capacity(nodes), edges, ..Rank::default() };
     let (mut total, mut waits) = (0_u64, 0_u64);
     for number in 0..nodes {
         let place = begin + number * NODE;
-        let node = read_node(&section[place..place + NODE], cpu, nic, total).map_err(|what| fault(at(place), what))?;
-        total += u64::from(node.on_finish) + u64::from(node.on_start);
+        let node = read_node(&section[place..place + NODE], cpu, nic, total);
+        let (node, on_start) = node.map_err(|what| fault(at(place), what))?;
+        total += u64::from(node.on_finish) + u64::from(on_start);
         waits += u64::from(node.waits_for);
-        rank.nodes.push(node);
+        rank.push(node, on_start);
     }
     let expected = 4 * total;
     let found = (section.len() - appendix) as u64;
@@ -150,7 +151,8 @@ fn check_edges(rank: &Rank, waits: u64, appendix: usize) -> Result<(), BinaryErr
     Ok(())
 }
 
-fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<Node, String> {
+/// An operation, and how many wait for its start.
+fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32), String> {
     let word = |position| u32_at(bytes, position).unwrap_or_default();
     let size = u64_at(bytes, 9).unwrap_or_default();
     let kind = match bytes[4] {
@@ -176,7 +178,8 @@ fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<Node, Strin
             wanted.0, wanted.1
         ));
     }
-    Ok(Node { size, peer: word(5), tag: word(17), waits_for: word(0), first, on_finish, on_start, kind, cpu, nic })
+    let (peer, tag, waits_for) = (word(5), word(17), word(0));
+    Ok((Node { size, peer, tag, waits_for, first, on_finish, on_start: 0, kind, cpu, nic }, on_start))
 }
 
 /// Writes a graph.
@@ -216,7 +219,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
             put(21, &[node.cpu, node.nic]);
             put(23, &node.on_finish.to_le_bytes());
             put(27, &node.first.to_le_bytes());
-            put(31, &node.on_start.to_le_bytes());
+            put(31, &rank.starts(node).to_le_bytes());
             put(35, &(node.first + node.on_finish).to_le_bytes());
             out.write_all(&bytes)?;
         }

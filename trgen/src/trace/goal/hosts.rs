@@ -414,8 +414,10 @@ impl Hosts {
     }
 
     fn release_started(&mut self, host: u32, operation: &Node) {
-        let first = operation.first + operation.on_finish;
-        self.release(host, first, operation.on_start);
+        if operation.on_start > 0 {
+            let starts = self.graph.ranks[host as usize].starts(operation);
+            self.release(host, operation.first + operation.on_finish, starts);
+        }
     }
 
     fn release_finished(&mut self, host: u32, operation: &Node) {
@@ -424,7 +426,7 @@ impl Hosts {
 
     /// One thing less to wait for, for `count` dependents from edge `first` on.
     fn release(&mut self, host: u32, first: u32, count: u32) {
-        let Rank { nodes, edges } = &mut self.graph.ranks[host as usize];
+        let Rank { nodes, edges, .. } = &mut self.graph.ranks[host as usize];
         for &dependent in &edges[first as usize..][..count as usize] {
             let left = &mut nodes[dependent as usize].waits_for;
             *left -= 1;

@@ -14,14 +14,17 @@ mod agenda;
 pub mod binary;
 pub mod chain;
 mod check;
+mod far;
 pub mod hosts;
 pub mod ideal;
+mod lanes;
 mod order;
 pub mod patterns;
 mod pending;
 pub mod routed;
 pub mod text;
 mod waiting;
+mod wheel;
 
 pub use check::GraphError;
 
@@ -45,8 +48,9 @@ pub enum Kind {
     Calc = 3,
 }
 
-/// One operation of a rank.
+/// One operation of a rank: half a line of the cache, since that is where the time of an execution goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(32))]
 pub struct Node {
     /// \[bytes\] of a message, \[time units\] of a calculation (ns by convention).
     pub size: u64,
@@ -60,8 +64,8 @@ pub struct Node {
     first: u32,
     /// Operations that wait for this one to finish; they come first in the edges.
     on_finish: u32,
-    /// Operations that wait for this one to start; they come after those.
-    on_start: u32,
+    /// Operations that wait for this one to start; they come after those. If [`MANY`], their number is in [`Rank::many`].
+    on_start: u8,
     /// What it does.
     pub kind: Kind,
     /// CPU of its host that it runs on.
@@ -70,12 +74,19 @@ pub struct Node {
     pub nic: u8,
 }
 
+const _: () = assert!(size_of::<Node>() == 32);
+
+/// What [`Node::on_start`] says of so many operations or more.
+const MANY: u8 = u8::MAX;
+
 /// One rank's operations, in the order of the file, and what depends on what.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rank {
     nodes: Vec<Node>,
     /// Dependents, node by node: those of its finish, then those of its start, each in the order of the statements.
     edges: Vec<u32>,
+    /// By [`Node::first`], which ascends: the operations that wait for the start of a node, where they are many.
+    many: Vec<(u32, u32)>,
 }
 
 /// An application as a graph. Dependencies never form a circle, and name operations that exist.
@@ -128,7 +139,25 @@ impl Rank {
     #[must_use]
     pub fn on_start(&self, node: &Node) -> &[u32] {
         let first = node.first as usize + node.on_finish as usize;
-        &self.edges[first..first + node.on_start as usize]
+        &self.edges[first..first + self.starts(node) as usize]
+    }
+
+    /// How many operations wait for `node` to start.
+    fn starts(&self, node: &Node) -> u32 {
+        if node.on_start < MANY {
+            return u32::from(node.on_start);
+        }
+        let place = self.many.partition_point(|&(first, _)| first < node.first);
+        self.many.get(place).map_or(0, |&(_, count)| count)
+    }
+
+    /// Adds the operation that comes next, for whose start `on_start` others wait.
+    fn push(&mut self, node: Node, on_start: u32) {
+        let few = u8::try_from(on_start).ok().filter(|&few| few < MANY);
+        if few.is_none() {
+            self.many.push((node.first, on_start));
+        }
+        self.nodes.push(Node { on_start: few.unwrap_or(MANY), ..node });
     }
 }
 
@@ -303,20 +332,22 @@ impl RankBuilder {
     /// # Errors
     /// Dependencies that form a circle.
     pub fn build(mut self) -> Result<Rank, GraphError> {
+        let mut starts = vec![0_u32; self.nodes.len()];
         for &(dependent, other, after) in &self.stated {
             self.nodes[dependent as usize].waits_for += 1;
             match after {
                 After::Finish => self.nodes[other as usize].on_finish += 1,
-                After::Start => self.nodes[other as usize].on_start += 1,
+                After::Start => starts[other as usize] += 1,
             }
         }
         let mut total = 0;
+        let mut rank = Rank { nodes: Vec::with_capacity(self.nodes.len()), ..Rank::default() };
         // Where the next dependent of each node goes, by kind.
         let mut next: Vec<[u32; 2]> = Vec::with_capacity(self.nodes.len());
-        for node in &mut self.nodes {
-            node.first = total;
+        for (node, on_start) in self.nodes.into_iter().zip(starts) {
             next.push([total, total + node.on_finish]);
-            total += node.on_finish + node.on_start;
+            rank.push(Node { first: total, ..node }, on_start);
+            total += node.on_finish + on_start;
         }
         let mut edges = vec![0; self.stated.len()];
         for (dependent, other, after) in self.stated {
@@ -324,7 +355,7 @@ impl RankBuilder {
             edges[*slot as usize] = dependent;
             *slot += 1;
         }
-        let rank = Rank { nodes: self.nodes, edges };
+        rank.edges = edges;
         check::acyclic(&rank)?;
         Ok(rank)
     }

@@ -1,20 +1,19 @@
 //! Posted receives that wait for a message, or messages that wait for a receive: who comes first among those that match.
 //!
-//! Entries stay in the order in which they came. Usually the first one matches, and looking through the list finds it at
-//! once. A list through which a search had to walk is **indexed** by source and tag until it is empty again, so that a
-//! thousand receives posted in another order than that of their messages cost no thousand looks each. Entries and searches
-//! with a wildcard walk the list.
+//! Entries form a **list** in the order in which they came. Usually the first one matches, and looking through the list
+//! finds it at once. When a search has had to walk through a list, its entries are dealt out to **[lanes](Lanes)**, and
+//! stay so: the messages of a neighbour that is far ahead are not walked through for those of another, nor do a thousand
+//! receives posted in another order than that of their messages cost a thousand looks each. What comes or asks with a
+//! wildcard needs the order of all: they become a list again.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use super::lanes::Lanes;
 use crate::trace::goal::ANY;
 
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// Entries that a search walks past before the list is indexed.
-const WALK: u32 = 16;
+/// Entries that a search walks past before they are dealt out to lanes.
+pub(super) const WALK: usize = 16;
 
 /// One receive or message.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +31,6 @@ impl Entry {
         self.peer == ANY || self.tag == ANY
     }
 
-    fn key(self) -> u64 {
-        u64::from(self.peer) << 32 | u64::from(self.tag)
-    }
-
     fn matches(self, peer: u32, tag: u32) -> bool {
         agree(self.peer, peer) && agree(self.tag, tag)
     }
@@ -45,47 +40,22 @@ fn agree(wanted: u32, given: u32) -> bool {
     wanted == given || wanted == ANY || given == ANY
 }
 
+/// An entry of the list.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     entry: Entry,
     before: u32,
     /// The next entry; of a vacant slot, the next vacant one.
     after: u32,
-    /// The next entry of the same source and tag; where the list is indexed.
-    same: u32,
-}
-
-/// A multiplication spreads the few bits in which sources and tags differ.
-#[derive(Clone, Copy, Default, Debug)]
-struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        let mixed = (self.0 ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ mixed >> 32;
-    }
 }
 
 /// How a search ended that found nothing.
-enum Walk {
+pub(super) enum NotFound {
     /// There is no such entry.
     Ended,
     /// It would have to go on.
     Long,
 }
-
-/// First and last entry of each source and tag.
-type Index = HashMap<u64, (u32, u32), BuildHasherDefault<Mix>>;
 
 /// Entries in the order in which they came.
 #[derive(Clone, Debug)]
@@ -96,12 +66,13 @@ pub(super) struct Pending {
     vacant: u32,
     count: u32,
     wild: u32,
-    index: Option<Box<Index>>,
+    /// Where all entries are, if they are not in the list. There are no wildcards among them.
+    lanes: Option<Box<Lanes>>,
 }
 
 impl Default for Pending {
     fn default() -> Self {
-        Self { slots: Vec::new(), first: NONE, last: NONE, vacant: NONE, count: 0, wild: 0, index: None }
+        Self { slots: Vec::new(), first: NONE, last: NONE, vacant: NONE, count: 0, wild: 0, lanes: None }
     }
 }
 
@@ -113,12 +84,23 @@ impl Pending {
 
     /// The one that came first.
     pub(super) fn front(&self) -> Option<Entry> {
-        self.slots.get(self.first as usize).map(|slot| slot.entry)
+        match &self.lanes {
+            None => self.slots.get(self.first as usize).map(|slot| slot.entry),
+            Some(lanes) => lanes.front(),
+        }
     }
 
     /// Adds an entry.
     pub(super) fn push(&mut self, entry: Entry) {
-        let slot = Slot { entry, before: self.last, after: NONE, same: NONE };
+        if let Some(lanes) = &mut self.lanes {
+            if !entry.is_wild() && !lanes.is_exhausted() {
+                self.count += 1;
+                lanes.push(entry);
+                return;
+            }
+            self.gather();
+        }
+        let slot = Slot { entry, before: self.last, after: NONE };
         let place = if self.vacant == NONE {
             self.slots.push(slot);
             self.slots.len() as u32 - 1
@@ -133,37 +115,39 @@ impl Pending {
         }
         self.last = place;
         self.count += 1;
-        if entry.is_wild() {
-            self.wild += 1;
-            // What came before a wildcard and what came after it would have to be told apart.
-            self.index = None;
-        } else if self.index.is_some() {
-            self.enter(place);
-        }
+        self.wild += u32::from(entry.is_wild());
     }
 
     /// Takes the first entry that matches.
     pub(super) fn take(&mut self, peer: u32, tag: u32) -> Option<Entry> {
+        if self.count == 0 {
+            return None;
+        }
         let wild = peer == ANY || tag == ANY;
-        if self.index.is_none() {
-            let place = self.walk(peer, tag, if wild || self.wild > 0 { u32::MAX } else { WALK });
-            match place {
+        if wild && self.lanes.is_some() {
+            self.gather();
+        }
+        if self.lanes.is_none() {
+            match self.walk(peer, tag, if wild || self.wild > 0 { usize::MAX } else { WALK }) {
                 Ok(place) => return Some(self.remove(place)),
-                Err(Walk::Ended) => return None,
-                Err(Walk::Long) => self.build(),
+                Err(NotFound::Ended) => return None,
+                Err(NotFound::Long) => self.deal(false),
             }
         }
-        let place = match &self.index {
-            Some(index) if !wild => index.get(&Entry { peer, tag, node: 0 }.key())?.0,
-            _ => self.walk(peer, tag, u32::MAX).ok()?,
+        let node = match self.lanes.as_mut()?.take(peer, tag) {
+            Err(NotFound::Long) => {
+                self.deal(true);
+                self.lanes.as_mut()?.take(peer, tag)
+            }
+            found => found,
         };
-        // The first that matches is the first of its own source and tag.
-        self.leave(place);
-        Some(self.remove(place))
+        let node = node.ok()?;
+        self.count -= 1;
+        Some(Entry { peer, tag, node })
     }
 
-    /// The first entry that matches, if it is among the first `most`.
-    fn walk(&self, peer: u32, tag: u32, most: u32) -> Result<u32, Walk> {
+    /// The first entry of the list that matches, if it is among the first `most`.
+    fn walk(&self, peer: u32, tag: u32, most: usize) -> Result<u32, NotFound> {
         let mut place = self.first;
         let mut left = most;
         while place != NONE {
@@ -172,27 +156,17 @@ impl Pending {
                 return Ok(place);
             }
             if left == 0 {
-                return Err(Walk::Long);
+                return Err(NotFound::Long);
             }
             left -= 1;
             place = slot.after;
         }
-        Err(Walk::Ended)
+        Err(NotFound::Ended)
     }
 
-    /// The entry that is first of its source and tag leaves the index.
-    fn leave(&mut self, place: u32) {
-        let slot = self.slots[place as usize];
-        let Some(index) = &mut self.index else { return };
-        if slot.same == NONE {
-            index.remove(&slot.entry.key());
-        } else if let Some(ends) = index.get_mut(&slot.entry.key()) {
-            ends.0 = slot.same;
-        }
-    }
-
+    /// Takes an entry out of the list.
     fn remove(&mut self, place: u32) -> Entry {
-        let Slot { entry, before, after, .. } = self.slots[place as usize];
+        let Slot { before, after, .. } = self.slots[place as usize];
         match before {
             NONE => self.first = after,
             before => self.slots[before as usize].after = after,
@@ -201,35 +175,32 @@ impl Pending {
             NONE => self.last = before,
             after => self.slots[after as usize].before = before,
         }
-        self.slots[place as usize].after = self.vacant;
-        self.vacant = place;
+        let slot = &mut self.slots[place as usize];
+        let entry = slot.entry;
+        slot.after = std::mem::replace(&mut self.vacant, place);
         self.count -= 1;
         self.wild -= u32::from(entry.is_wild());
-        if self.count == 0 {
-            self.index = None;
-        }
         entry
     }
 
-    fn build(&mut self) {
-        self.index = Some(Box::default());
+    /// Deals all entries out to lanes.
+    fn deal(&mut self, by_tag: bool) {
+        self.gather();
+        let mut lanes = Lanes::new(by_tag);
         let mut place = self.first;
         while place != NONE {
-            self.slots[place as usize].same = NONE;
-            self.enter(place);
-            place = self.slots[place as usize].after;
+            let slot = &self.slots[place as usize];
+            lanes.push(slot.entry);
+            place = slot.after;
         }
+        *self = Self { lanes: Some(Box::new(lanes)), count: self.count, ..Self::default() };
     }
 
-    /// The entry that is last of its source and tag goes into the index.
-    fn enter(&mut self, place: u32) {
-        let Some(index) = &mut self.index else { return };
-        let key = self.slots[place as usize].entry.key();
-        let ends = index.entry(key).or_insert((place, place));
-        if ends.1 != place {
-            self.slots[ends.1 as usize].same = place;
-            ends.1 = place;
-        }
+    /// Makes the lanes a list again.
+    fn gather(&mut self) {
+        let Some(lanes) = self.lanes.take() else { return };
+        self.count = 0;
+        lanes.into_entries().for_each(|entry| self.push(entry));
     }
 }
 
@@ -247,8 +218,10 @@ mod tests {
     }
 
     fn steps() -> impl Strategy<Value = Vec<(bool, u32, u32)>> {
-        (any::<bool>(), any::<bool>(), 1..40_u32).prop_flat_map(|(wild, wild_search, among)| {
-            let step = (any::<bool>(), name(wild, among), name(wild, among), name(wild_search, among));
+        // Few sources with many tags have long lanes, many sources with few tags many.
+        let among = (1..40_u32, 1..40_u32);
+        (any::<bool>(), any::<bool>(), among).prop_flat_map(|(wild, wild_search, (peers, tags))| {
+            let step = (any::<bool>(), name(wild, peers), name(wild, tags), name(wild_search, peers));
             proptest::collection::vec(step, 0..400).prop_map(|steps| {
                 let step = |(push, peer, tag, search)| (push, if push { peer } else { search }, tag);
                 steps.into_iter().map(step).collect()

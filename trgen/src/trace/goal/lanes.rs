@@ -1,0 +1,147 @@
+//! Entries that wait, in lanes: one for each source, or one for each source and tag.
+//!
+//! The messages of one source usually come in the order in which they are asked for, whatever their tags are and however
+//! far another source is ahead. A **lane for each source** therefore has what is looked for at its front; its entries lie
+//! side by side in memory, so that a lane of thousands is filled and emptied line by line. Where a search has had to walk
+//! along such a lane, there are **lanes for each source and tag** from then on, in which the first entry is the one.
+//!
+//! Lanes are found in a small table by multiplying and looking on from there. A lane has its first entry in itself, since
+//! most of those with a tag hold one at a time. Lanes that have become empty stay where they are, since their source
+//! usually sends again; when half of the table is in use, those that hold something move to a new one.
+
+use std::collections::VecDeque;
+
+use super::pending::{Entry, NotFound, WALK};
+
+/// What waits in a lane.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// How many came into any lane before it.
+    number: u32,
+    tag: u32,
+    node: u32,
+}
+
+/// The entries of one source, or of one source and tag.
+#[derive(Clone, Debug)]
+struct Lane {
+    peer: u32,
+    /// That of all entries; 0 in a lane for all tags.
+    tag: u32,
+    first: Option<Waiting>,
+    /// Those after the first.
+    others: VecDeque<Waiting>,
+}
+
+/// Places of a table when it is new.
+const FEWEST: usize = 4;
+
+/// Lanes; there are no wildcards in them.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    /// True if there are lanes for each tag.
+    by_tag: bool,
+    /// A power of two, of which at most half are in use.
+    table: Vec<Option<Lane>>,
+    used: usize,
+    /// The number of the next entry.
+    next: u32,
+}
+
+impl Lanes {
+    /// Without entries.
+    pub(super) fn new(by_tag: bool) -> Self {
+        Self { by_tag, table: vec![None; FEWEST], used: 0, next: 0 }
+    }
+
+    /// True if there are no more numbers for entries.
+    pub(super) const fn is_exhausted(&self) -> bool {
+        self.next == u32::MAX
+    }
+
+    /// Adds an entry to its lane.
+    pub(super) fn push(&mut self, entry: Entry) {
+        let Entry { peer, tag, node } = entry;
+        let waiting = Waiting { number: self.next, tag, node };
+        self.next += 1;
+        let place = self.place(peer, tag);
+        match &mut self.table[place] {
+            Some(lane) if lane.first.is_some() => lane.others.push_back(waiting),
+            Some(lane) => lane.first = Some(waiting),
+            None => {
+                let tag = if self.by_tag { tag } else { 0 };
+                self.open(Lane { peer, tag, first: Some(waiting), others: VecDeque::new() });
+            }
+        }
+    }
+
+    /// Takes the first entry of a source and tag: its operation.
+    pub(super) fn take(&mut self, peer: u32, tag: u32) -> Result<u32, NotFound> {
+        let place = self.place(peer, tag);
+        let Some(lane) = &mut self.table[place] else { return Err(NotFound::Ended) };
+        let Some(first) = lane.first else { return Err(NotFound::Ended) };
+        if first.tag == tag {
+            lane.first = lane.others.pop_front();
+            return Ok(first.node);
+        }
+        let found = lane.others.iter().take(WALK).position(|waiting| waiting.tag == tag);
+        match found.and_then(|found| lane.others.remove(found)) {
+            Some(found) => Ok(found.node),
+            None if lane.others.len() > WALK => Err(NotFound::Long),
+            None => Err(NotFound::Ended),
+        }
+    }
+
+    /// The entry that came first.
+    pub(super) fn front(&self) -> Option<Entry> {
+        let held = self.table.iter().flatten().filter_map(|lane| Some((lane.peer, lane.first?)));
+        let (peer, Waiting { tag, node, .. }) = held.min_by_key(|(_, first)| first.number)?;
+        Some(Entry { peer, tag, node })
+    }
+
+    /// All entries, in the order in which they came.
+    pub(super) fn into_entries(self) -> impl Iterator<Item = Entry> {
+        let mut all = Vec::new();
+        for Lane { peer, first, others, .. } in self.table.into_iter().flatten() {
+            let entries = first.into_iter().chain(others);
+            all.extend(entries.map(|Waiting { number, tag, node }| (number, Entry { peer, tag, node })));
+        }
+        all.sort_unstable_by_key(|&(number, _)| number);
+        all.into_iter().map(|(_, entry)| entry)
+    }
+
+    /// Where the lane of a source and tag is, or would be.
+    fn place(&self, peer: u32, tag: u32) -> usize {
+        let tag = if self.by_tag { tag } else { 0 };
+        let mask = self.table.len() - 1;
+        let key = u64::from(peer) << 32 | u64::from(tag);
+        // A multiplication spreads the few bits in which sources and tags differ.
+        let mut place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
+        while self.table[place].as_ref().is_some_and(|lane| lane.peer != peer || lane.tag != tag) {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    /// Puts a lane into the table, which has none of its source and tag.
+    fn open(&mut self, lane: Lane) {
+        if self.used >= self.table.len() / 2 {
+            self.renew();
+        }
+        self.used += 1;
+        let place = self.place(lane.peer, lane.tag);
+        self.table[place] = Some(lane);
+    }
+
+    /// Forgets empty lanes, and makes room for as many more as there are others.
+    fn renew(&mut self) {
+        let all = std::mem::take(&mut self.table).into_iter().flatten();
+        let held: Vec<Lane> = all.filter(|lane| lane.first.is_some()).collect();
+        self.used = held.len();
+        self.table = vec![None; (4 * self.used).next_power_of_two().max(FEWEST)];
+        for lane in held {
+            let place = self.place(lane.peer, lane.tag);
+            self.table[place] = Some(lane);
+        }
+    }
+}
