@@ -1,0 +1,177 @@
+//! Settings: defaults, files, environment, flags, and what is said of them.
+
+use std::fs;
+
+use fsin::experiment::{KEYS, Kind};
+use tests::command::{fsin, run};
+
+use super::{QUICK, done, folder, json, text};
+
+#[test]
+fn defaults_then_file_then_environment_then_flags() {
+    let folder = folder();
+    fs::write(folder.path().join("e.toml"), "vcs = 4\nqueue = 5\nlbr = 1\nphit-bytes = 8\n").unwrap();
+    let output = fsin(folder.path())
+        .args(["config", "e.toml", "--queue", "7"])
+        .env("FSIN_VCS", "6")
+        .env("FSIN_QUEUE", "9")
+        .env("FSIN_PHIT_BYTES", "2")
+        .output()
+        .unwrap();
+    let config: toml::Table = text(&output).parse().unwrap();
+    for (key, value, who) in [
+        ("queue", 7, "flag over environment and file"),
+        ("vcs", 6, "environment over file"),
+        ("phit-bytes", 2, "environment over file, dashes as underscores"),
+        ("lbr", 1, "file over default"),
+        ("packet", 16, "default"),
+    ] {
+        assert_eq!(config[key].as_integer(), Some(value), "{who}");
+    }
+}
+
+#[test]
+fn a_misspelt_variable_is_noticed_and_a_foreign_one_is_not() {
+    let folder = folder();
+    let output =
+        fsin(folder.path()).args(["run", "--cycles", "10"]).env("FSIN_LAOD", "1").env("FSIN_HOME", "/").output();
+    let stderr = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(stderr.contains("FSIN_LAOD") && stderr.contains("`load`") && !stderr.contains("HOME"), "{stderr}");
+}
+
+#[test]
+fn a_switch_can_be_set_by_file_and_environment() {
+    let folder = folder();
+    let line = ["run", "--kernel", "bintree", "--topology", "torus:4x4", "--max-cycles", "50", "-q"];
+    let strict = |variable: &str| fsin(folder.path()).args(line).env("FSIN_STRICT", variable).output().unwrap();
+    assert_eq!(strict("true").status.code(), Some(3));
+    assert_eq!(strict("false").status.code(), Some(0));
+    fs::write(folder.path().join("e.toml"), "strict = true\n").unwrap();
+    assert_eq!(fsin(folder.path()).args(line).arg("e.toml").output().unwrap().status.code(), Some(3));
+}
+
+#[test]
+fn the_effective_experiment_runs_again_to_the_same_digest() {
+    let folder = folder();
+    fs::write(folder.path().join("pair.trc"), "c 0 100\ns 0 1 5 256\nr 0 1 5 256\n").unwrap();
+    for arguments in [
+        "--topology torus:4x4 --warmup 500 --samples 3 --sample-size 500 --load 0.45 --routing bubble:shortest",
+        "--topology mesh:3x5 --cycles 700 --traffic hotspot(0.2,3) --seed 99 --source open",
+        "--topology torus:3x3x3 --kernel all-to-all:tasks=27,bytes=300 --placement random --seed 5",
+        "--topology torus:4 --trace pair.trc --placement shift:2 --bandwidth 1Gb/s --recv-order src-dst",
+    ] {
+        let first = json(folder.path(), &format!("run {arguments}"));
+        let config = text(&run(folder.path(), &format!("config {arguments}")));
+        // Somewhere else: paths must not depend on the folder.
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("e.toml"), &config).unwrap();
+        let second = json(elsewhere.path(), "run e.toml");
+        assert_eq!(first["digest"], second["digest"], "{arguments}");
+        assert_eq!(first["cycles"], second["cycles"], "{arguments}");
+        let again = text(&run(elsewhere.path(), "config e.toml"));
+        assert_eq!(again, config, "the effective experiment is its own effective experiment");
+    }
+}
+
+#[test]
+fn what_has_no_effect_in_a_file_or_the_environment_is_said() {
+    let folder = folder();
+    fs::write(folder.path().join("e.toml"), "kernel = 'bintree'\ntopology = 'torus:4x4'\nwarmup = 10\n").unwrap();
+    let output = fsin(folder.path()).args(["run", "e.toml"]).env("FSIN_LOAD", "0.2").output().unwrap();
+    done(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("e.toml sets `warmup`, which has no effect"), "{stderr}");
+    assert!(stderr.contains("FSIN_LOAD has no effect"), "{stderr}");
+    assert!(!stderr.contains("topology"), "{stderr}");
+}
+
+#[test]
+fn verbose_says_who_set_what_and_when_measuring_began() {
+    let folder = folder();
+    let output = fsin(folder.path()).args(QUICK.split_whitespace()).args(["-v"]).env("FSIN_VCS", "2").output().unwrap();
+    done(&output);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    for line in ["topology = torus:4x4, set by --topology", "vcs = 2, set by FSIN_VCS", "measuring: "] {
+        assert!(stderr.contains(line), "{line}: {stderr}");
+    }
+}
+
+/// The flags that scripts use, and their defaults.
+const FLAGS: &[(&str, &str)] = &[
+    ("topology", "torus:8x8"),
+    ("ways", "2"),
+    ("vcs", "3"),
+    ("routing", "bubble:smart"),
+    ("order", "dim"),
+    ("packet", "16"),
+    ("phit-bytes", "4"),
+    ("queue", "4"),
+    ("injection-queue", "8"),
+    ("injectors", "1"),
+    ("injection", "shortest"),
+    ("inject", "parallel"),
+    ("consumption", "multiple"),
+    ("arbitration", "rr"),
+    ("bubble", "2"),
+    ("lbr", "0"),
+    ("in-transit-priority", "0"),
+    ("source", "throttled"),
+    ("traffic", "uniform"),
+    ("temporal", "bernoulli"),
+    ("size", "constant"),
+    ("load", "0.3"),
+    ("warmup", "5000"),
+    ("samples", "10"),
+    ("sample-size", "2000"),
+    ("cycles", ""),
+    ("trace", ""),
+    ("kernel", ""),
+    ("placement", "consecutive"),
+    ("bandwidth", "10Gb/s"),
+    ("compute", "1"),
+    ("flop-rate", "5Gflop/s"),
+    ("engine", "fast"),
+    ("threads", "1"),
+    ("seed", "1"),
+];
+
+#[test]
+fn help_shows_every_flag_with_its_default() {
+    let folder = folder();
+    for (verb, flag) in [("run", "--help"), ("run", "-h"), ("config", "--help")] {
+        let help = text(&run(folder.path(), &format!("{verb} {flag}")));
+        // Help wraps: compared without regard to lines.
+        let words: Vec<&str> = help.split_whitespace().collect();
+        let entry = |name: &str| {
+            let start = words.iter().position(|word| *word == format!("--{name}"))?;
+            let length = words[start + 1..].iter().position(|word| word.starts_with("--"));
+            Some(words[start..length.map_or(words.len(), |length| start + 1 + length)].join(" "))
+        };
+        for &(name, default) in FLAGS {
+            let shown = entry(name).unwrap_or_else(|| panic!("{verb} {flag} lacks --{name}"));
+            if !default.is_empty() {
+                assert!(shown.contains(&format!("[{default}]")), "{shown}");
+            }
+        }
+        for heading in ["Network:", "Traffic:", "Run control:", "Output:", "Diagnostics:"] {
+            assert!(help.lines().any(|line| line == heading), "{verb} {flag} lacks {heading}");
+        }
+        for key in KEYS {
+            let shown = entry(key.name).unwrap_or_else(|| panic!("{verb} {flag} lacks --{}", key.name));
+            assert!(key.kind == Kind::Switch || shown.contains(key.metavar), "{shown}");
+            assert!(key.unit.is_empty() || shown.contains(&format!("({})", key.unit)), "{shown}");
+            assert!(key.unit.is_empty() || !key.about.contains(key.unit), "the unit is said twice: {shown}");
+        }
+    }
+    let help = text(&run(folder.path(), "run --help"));
+    assert!(help.contains("FSIN_PHIT_BYTES") && help.contains("Exit status"));
+    assert!(text(&run(folder.path(), "--version")).starts_with("fsin "));
+}
+
+#[test]
+fn the_table_of_keys_has_the_defaults_that_scripts_rely_on() {
+    for &(name, default) in FLAGS {
+        let key = fsin::experiment::key(name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(key.default.unwrap_or(""), default, "{name}");
+    }
+}

@@ -1,0 +1,131 @@
+//! What goes to stdout and stderr, signals, limits.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use tests::command::{fsin, run};
+
+use super::{figures, folder, json};
+
+#[test]
+fn quiet_means_nothing_on_stderr() {
+    let folder = folder();
+    let warned = "run --cycles 100 --topology torus:4x4 --traffic transpose";
+    let output = run(folder.path(), warned);
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("warning: 4 of 16 nodes"));
+    let output = run(folder.path(), &format!("{warned} -q --format json"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let figures = figures(&output);
+    assert_eq!(figures["silent_nodes"], 4);
+    assert!(figures["warnings"][0].as_str().unwrap().starts_with("4 of 16 nodes"), "the warning stays in the results");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = folder();
+    for line in ["run --cycles 100 --format json", "run --cycles 100", "list kernels", "explain uniform", "config"] {
+        let mut command = fsin(folder.path());
+        command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{line}");
+    }
+}
+
+/// Waits until a process handles interrupts, and a little more, so that it is in the midst of its work.
+#[cfg(unix)]
+fn await_handler(process: u32) {
+    const SIGINT: u64 = 1 << 1;
+    let status = format!("/proc/{process}/status");
+    let handles = || {
+        let text = fs::read_to_string(&status).ok()?;
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim().to_owned();
+        Some(u64::from_str_radix(&mask, 16).ok()? & SIGINT != 0)
+    };
+    let asked = Instant::now();
+    // Where the system does not tell, two seconds are ample.
+    let patience = Duration::from_secs(if handles().is_some() { 30 } else { 2 });
+    while handles() != Some(true) && asked.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_prints_what_it_has() {
+    let folder = folder();
+    for line in [
+        "run --cycles 1000000000 --topology torus:4x4 --format json -o results",
+        "run --kernel all-to-all:tasks=16,bytes=1073741824 --topology torus:4x4 --format json",
+        "run --engine reference --samples 1000000 --topology torus:4x4 --format json",
+    ] {
+        let mut command = fsin(folder.path());
+        command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        await_handler(child.id());
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let asked = Instant::now();
+        let mut stdout = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(asked.elapsed() < Duration::from_secs(20), "{line}");
+        assert_eq!(output.status.code(), Some(130), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures: Map<String, Value> = serde_json::from_slice(&stdout).unwrap();
+        assert_eq!(figures["complete"], false, "{line}");
+        assert!(figures["cycles"].is_u64(), "{line}");
+        assert_eq!(figures["completion_cycles"], Value::Null, "{line}");
+    }
+    let kept: Value = serde_json::from_slice(&fs::read(folder.path().join("results/result.json")).unwrap()).unwrap();
+    assert_eq!(kept["complete"], false);
+}
+
+#[test]
+fn a_limit_of_cycles_is_a_failure_only_if_asked() {
+    let folder = folder();
+    let line = "run --kernel all-to-all:tasks=16,bytes=65536 --topology torus:4x4 --format json --max-cycles 100";
+    for (strict, status) in [("", 0), (" --strict", 3)] {
+        let output = run(folder.path(), &format!("{line}{strict}"));
+        assert_eq!(output.status.code(), Some(status));
+        let figures = figures(&output);
+        assert_eq!(figures["complete"], false);
+        assert_eq!(figures["cycles"], 100);
+        assert_eq!(figures["completion_cycles"], Value::Null);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("limit of 100 cycles"));
+    }
+    let roomy = json(folder.path(), "run --kernel bintree --topology torus:4x4 --max-cycles 1000000 --strict");
+    assert_eq!(roomy["complete"], true);
+}
+
+#[test]
+fn a_network_beyond_the_memory_is_refused() {
+    let folder = folder();
+    if !Path::new("/proc/meminfo").exists() {
+        return;
+    }
+    let output = run(folder.path(), "run --topology torus:32767x32767 --vcs 32");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.starts_with("error: --topology torus:32767x32767: 1073676289 nodes need at least "), "{stderr}");
+    assert!(stderr.contains("  help: use at most "), "{stderr}");
+}
+
+#[test]
+fn colour_is_as_asked() {
+    let folder = folder();
+    for (arguments, coloured) in
+        [("run --load -1", false), ("run --load -1 --color always", true), ("--color=always run --load -1", true)]
+    {
+        let output = run(folder.path(), arguments);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(stderr.contains("\u{1b}["), coloured, "{arguments}: {stderr:?}");
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
