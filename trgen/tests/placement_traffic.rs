@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::cmp::Ordering;
+
 use proptest::prelude::*;
 use trgen::trace::goal::{Graph, Operation, RankBuilder};
 use trgen::trace::kernels;
@@ -129,16 +131,15 @@ fn greedy_by_definition(matrix: &Matrix, nodes: usize, distance: &dyn Distance) 
 fn cases() -> impl Strategy<Value = (Table, Matrix)> {
     let hops = prop::collection::vec(prop::collection::vec(1..6_u32, 7), 7);
     let messages = prop::collection::vec((0..6_u32, 0..6_u32, 0..50_u64), 0..20);
-    (hops, any::<bool>(), messages).prop_map(|(mut hops, alike, messages)| {
-        for node in 0..7 {
-            hops[node][node] = 0;
-            if alike {
-                for other in 0..node {
-                    hops[other][node] = hops[node][other];
-                }
-            }
-        }
-        (Table(hops), Matrix::of_program(&program(6, &messages)))
+    (hops, any::<bool>(), messages).prop_map(|(drawn, alike, messages)| {
+        // Alike in both directions, or not.
+        let hops = |from: usize, to: usize| match from.cmp(&to) {
+            Ordering::Equal => 0,
+            Ordering::Less if alike => drawn[to][from],
+            _ => drawn[from][to],
+        };
+        let table = (0..7).map(|from| (0..7).map(|to| hops(from, to)).collect()).collect();
+        (Table(table), Matrix::of_program(&program(6, &messages)))
     })
 }
 

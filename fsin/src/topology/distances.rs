@@ -174,10 +174,9 @@ mod tests {
         for distances in [Distances::few(topology()), Distances::many(topology())] {
             let distances = distances.unwrap();
             for from in 0..all.endpoints() {
-                let expected = searched(&*all, from);
-                for to in 0..all.endpoints() {
+                for (to, expected) in searched(&*all, from).into_iter().enumerate().take(all.endpoints()) {
                     let hops = distances.hops(NodeId::at(from), NodeId::at(to));
-                    assert_eq!(hops, expected[to], "{} {from} {to}", all.spec());
+                    assert_eq!(hops, expected, "{} {from} {to}", all.spec());
                 }
             }
         }
