@@ -48,9 +48,9 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    /// Puts in an operation of time zero, before anything else; its number is how many came before it.
-    pub(super) fn push_root(&mut self, host: u32, node: u32) {
-        self.roots.push((host, node));
+    /// With these operations, by host and node, of time zero, before anything else; their numbers are their positions.
+    pub(super) fn new(roots: Vec<(u32, u32)>) -> Self {
+        Self { roots, ..Self::default() }
     }
 
     pub(super) fn push(&mut self, entry: Entry) {
@@ -89,6 +89,8 @@ impl Agenda {
         self.near.next_time().or_else(|| self.far.next_time())
     }
 
+    // In one place, for every event.
+    #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Entry> {
         if let Some(&(host, node)) = self.roots.get(self.roots_taken) {
             let number = self.roots_taken as u64;

@@ -158,21 +158,16 @@ impl Remains {
 impl Hosts {
     /// Hosts at time zero, with the root operations of each ready.
     #[must_use]
-    pub fn new(graph: Graph, params: HostParams) -> Self {
+    pub fn new(mut graph: Graph, params: HostParams) -> Self {
         let count = graph.ranks().len();
         let (cpu, nic) = graph.highest_resources();
         let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
         let resources = Resources { cpus, nics, free: vec![0; count * (cpus + 2 * nics)] };
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
-        let mut agenda = Agenda::default();
-        let mut next_number = 0;
-        for (host, rank) in (0..).zip(graph.ranks()) {
-            let nodes = (0..).zip(rank.nodes()).filter(|(_, operation)| operation.waits_for == 0);
-            let mut roots: Vec<(Kind, u32)> = nodes.map(|(node, operation)| (operation.kind, node)).collect();
-            roots.sort_by_key(|&(kind, _)| kind);
-            next_number += roots.len() as u64;
-            roots.into_iter().for_each(|(_, node)| agenda.push_root(host, node));
-        }
+        // Their numbers are their positions.
+        let roots = std::mem::take(&mut graph.roots);
+        let next_number = roots.len() as u64;
+        let agenda = Agenda::new(roots);
         Self {
             hosts: vec![Host::default(); count],
             graph,

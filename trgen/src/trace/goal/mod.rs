@@ -93,6 +93,10 @@ pub struct Rank {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Graph {
     ranks: Vec<Rank>,
+    /// Rank and number of the operations that wait for nothing: rank by rank, sends first, then receives, then calculations.
+    roots: Vec<(u32, u32)>,
+    /// Highest number of a CPU and of a network interface.
+    highest: (u8, u8),
 }
 
 /// Counts of a graph.
@@ -168,15 +172,23 @@ impl Graph {
     /// A peer that is no rank.
     pub fn new(ranks: Vec<Rank>) -> Result<Self, GraphError> {
         let count = ranks.len();
+        let mut roots = Vec::new();
+        let (mut cpu, mut nic) = (0, 0);
         for (rank, operations) in ranks.iter().enumerate() {
+            let first = roots.len();
             for (node, operation) in operations.nodes.iter().enumerate() {
                 let any = operation.kind == Kind::Recv && operation.peer == ANY;
                 if operation.kind != Kind::Calc && !any && operation.peer as usize >= count {
                     return Err(GraphError::Peer { rank, node, peer: operation.peer, ranks: count });
                 }
+                (cpu, nic) = (operation.cpu.max(cpu), operation.nic.max(nic));
+                if operation.waits_for == 0 {
+                    roots.push((rank as u32, node as u32));
+                }
             }
+            roots[first..].sort_by_key(|&(_, node)| operations.nodes[node as usize].kind);
         }
-        Ok(Self { ranks })
+        Ok(Self { ranks, roots, highest: (cpu, nic) })
     }
 
     /// Its ranks.
@@ -220,9 +232,8 @@ impl Graph {
 
     /// Highest number of a CPU and of a network interface that any operation names.
     #[must_use]
-    pub fn highest_resources(&self) -> (u8, u8) {
-        let nodes = self.ranks.iter().flat_map(|rank| &rank.nodes);
-        nodes.fold((0, 0), |(cpu, nic), node| (cpu.max(node.cpu), nic.max(node.nic)))
+    pub const fn highest_resources(&self) -> (u8, u8) {
+        self.highest
     }
 }
 
