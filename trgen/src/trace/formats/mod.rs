@@ -243,8 +243,8 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
 }
 
 fn nothing_found(source: &Source<'_>) -> ReadError {
-    let formats: Vec<String> = FORMATS.iter().map(|format| format!("{} ({})", format.name, format.about)).collect();
-    let known = format!("known formats: {}", formats.join("; "));
+    let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let known = format!("known formats: {}; `fsin list formats` describes them", formats.join(", "));
     let fault = match source.only_entry() {
         _ if source.entries().iter().any(|entry| entry.magic.starts_with(b"\x03BOTF2")) => Fault::Structure {
             what: "holds an OTF2 archive, which is read as the text that its own tool prints".to_owned(),
