@@ -1,12 +1,13 @@
 //! What is to happen in the near future: a wheel with a slot for each unit of time.
 //!
-//! The wheel holds the block of 4096 units that is the present one, and the three that follow. A CPU is free again after
-//! some thousand units, and a message arrives after some thousand, so that nearly everything goes straight to its slot:
-//! entering is one write, and what comes next is found by the bits that are set, in 64 words of 64 slots for each block.
-//! A single entry of a slot lies in a **store** whose places are used again, the last left first: the few hundred that are
-//! under way stay in the nearest cache, whatever slots they are in. Several entries of a slot, thousands where ranks work
-//! in step, lie side by side in a **run**, which is taken as it is when its time has come, and sorted if need be: entries
-//! come in the order of their numbers but for the few that enter a second time.
+//! The wheel holds the block of 4096 units that is the present one, and the next: more would not stay in the nearest
+//! cache. A CPU is free again after some thousand units, and a message arrives after some thousand, so that nearly
+//! everything goes straight to its slot: entering is one write, and what comes next is found by the bits that are set,
+//! in 64 words of 64 slots for each block. A single entry of a slot lies in a **store** whose places are used again,
+//! the last left first: the few hundred that are under way stay in the nearest cache, whatever slots they are in.
+//! Several entries of a slot, thousands where ranks work in step, lie side by side in a **run**, which is taken as it
+//! is when its time has come, and sorted if need be: entries come in the order of their numbers but for the few that
+//! enter a second time.
 //!
 //! Source: Varghese, Lauck, *Hashed and Hierarchical Timing Wheels*, SOSP 1987.
 
@@ -15,7 +16,7 @@ use super::agenda::Entry;
 /// \[bits\] Of a time within its block.
 const WITHIN: u32 = 12;
 /// Blocks on the wheel.
-const BLOCKS: u64 = 4;
+const BLOCKS: u64 = 2;
 /// Slots of the wheel.
 const SLOTS: usize = (BLOCKS as usize) << WITHIN;
 /// Words of bits for a block.
@@ -38,7 +39,7 @@ struct Place {
     next: u32,
 }
 
-/// Entries of four blocks of time.
+/// Entries of the present block of time and the next.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
     /// The first block.
