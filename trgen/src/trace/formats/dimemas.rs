@@ -21,7 +21,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::calls::Calls;
+use super::calls::{Caller, Calls};
 use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::members::Members;
@@ -29,7 +29,7 @@ use super::options::ReadOptions;
 use super::text::{self, Lines, MAX_MESSAGE, bad};
 use super::{Application, Candidate, Layout, Reader, Trace, push_compute};
 use crate::catalog::Component;
-use crate::trace::collectives::{Agreement, Choice, Collective, RequestPool, expand};
+use crate::trace::collectives::{Agreement, Choice, Collective, RequestPool};
 use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
@@ -299,20 +299,9 @@ impl Shared {
         let collective = operation(fields, members.tasks().len())?;
         self.shares += u64::from(collective.name().ends_with('v'));
         let index = rank.called.entry(number).or_default();
-        let called = self.agreements[number].call(task.index(), *index, &collective, || line);
-        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
-            index: disagreement.index + 1,
-            rank: task.0,
-            found: disagreement.found,
-            other_rank: disagreement.expected_rank as u32,
-            other: disagreement.expected,
-            other_place: None,
-        })?;
-        self.calls.count(&collective, algorithm);
-        let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
-        *index += 1;
-        let done = expand(&collective, algorithm, members.tasks(), place, tag, &mut rank.requests, &mut rank.events);
-        done.map_err(|error| bad("collective", collective.name(), error.to_string()))
+        let caller = Caller { number: number as u32, members: members.tasks(), task: task.index(), rank: place, line };
+        let agreement = &mut self.agreements[number];
+        self.calls.expand(&collective, &caller, index, agreement, &mut rank.requests, &mut rank.events)
     }
 }
 

@@ -5,11 +5,11 @@
 //! radix heap ([`Far`]) when their time comes near. What does enter at an earlier time (on a CPU that is behind others of
 //! its host) goes into a heap of its own.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::far::Far;
-use super::wheel::{Wheel, block_of};
+use super::wheel::{Numbered, Wheel, block_of};
 
 /// What is in the agenda.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Agenda {
     now: u64,
     /// What is left of a run of this time, by number, from `current_taken` on. As long as something is, the wheel has
     /// nothing of this time.
-    current: Vec<Entry>,
+    current: Vec<Numbered>,
     current_taken: usize,
     near: Wheel,
     far: Far,
@@ -53,20 +53,28 @@ impl Agenda {
         Self { roots, ..Self::default() }
     }
 
+    #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
-        if entry.time < self.now {
-            self.earlier.push(Reverse(entry));
-        } else if entry.time == self.now && self.current_taken < self.current.len() {
-            self.push_now(entry);
-        } else if self.near.reaches(entry.time) {
-            self.near.push(entry);
+        let now = entry.time == self.now && self.current_taken < self.current.len();
+        if entry.time < self.now || now || !self.near.reaches(entry.time) {
+            self.push_elsewhere(entry);
         } else {
-            self.far.push(entry);
+            self.near.push(entry);
+        }
+    }
+
+    /// An entry that does not go to the wheel.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, entry: Entry) {
+        match entry.time.cmp(&self.now) {
+            Ordering::Less => self.earlier.push(Reverse(entry)),
+            Ordering::Equal => self.push_now(Numbered { number: entry.number, item: entry.item }),
+            Ordering::Greater => self.far.push(entry),
         }
     }
 
     /// Among those that are left of a run of the present time.
-    fn push_now(&mut self, entry: Entry) {
+    fn push_now(&mut self, entry: Numbered) {
         if self.current.last().is_some_and(|last| last.number > entry.number) {
             let place = self.current[self.current_taken..].partition_point(|other| other.number < entry.number);
             self.current.insert(self.current_taken + place, entry);
@@ -97,12 +105,12 @@ impl Agenda {
             self.roots_taken += 1;
             return Some(Entry { time: 0, number, item: Item::Operation { host, node } });
         }
-        if let Some(Reverse(entry)) = self.earlier.pop() {
-            return Some(entry);
+        if !self.earlier.is_empty() {
+            return self.earlier.pop().map(|Reverse(entry)| entry);
         }
-        if let Some(&entry) = self.current.get(self.current_taken) {
+        if let Some(&Numbered { number, item }) = self.current.get(self.current_taken) {
             self.current_taken += 1;
-            return Some(entry);
+            return Some(Entry { time: self.now, number, item });
         }
         if !self.near.is_due() {
             self.turn()?;

@@ -217,10 +217,10 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
             put(9, &node.size.to_le_bytes());
             put(17, &node.tag.to_le_bytes());
             put(21, &[node.cpu, node.nic]);
-            put(23, &node.on_finish.to_le_bytes());
+            put(23, &node.finishes().to_le_bytes());
             put(27, &node.first.to_le_bytes());
             put(31, &rank.starts(node).to_le_bytes());
-            put(35, &(node.first + node.on_finish).to_le_bytes());
+            put(35, &(node.first + node.finishes()).to_le_bytes());
             out.write_all(&bytes)?;
         }
         for edge in &rank.edges {

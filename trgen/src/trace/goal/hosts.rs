@@ -21,7 +21,7 @@
 use super::agenda::{Agenda, Entry, Item};
 use super::pending::{self, Pending};
 use super::waiting::{Needs, Nic, WaitQueue};
-use super::{ANY, Graph, Kind, Node, Rank};
+use super::{ANY, Graph, Kind, NEXT, Node, Rank};
 
 /// Parameters of a host, in the time unit of the graph (ns by convention).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,17 +54,25 @@ pub trait Wire {
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
 }
 
-/// Time of the resources of all hosts, host by host: CPUs, sending sides, receiving sides of network interfaces.
+/// Until when the resources of all hosts are taken, host by host: CPUs, sending sides, receiving sides of network interfaces.
 #[derive(Clone, Debug)]
 struct Resources {
     cpus: usize,
-    nics: usize,
+    /// Of a host, the first receiving side; sending sides come after CPUs.
+    receiving: usize,
+    /// Of a host, all of them.
+    each: usize,
     free: Vec<u64>,
 }
 
 impl Resources {
-    fn host(&self, host: u32) -> usize {
-        host as usize * (self.cpus + 2 * self.nics)
+    fn new(hosts: usize, cpus: usize, nics: usize) -> Self {
+        let each = cpus + 2 * nics;
+        Self { cpus, receiving: cpus + nics, each, free: vec![0; hosts * each] }
+    }
+
+    const fn host(&self, host: u32) -> usize {
+        host as usize * self.each
     }
 
     fn free(&self, host: u32, needs: Needs) -> u64 {
@@ -73,7 +81,7 @@ impl Resources {
         match needs.nic {
             Nic::None => cpu,
             Nic::Sending(nic) => cpu.max(self.free[first + self.cpus + nic as usize]),
-            Nic::Receiving(nic) => cpu.max(self.free[first + self.cpus + self.nics + nic as usize]),
+            Nic::Receiving(nic) => cpu.max(self.free[first + self.receiving + nic as usize]),
         }
     }
 
@@ -88,7 +96,7 @@ impl Resources {
     }
 
     fn take_receiving(&mut self, host: u32, nic: u8, until: u64) {
-        let first = self.host(host) + self.cpus + self.nics;
+        let first = self.host(host) + self.receiving;
         self.free[first + nic as usize] = until;
     }
 
@@ -102,7 +110,7 @@ impl Resources {
 
     /// When the last CPU of each host is free.
     fn finish(&self) -> Vec<u64> {
-        let hosts = self.free.chunks(self.cpus + 2 * self.nics);
+        let hosts = self.free.chunks(self.each);
         hosts.map(|host| host[..self.cpus].iter().copied().max().unwrap_or_default()).collect()
     }
 }
@@ -162,7 +170,7 @@ impl Hosts {
         let count = graph.ranks().len();
         let (cpu, nic) = graph.highest_resources();
         let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
-        let resources = Resources { cpus, nics, free: vec![0; count * (cpus + 2 * nics)] };
+        let resources = Resources::new(count, cpus, nics);
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
         // Their numbers are their positions.
         let roots = std::mem::take(&mut graph.roots);
@@ -344,13 +352,13 @@ impl Hosts {
                 }
                 self.release_started(host, operation);
                 if eager {
-                    self.release_finished(host, operation);
+                    self.release_finished(host, node, operation);
                 }
             }
             _ => {
                 self.resources.take_cpu(host, operation.cpu, now.saturating_add(operation.size));
                 self.release_started(host, operation);
-                self.release_finished(host, operation);
+                self.release_finished(host, node, operation);
             }
         }
         self.enter_ready();
@@ -361,13 +369,13 @@ impl Hosts {
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
-                self.release_finished(host, operation);
+                self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
                     let send = self.node(message.peer, message.node);
                     self.resources.hold_sender(message.peer, operation.cpu, operation.nic, now);
                     // A send that was eager has finished long ago.
                     if send.size > self.params.rendezvous {
-                        self.release_finished(message.peer, &send);
+                        self.release_finished(message.peer, message.node, &send);
                     }
                 }
             }
@@ -394,10 +402,10 @@ impl Hosts {
             Some(posted) => {
                 self.unserved -= 1;
                 let receive = self.node(host, posted.node);
-                self.release_finished(host, &receive);
+                self.release_finished(host, posted.node, &receive);
                 if send.size > params.rendezvous {
                     self.resources.hold_sender(from, send.cpu, send.nic, now);
-                    self.release_finished(from, send);
+                    self.release_finished(from, node, send);
                 }
             }
             None => {
@@ -411,15 +419,25 @@ impl Hosts {
     fn release_started(&mut self, host: u32, operation: &Node) {
         if operation.on_start > 0 {
             let starts = self.graph.ranks[host as usize].starts(operation);
-            self.release(host, operation.first + operation.on_finish, starts);
+            self.release(host, operation.first + operation.finishes(), starts);
         }
     }
 
-    fn release_finished(&mut self, host: u32, operation: &Node) {
-        self.release(host, operation.first, operation.on_finish);
+    #[inline]
+    fn release_finished(&mut self, host: u32, node: u32, operation: &Node) {
+        if operation.on_finish & NEXT == 0 {
+            self.release(host, operation.first, operation.on_finish);
+            return;
+        }
+        let left = &mut self.graph.ranks[host as usize].nodes[node as usize + 1].waits_for;
+        *left -= 1;
+        if *left == 0 {
+            self.ready.push((host, node + 1));
+        }
     }
 
     /// One thing less to wait for, for `count` dependents from edge `first` on.
+    #[inline]
     fn release(&mut self, host: u32, first: u32, count: u32) {
         let Rank { nodes, edges, .. } = &mut self.graph.ranks[host as usize];
         for &dependent in &edges[first as usize..][..count as usize] {
@@ -432,6 +450,7 @@ impl Hosts {
     }
 
     /// Enters what became ready, host by host, sends first, then receives, then calculations.
+    #[inline]
     fn enter_ready(&mut self) {
         match self.ready.as_slice() {
             [] => {}
@@ -439,13 +458,16 @@ impl Hosts {
                 self.ready.clear();
                 self.enter_operation(host, node);
             }
-            _ => {
-                let mut ready = std::mem::take(&mut self.ready);
-                ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
-                ready.drain(..).for_each(|(host, node)| self.enter_operation(host, node));
-                self.ready = ready;
-            }
+            _ => self.enter_several(),
         }
+    }
+
+    #[inline(never)]
+    fn enter_several(&mut self) {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.sort_by_key(|&(host, node)| (host, self.node(host, node).kind));
+        ready.drain(..).for_each(|(host, node)| self.enter_operation(host, node));
+        self.ready = ready;
     }
 
     fn enter_operation(&mut self, host: u32, node: u32) {

@@ -62,7 +62,8 @@ pub struct Node {
     pub waits_for: u32,
     /// Position in [`Rank::edges`] of the first operation that waits for this one.
     first: u32,
-    /// Operations that wait for this one to finish; they come first in the edges.
+    /// Operations that wait for this one to finish; they come first in the edges. With [`NEXT`] if the only one is the
+    /// operation that comes next, so that an execution need not look.
     on_finish: u32,
     /// Operations that wait for this one to start; they come after those. If [`MANY`], their number is in [`Rank::many`].
     on_start: u8,
@@ -75,6 +76,9 @@ pub struct Node {
 }
 
 const _: () = assert!(size_of::<Node>() == 32);
+
+/// Marks [`Node::on_finish`].
+const NEXT: u32 = 1 << 31;
 
 /// What [`Node::on_start`] says of so many operations or more.
 const MANY: u8 = u8::MAX;
@@ -123,6 +127,11 @@ impl Node {
         let &Self { kind, size, peer, tag, cpu, nic, .. } = self;
         Operation { kind, size, peer, tag, cpu, nic }
     }
+
+    /// How many operations wait for this one to finish.
+    const fn finishes(&self) -> u32 {
+        self.on_finish & !NEXT
+    }
 }
 
 impl Rank {
@@ -136,13 +145,13 @@ impl Rank {
     #[must_use]
     pub fn on_finish(&self, node: &Node) -> &[u32] {
         let first = node.first as usize;
-        &self.edges[first..first + node.on_finish as usize]
+        &self.edges[first..first + node.finishes() as usize]
     }
 
     /// Operations that wait for `node` to start.
     #[must_use]
     pub fn on_start(&self, node: &Node) -> &[u32] {
-        let first = node.first as usize + node.on_finish as usize;
+        let first = node.first as usize + node.finishes() as usize;
         &self.edges[first..first + self.starts(node) as usize]
     }
 
@@ -170,13 +179,13 @@ impl Graph {
     ///
     /// # Errors
     /// A peer that is no rank.
-    pub fn new(ranks: Vec<Rank>) -> Result<Self, GraphError> {
+    pub fn new(mut ranks: Vec<Rank>) -> Result<Self, GraphError> {
         let count = ranks.len();
         let mut roots = Vec::new();
         let (mut cpu, mut nic) = (0, 0);
-        for (rank, operations) in ranks.iter().enumerate() {
+        for (rank, operations) in ranks.iter_mut().enumerate() {
             let first = roots.len();
-            for (node, operation) in operations.nodes.iter().enumerate() {
+            for (node, operation) in operations.nodes.iter_mut().enumerate() {
                 let any = operation.kind == Kind::Recv && operation.peer == ANY;
                 if operation.kind != Kind::Calc && !any && operation.peer as usize >= count {
                     return Err(GraphError::Peer { rank, node, peer: operation.peer, ranks: count });
@@ -184,6 +193,9 @@ impl Graph {
                 (cpu, nic) = (operation.cpu.max(cpu), operation.nic.max(nic));
                 if operation.waits_for == 0 {
                     roots.push((rank as u32, node as u32));
+                }
+                if operation.on_finish == 1 && operations.edges[operation.first as usize] as usize == node + 1 {
+                    operation.on_finish |= NEXT;
                 }
             }
             roots[first..].sort_by_key(|&(_, node)| operations.nodes[node as usize].kind);

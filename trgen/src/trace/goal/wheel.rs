@@ -11,7 +11,7 @@
 //!
 //! Source: Varghese, Lauck, *Hashed and Hierarchical Timing Wheels*, SOSP 1987.
 
-use super::agenda::Entry;
+use super::agenda::{Entry, Item};
 
 /// \[bits\] Of a time within its block.
 const WITHIN: u32 = 12;
@@ -21,22 +21,30 @@ const BLOCKS: u64 = 2;
 const SLOTS: usize = (BLOCKS as usize) << WITHIN;
 /// Words of bits for a block.
 const WORDS: usize = 1 << (WITHIN - 6);
+/// With the number of a run, of which there are no more than slots, instead of a place in the store.
+const RUN: u16 = 1 << 15;
 /// No place in the store.
-const NONE: u32 = u32::MAX;
-/// With the number of a run instead of a place in the store.
-const RUN: u32 = 1 << 31;
+const NONE: u16 = RUN - 1;
 
 /// The block of a time.
 pub(super) const fn block_of(time: u64) -> u64 {
     time >> WITHIN
 }
 
+/// An entry without its time, which its slot says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbered {
+    pub(super) number: u64,
+    pub(super) item: Item,
+}
+
 /// A place of the store.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    entry: Entry,
+    number: u64,
+    item: Item,
     /// If the place is vacant, the next one that is.
-    next: u32,
+    next: u16,
 }
 
 /// Entries of the present block of time and the next.
@@ -45,15 +53,15 @@ pub(super) struct Wheel {
     /// The first block.
     block: u64,
     /// By slot: the place of its entry, or [`RUN`] and the run of its entries. Means nothing where its bit is not set.
-    held: Box<[u32; SLOTS]>,
+    held: Box<[u16; SLOTS]>,
     /// By slot: whether there is an entry.
     filled: Box<[u64; WORDS * BLOCKS as usize]>,
     /// By word of those: whether a bit is set.
     words: [u64; BLOCKS as usize],
     store: Vec<Place>,
-    vacant: u32,
-    runs: Vec<Vec<Entry>>,
-    idle_runs: Vec<u32>,
+    vacant: u16,
+    runs: Vec<Vec<Numbered>>,
+    idle_runs: Vec<u16>,
 }
 
 impl Default for Wheel {
@@ -103,53 +111,69 @@ impl Wheel {
     }
 
     /// Adds an entry of a time that the wheel reaches.
+    #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
-        let slot = entry.time as usize % SLOTS;
+        let Entry { time, number, item } = entry;
+        let slot = time as usize % SLOTS;
         let (word, bit) = (slot / 64, 1 << (slot % 64));
-        if self.filled[word] & bit == 0 {
-            self.filled[word] |= bit;
-            self.words[word / WORDS] |= 1 << (word % WORDS);
-            self.held[slot] = self.store(entry);
+        if self.filled[word] & bit != 0 {
+            self.push_beside(slot, Numbered { number, item });
             return;
         }
-        let held = self.held[slot];
-        let run = if held & RUN == 0 { self.start_run(slot, held) } else { held & !RUN };
-        self.runs[run as usize].push(entry);
+        self.filled[word] |= bit;
+        self.words[word / WORDS] |= 1 << (word % WORDS);
+        self.held[slot] = match self.store.get_mut(self.vacant as usize) {
+            Some(vacant) => {
+                let next = vacant.next;
+                *vacant = Place { number, item, next };
+                std::mem::replace(&mut self.vacant, next)
+            }
+            None => self.hold_anew(Numbered { number, item }),
+        };
     }
 
-    /// Puts an entry into the store.
-    fn store(&mut self, entry: Entry) -> u32 {
-        let place = self.vacant;
-        match self.store.get_mut(place as usize) {
-            Some(vacant) => {
-                self.vacant = vacant.next;
-                vacant.entry = entry;
-                place
-            }
-            None => {
-                self.store.push(Place { entry, next: NONE });
-                self.store.len() as u32 - 1
-            }
+    /// Adds an entry to a slot that holds something.
+    #[inline(never)]
+    fn push_beside(&mut self, slot: usize, entry: Numbered) {
+        let held = self.held[slot];
+        if held & RUN != 0 {
+            self.runs[(held & !RUN) as usize].push(entry);
+            return;
         }
+        let Place { number, item, .. } = self.unstore(held);
+        let held = self.start_run(Numbered { number, item });
+        self.runs[(held & !RUN) as usize].push(entry);
+        self.held[slot] = held;
+    }
+
+    /// Puts an entry into a new place of the store, or into a run if there are no more places; what its slot holds.
+    #[inline(never)]
+    fn hold_anew(&mut self, entry: Numbered) -> u16 {
+        let place = self.store.len();
+        if place >= NONE as usize {
+            return self.start_run(entry);
+        }
+        self.store.push(Place { number: entry.number, item: entry.item, next: NONE });
+        place as u16
     }
 
     /// Takes an entry out of the store.
-    fn unstore(&mut self, place: u32) -> Entry {
+    #[inline]
+    fn unstore(&mut self, place: u16) -> Place {
         let taken = &mut self.store[place as usize];
+        let entry = *taken;
         taken.next = std::mem::replace(&mut self.vacant, place);
-        taken.entry
+        entry
     }
 
-    /// Makes the single entry of a slot the first of a run; which run.
-    fn start_run(&mut self, slot: usize, place: u32) -> u32 {
-        let single = self.unstore(place);
+    /// Makes an entry the first of a run; what its slot holds.
+    fn start_run(&mut self, entry: Numbered) -> u16 {
         let run = self.idle_runs.pop().unwrap_or_else(|| {
             self.runs.push(Vec::new());
-            self.runs.len() as u32 - 1
+            self.runs.len() as u16 - 1
         });
-        self.runs[run as usize].push(single);
-        self.held[slot] = run | RUN;
-        run
+        self.runs[run as usize].push(entry);
+        run | RUN
     }
 
     /// The first slot of a block that holds something.
@@ -165,26 +189,39 @@ impl Wheel {
     /// Time of what comes next.
     pub(super) fn next_time(&self) -> Option<u64> {
         let mut blocks = self.block..self.block + BLOCKS;
-        blocks.find_map(|block| Some((block << WITHIN) + (self.first(block)? % (1 << WITHIN)) as u64))
+        blocks.find_map(|block| Some(Self::time(block, self.first(block)?)))
+    }
+
+    /// The time of a slot of a block.
+    const fn time(block: u64, slot: usize) -> u64 {
+        (block << WITHIN) + (slot % (1 << WITHIN)) as u64
     }
 
     /// Takes out all entries of the next time, which is in the present block. A single one is returned; several are put into
     /// `all`, which is empty, in the order of their numbers, and the first of them is returned.
-    pub(super) fn take(&mut self, all: &mut Vec<Entry>) -> Option<Entry> {
+    #[inline]
+    pub(super) fn take(&mut self, all: &mut Vec<Numbered>) -> Option<Entry> {
         let slot = self.first(self.block)?;
         self.clear(slot);
         let held = self.held[slot];
+        let time = Self::time(self.block, slot);
         if held & RUN == 0 {
-            return Some(self.unstore(held));
+            let Place { number, item, .. } = self.unstore(held);
+            return Some(Entry { time, number, item });
         }
-        let run = held & !RUN;
+        self.take_run(held & !RUN, all);
+        all.first().map(|&Numbered { number, item }| Entry { time, number, item })
+    }
+
+    /// Moves a run to `all`, in the order of its numbers.
+    #[inline(never)]
+    fn take_run(&mut self, run: u16, all: &mut Vec<Numbered>) {
         self.idle_runs.push(run);
         // The room of either is kept.
         std::mem::swap(all, &mut self.runs[run as usize]);
         if !all.is_sorted_by_key(|entry| entry.number) {
             all.sort_unstable_by_key(|entry| entry.number);
         }
-        all.first().copied()
     }
 
     /// Nothing is left in a slot.

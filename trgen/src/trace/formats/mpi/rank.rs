@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::call::{Call, Clocks, Comm, Message, Operation, Peer, Persistent, Record, Requests, Rooted};
 use super::comms::{Communicators, Names, Number, OWN};
-use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
-use crate::trace::formats::calls::Calls;
+use crate::trace::collectives::{Agreement, Collective, RequestPool};
+use crate::trace::formats::calls::{Caller, Calls};
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::push_compute;
 use crate::trace::formats::text::bad;
@@ -327,20 +327,9 @@ impl Rank {
         let members = shared.communicators.members(number, self.task);
         let collective = collective(operation, members.len(), rank)?;
         let index = self.called.entry(number).or_default();
-        let called = shared.agreements[number].call(self.task, *index, &collective, || line);
-        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
-            index: disagreement.index + 1,
-            rank: self.task as u32,
-            found: disagreement.found,
-            other_rank: disagreement.expected_rank as u32,
-            other: disagreement.expected,
-            other_place: None,
-        })?;
-        shared.calls.count(&collective, algorithm);
-        let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
-        *index += 1;
-        let done = expand(&collective, algorithm, members, rank, tag, &mut self.requests, &mut self.events);
-        done.map_err(|error| bad("collective", collective.name(), error.to_string()))
+        let caller = Caller { number: number as u32, members, task: self.task, rank, line };
+        let agreement = &mut shared.agreements[number];
+        shared.calls.expand(&collective, &caller, index, agreement, &mut self.requests, &mut self.events)
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::definitions::{Definitions, Kind, World};
 use super::line::{Collected, Line, Message, number};
-use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
-use crate::trace::formats::calls::Calls;
+use crate::trace::collectives::{Agreement, Collective, RequestPool};
+use crate::trace::formats::calls::{Caller, Calls};
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::members::Members;
 use crate::trace::formats::options::ReadOptions;
@@ -288,21 +288,9 @@ impl Shared {
         let collective = operation(collected, members.tasks().len() as u64, self.totals)?;
         self.tally.shares += u64::from(collective.name().ends_with('v'));
         let index = rank.called.entry(number).or_default();
-        let called = self.agreements[number].call(rank.task, *index, &collective, || line);
-        let algorithm = called.map_err(|disagreement| Fault::CollectiveMismatch {
-            index: disagreement.index + 1,
-            rank: rank.task as u32,
-            found: disagreement.found,
-            other_rank: disagreement.expected_rank as u32,
-            other: disagreement.expected,
-            other_place: None,
-        })?;
-        self.calls.count(&collective, algorithm);
-        let tag = Tag { context: Tag::context_of(number as u32) + 1, label: *index as i64 };
-        *index += 1;
-        let mut events = Vec::new();
-        let done = expand(&collective, algorithm, members.tasks(), place, tag, &mut rank.requests, &mut events);
-        done.map_err(|error| bad("collective", collected.operation, error.to_string()))?;
+        let caller = Caller { number: number as u32, members: members.tasks(), task: rank.task, rank: place, line };
+        let (agreement, mut events) = (&mut self.agreements[number], Vec::new());
+        self.calls.expand(&collective, &caller, index, agreement, &mut rank.requests, &mut events)?;
         rank.events.extend(events.into_iter().map(Some));
         Ok(())
     }

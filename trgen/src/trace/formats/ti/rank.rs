@@ -2,8 +2,8 @@
 
 use super::actions::{self, Action};
 use super::outstanding::{Key, Outstanding};
-use crate::trace::collectives::{Agreement, Collective, Disagreement, RequestPool, expand};
-use crate::trace::formats::calls::Calls;
+use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
+use crate::trace::formats::calls::{Calls, mismatch};
 use crate::trace::formats::error::{Fault, Place};
 use crate::trace::formats::options::ReadOptions;
 use crate::trace::formats::{Trace, push_compute, text};
@@ -151,7 +151,7 @@ impl Rank {
     pub(super) fn end(self, shared: &mut Shared<'_>, place_of: &dyn Fn(usize) -> Place) -> Result<Vec<Event>, Fault> {
         shared.never_waited += self.outstanding.len() as u64;
         let ended = shared.agreement.end(self.rank, self.collectives);
-        ended.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
+        ended.map_err(|disagreement| mismatch(self.rank, disagreement, Some(place_of)))?;
         Ok(self.events)
     }
 
@@ -186,7 +186,7 @@ impl Rank {
     ) -> Result<(), Fault> {
         let index = self.collectives;
         let called = shared.agreement.call(self.rank, index, collective, || number);
-        let algorithm = called.map_err(|disagreement| mismatch(self.rank, disagreement, place_of))?;
+        let algorithm = called.map_err(|disagreement| mismatch(self.rank, disagreement, Some(place_of)))?;
         self.collectives += 1;
         shared.calls.count(collective, algorithm);
         let tag = Tag::collective(index as i64);
@@ -202,16 +202,4 @@ fn send(to: u32, label: i64, bytes: u64) -> Send {
 fn receive(from: Option<u32>, label: Option<i64>, bytes: u64) -> Receive {
     let tag = label.map_or(TagFilter::AnyIn(Tag::POINT_TO_POINT), |label| TagFilter::Exactly(Tag::user(label)));
     Receive { from: from.map(TaskId), tag, bytes }
-}
-
-fn mismatch(rank: usize, disagreement: Disagreement<u64>, place_of: &dyn Fn(usize) -> Place) -> Fault {
-    let other = disagreement.expected_rank;
-    Fault::CollectiveMismatch {
-        index: disagreement.index + 1,
-        rank: rank as u32,
-        found: disagreement.found,
-        other_rank: other as u32,
-        other: disagreement.expected,
-        other_place: disagreement.expected_place.map(|line| Box::new(place_of(other).line(line))),
-    }
 }
