@@ -42,6 +42,7 @@ struct Row {
     warmup: u64,
     accepted: f64,
     delay_mean: f64,
+    delay_max: f64,
 }
 
 impl Row {
@@ -120,29 +121,25 @@ fn number(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("option value {text} is a whole number"))
 }
 
-/// When measuring begins.
-///
-/// The original waited for a steady state before it measured, for a time that the rows do not tell. It matters where the
-/// state drifts for long, at saturation under some permutations. Ours measures all cases from the same cycle on. The
-/// original's own columns date it: dor1 transpose at load 0.4 starves a few packets, whose delay is the age of the run.
-/// The greatest delays there (mean over the batches, three seeds) are 16 000, 19 500 and 20 200 cycles, with a standard
-/// deviation of all delays of 790 to 1 160. Ours has 13 400 and 1 000 when measured from cycle 5 000 on, 16 700 and 1 260
-/// from 10 000, 20 600 and 1 360 from 15 000, 27 200 and 1 840 from 25 000.
+/// \[cycle\] When the original began to measure, as far as its greatest delays tell ([`dating`](crate::dating)).
+pub const BEGIN: u64 = 18_000;
+
+/// When measuring begins: all cases at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// 5 000 cycles after the row's warm-up.
+    /// At [`BEGIN`].
     Usual,
-    /// 100 000 cycles after it, to see whether a state drifts.
+    /// 100 000 cycles after the row's warm-up, to see whether a state drifts.
     Late,
 }
 
 impl Begin {
     fn of(self, plan: &BatchPlan) -> BatchPlan {
-        let wait = match self {
-            Self::Usual => 5_000,
-            Self::Late => 100_000,
+        let warmup = match self {
+            Self::Usual => BEGIN,
+            Self::Late => plan.warmup + 100_000,
         };
-        BatchPlan { max_conv_time: 0, warmup: plan.warmup + wait, ..*plan }
+        BatchPlan { max_conv_time: 0, warmup, ..*plan }
     }
 
     const fn words(self) -> &'static str {
@@ -198,6 +195,8 @@ pub struct Case {
     pub accepted: Figure,
     /// \[cycles\] The original's mean delay.
     pub delay: Figure,
+    /// \[cycles\] The original's greatest delay, mean over batches.
+    pub greatest: Figure,
     /// Accepted over saturation throughput of the configuration.
     pub share: f64,
     /// True if the original could not accept what was offered.
@@ -284,6 +283,7 @@ pub fn read(path: &Path) -> Cases {
             plan: first.plan(),
             accepted,
             delay: mean_over_seeds(|row| row.delay_mean),
+            greatest: mean_over_seeds(|row| row.delay_max),
             share: accepted.mean / throughput,
             saturated: accepted.mean < 0.97 * first.load * sending,
             setup,

@@ -5,7 +5,8 @@
 //! - [`every_cycle`]: a source and a network coupled one cycle at a time, by a loop of its own, so that the coupling loop
 //!   of the library is checked too;
 //! - [`programs`]: small programs of communicating tasks, and their replay;
-//! - [`fsin_original`] and [`kernels_exact`]: the reference numbers, and how ours are judged by them;
+//! - [`fsin_original`] and [`kernels_exact`]: the reference numbers, and how ours are judged by them; [`dating`]: when the
+//!   original began to measure;
 //! - [`pages`]: pages of Markdown, followed as a user does;
 //! - [`pty`]: a command on a terminal of its own;
 //! - [`live`]: guests in threads, coupled to a network in this process;
@@ -13,6 +14,7 @@
 //! - [`shared`]: where the reference numbers are, and what to do without them.
 
 pub mod command;
+pub mod dating;
 pub mod every_cycle;
 pub mod fsin_original;
 pub mod kernels_exact;

@@ -1,12 +1,13 @@
 //! Ours against the original simulator's measured numbers.
 //!
 //! The whole comparison takes minutes: `cargo test -p tests --release -- --ignored validation`. It prints its table and
-//! leaves it in `target/validation`. The environment variable `VALIDATION_SEEDS` (default 12) sets how many seeds of ours
+//! leaves it in `target/validation`. The environment variable `VALIDATION_SEEDS` (default 48) sets how many seeds of ours
 //! are averaged, to tell a difference from noise. A part of it, and the kernels, run with every `cargo test`.
 
 use std::fmt::Write as _;
 
-use tests::fsin_original::{self, Begin, Case, Cases, Judged};
+use tests::dating;
+use tests::fsin_original::{self, BEGIN, Begin, Case, Cases, Judged};
 use tests::kernels_exact::{self, KernelRow};
 use tests::parallel::parallel;
 use tests::shared::{aloud, report_dir, shared_file};
@@ -43,7 +44,7 @@ fn names_of_failing(done: &[Judged]) -> Vec<String> {
 #[ignore = "takes minutes"]
 fn validation_every_row_of_the_original_agrees() {
     let Some(path) = shared_file("reference/fsin-original.csv") else { return };
-    let seeds: u64 = std::env::var("VALIDATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(SEEDS);
+    let seeds = seeds();
     let all = fsin_original::read(&path);
     let numbers: Vec<u64> = (1..=seeds).collect();
     let done = fsin_original::judge(&all.cases, &numbers, Begin::Usual);
@@ -57,17 +58,48 @@ fn validation_every_row_of_the_original_agrees() {
     assert_eq!(names_of_failing(&done), DIFFERING);
 }
 
-/// Seeds of ours for each case. With three, chance alone is more than the tolerance in some cases: the mean delay of dor1
-/// shuffle at load 0.2 varies by 9 % from seed to seed, and 3 % are tolerated.
-const SEEDS: u64 = 12;
+#[test]
+#[ignore = "takes minutes"]
+fn validation_begins_when_the_greatest_delays_of_the_original_say() {
+    let Some(path) = shared_file("reference/fsin-original.csv") else { return };
+    let ageing = dating::ageing(&fsin_original::read(&path).cases, seeds());
+    let mut text = String::from("# Greatest delays, by the cycle in which measuring begins\n\n");
+    let fits = dating::fits(&ageing);
+    let heads: Vec<String> = ageing.iter().map(|one| one.case.to_string()).collect();
+    let mut heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    heads.splice(0..0, ["begin", "deviation", "bias"]);
+    let mut table = Table::new(&heads);
+    let row = |head: [String; 3], cells: Vec<f64>| {
+        head.into_iter().chain(cells.into_iter().map(|cell| format!("{cell:.0}"))).collect::<Vec<_>>()
+    };
+    let original = ageing.iter().map(|one| one.case.greatest.mean).collect();
+    table.row(row(["original".to_owned(), String::new(), String::new()], original));
+    for (at, fit) in fits.iter().enumerate() {
+        let head = [fit.begin.to_string(), format!("{:.3}", fit.deviation), format!("{:+.3}", fit.bias)];
+        table.row(row(head, ageing.iter().map(|one| one.greatest[at].1).collect()));
+    }
+    text += &table.markdown();
+    aloud(&format!("\n{text}\n"));
+    let file = report_dir().expect("cargo's target folder can be written to").join("dating.md");
+    std::fs::write(&file, &text).expect("the report can be written");
+    let best = fits.iter().min_by(|one, other| one.deviation.total_cmp(&other.deviation));
+    assert_eq!(best.map(|fit| fit.begin), Some(BEGIN));
+}
 
-/// Cases that do not agree, and are listed as such in `docs/validation.md`: two permutations, which exceed their
-/// tolerance by less than the noise, and injectors that are chosen by the packet's way, at full load.
-const DIFFERING: [&str; 5] = [
-    "torus_8_8 smart3 transpose L=16 load=1",
-    "torus_8_8 smart3 butterfly L=16 load=0.4",
+/// Seeds of ours for each case; the environment may set another number.
+fn seeds() -> u64 {
+    std::env::var("VALIDATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(SEEDS)
+}
+
+/// Seeds of ours for each case. With a few, chance alone is more than the tolerance in some cases: the mean delay of dor1
+/// shuffle at load 0.2 varies by 11 % from seed to seed, and 3 % are tolerated.
+const SEEDS: u64 = 48;
+
+/// Cases that do not agree, and are listed as such in `docs/validation.md`: one whose mean the original's three seeds do not
+/// tell as closely as is tolerated, and injectors that are chosen by the packet's way, at full load.
+const DIFFERING: [&str; 3] = [
+    "torus_8_8 dor1 shuffle L=16 load=0.2",
     "torus_8_8 smart3 uniform L=16 imode=shp ninj=4 load=1",
-    "torus_8_8 smart3 uniform L=16 imode=lpath ninj=4 load=1",
     "torus_8_8 smart3 uniform L=16 imode=dsh ninj=4 load=1",
 ];
 

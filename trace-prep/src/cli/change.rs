@@ -60,9 +60,14 @@ fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
     parsed.map(Some).ok_or_else(bad)
 }
 
-/// The calls of collectives that `--between FIRST..LAST` gives; either may be left out.
-#[expect(clippy::type_complexity, reason = "a pair of what may be left out, if it is given")]
-fn calls(matches: &ArgMatches) -> Result<Option<(Option<u64>, Option<u64>)>, Complaint> {
+/// Calls of collectives, of which either may be left out.
+struct Between {
+    after: Option<u64>,
+    before: Option<u64>,
+}
+
+/// What `--between FIRST..LAST` gives.
+fn between(matches: &ArgMatches) -> Result<Option<Between>, Complaint> {
     let Some(text) = matches.get_one::<String>("between") else { return Ok(None) };
     let bad = || {
         let what = format!("--between `{text}` names no calls of collectives");
@@ -75,22 +80,22 @@ fn calls(matches: &ArgMatches) -> Result<Option<(Option<u64>, Option<u64>)>, Com
     };
     match (call(after)?, call(before)?) {
         (None, None) => Err(bad()),
-        both => Ok(Some(both)),
+        (after, before) => Ok(Some(Between { after, before })),
     }
 }
 
 pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let events = matches.get_one::<usize>("events").copied();
     let range = range(matches)?;
-    let calls = calls(matches)?;
-    if events.is_none() && range.is_none() && calls.is_none() {
+    let between = between(matches)?;
+    if events.is_none() && range.is_none() && between.is_none() {
         let remedy = "give --tasks 0..8, --between 3..34, --events 1000, or several";
         return Err(Complaint::new(Exit::Usage, "nothing to cut by", remedy));
     }
     change(matches, "slice", |trace| {
         let mut program = std::mem::take(&mut trace.program);
         // Calls of collectives are those of all tasks.
-        if let Some((after, before)) = calls {
+        if let Some(Between { after, before }) = between {
             program = transform::between(program, after, before)?;
         }
         if let Some((first, end)) = range {

@@ -73,7 +73,8 @@ impl Far {
             return;
         }
         // Buckets of lower digits, and of lower values of this one, are moved as they are.
-        let (highest, same) = (highest(before, last), value(last, highest(before, last)));
+        let highest = highest(before, last);
+        let same = value(last, highest);
         for digit in 0..=highest {
             while self.filled[digit] != 0 {
                 let value = self.filled[digit].trailing_zeros() as usize;
