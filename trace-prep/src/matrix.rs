@@ -1,6 +1,5 @@
 //! The communication matrix: who sends how much to whom, as CSV and as a picture.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use trgen::trace::matrix::{Matrix, Pair};
@@ -28,13 +27,9 @@ pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     const SIDE: f64 = 640.0;
     let per_cell = matrix.tasks().div_ceil(CELLS).max(1);
     let cells = matrix.tasks().div_ceil(per_cell).max(1);
-    let mut sums: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for &Pair { source, destination, bytes, .. } in matrix.pairs() {
-        let cell = sums.entry((source as usize / per_cell, destination as usize / per_cell)).or_default();
-        *cell = cell.saturating_add(bytes.max(1));
-    }
-    let most = sums.values().copied().max().unwrap_or(1);
-    let least = sums.values().copied().min().unwrap_or(1);
+    let grouped = matrix.grouped(per_cell);
+    let sums = grouped.pairs().iter().map(|pair| pair.bytes.max(1));
+    let (least, most) = (sums.clone().min().unwrap_or(1), sums.max().unwrap_or(1));
     let size = SIDE / cells as f64;
     let (width, height) = (SIDE + 100.0, SIDE + 120.0);
     writeln!(
@@ -43,7 +38,8 @@ pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
          font-size=\"14\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n<g transform=\"translate(70,40)\">\n\
          <rect width=\"{SIDE}\" height=\"{SIDE}\" fill=\"#f4f4f4\" stroke=\"#888\"/>"
     )?;
-    for (&(row, column), &bytes) in &sums {
+    for &Pair { source: row, destination: column, bytes, .. } in grouped.pairs() {
+        let bytes = bytes.max(1);
         let share =
             if most == least { 1.0 } else { (bytes as f64 / least as f64).ln() / (most as f64 / least as f64).ln() };
         // From light to dark blue.
@@ -51,8 +47,8 @@ pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{size:.2}\" height=\"{size:.2}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
-            column as f64 * size,
-            row as f64 * size,
+            f64::from(column) * size,
+            f64::from(row) * size,
             shade(200.0, 8.0),
             shade(220.0, 48.0),
             shade(240.0, 107.0)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use trgen::trace::formats::{Fault, ReadOptions, Trace, dumpi_binaries, read, read_bytes};
-use trgen::trace::program::{Event, Receive, Send, Tag};
+use trgen::trace::program::{Event, Receive, Send, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
 
 const HALVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumpi");
@@ -262,6 +262,67 @@ fn collectives_carry_the_side_that_counts() {
 }
 
 #[test]
+fn a_fault_on_the_side_that_counts_is_not_covered_by_the_other_side() {
+    const KNOWN: &str = "9 (MPI_INT)";
+    let gather = |send: &str, receive: &str| {
+        calls(&[&format!(
+            "MPI_Gather;int sendcount=3;MPI_Datatype sendtype={send};int recvcount=99999;\
+             MPI_Datatype recvtype={receive};int root=1;$w"
+        )])
+    };
+    // Rank 0 gives, rank 1 collects; of datatype 40 nobody knows the size.
+    let error = parse(&[gather("40", KNOWN), gather(KNOWN, KNOWN)]).unwrap_err();
+    assert!(error.contains("t-0000.txt:1: line 3: the size of datatype 40 is not known"), "{error}");
+    let error = parse(&[gather(KNOWN, "40"), gather(KNOWN, "40")]).unwrap_err();
+    assert!(error.contains("t-0001.txt:1: line 5: the size of datatype 40 is not known"), "{error}");
+    let trace = parse(&[gather(KNOWN, "40"), gather("40", KNOWN)]).unwrap();
+    assert_eq!(sends(&trace.program.tasks[0])[0].bytes, 12);
+}
+
+#[test]
+fn both_halves_of_a_sendrecv_have_counts_and_tags_of_their_own() {
+    let sendrecv = |to: usize| {
+        calls(&[
+            &format!(
+                "MPI_Sendrecv;int sendcount=3;MPI_Datatype sendtype=9 (MPI_INT);int dest={to};int sendtag={};\
+                 int recvcount=5;MPI_Datatype recvtype=14 (MPI_DOUBLE);int source={to};int recvtag={};$w",
+                10 + to,
+                11 - to
+            ),
+            &format!(
+                "MPI_Sendrecv_replace;int count=7;$i;int dest={to};int sendtag=5;int source={to};int recvtag=5;$w"
+            ),
+        ])
+    };
+    let trace = parse(&[sendrecv(1), sendrecv(0)]).unwrap();
+    for (rank, events) in trace.program.tasks.iter().enumerate() {
+        let other = TaskId::at(1 - rank);
+        let sent: Vec<_> = sends(events).iter().map(|send| (send.to, send.tag.label, send.bytes)).collect();
+        assert_eq!(sent, [(other, 11 - rank as i64, 12), (other, 5, 28)]);
+        let received: Vec<_> = receives(events).iter().map(|receive| (receive.from, receive.bytes)).collect();
+        assert_eq!(received, [(Some(other), 40), (Some(other), 28)]);
+        let tags: Vec<_> = receives(events).iter().map(|receive| receive.tag).collect();
+        assert_eq!(tags[0], TagFilter::Exactly(Tag::user(10 + rank as i64)));
+    }
+}
+
+#[test]
+fn groups_that_are_freed_take_no_memory() {
+    // More members in all than may be held at a time, each list freed before the next one is made.
+    let mut list = vec!["MPI_Comm_group;$w;MPI_Group group=3"];
+    let all: Vec<String> = (0..2048).map(|_| "0".to_owned()).collect();
+    let made = format!(
+        "MPI_Group_incl;MPI_Group group=3;int count=2048;int ranks[2048]=[{}];MPI_Group newgroup=4",
+        all.join(", ")
+    );
+    let rounds = (1 << 24) / 2048 + 1;
+    for _ in 0..rounds {
+        list.extend([made.as_str(), "MPI_Group_free;MPI_Group group=4"]);
+    }
+    first(&list).unwrap();
+}
+
+#[test]
 fn faults_name_file_line_and_reason() {
     let send = "MPI_Send;int count=1;$i;int dest=1;int tag=0;$w";
     for (call, expected) in [
@@ -275,7 +336,7 @@ fn faults_name_file_line_and_reason() {
         ),
         (
             "MPI_Type_create_darray;MPI_Datatype oldtype=9 (MPI_INT);MPI_Datatype newtype=40",
-            "t-0000.txt:14: the size of datatype 40 is not known: MPI_Type_create_darray (line 8)",
+            "MPI_Type_create_darray (line 8) made it, whose result is not followed / record a run that makes the datatype",
         ),
         ("MPI_Sand;int count=1", "t-0000.txt:8: unknown call `MPI_Sand`"),
         ("MPI_Barrier;MPI_Comm comm=7", "t-0000.txt:8: communicator 7 was not created"),

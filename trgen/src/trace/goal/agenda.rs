@@ -75,11 +75,16 @@ impl Agenda {
 
     /// Among those that are left of a run of the present time.
     fn push_now(&mut self, entry: Numbered) {
-        if self.current.last().is_some_and(|last| last.number > entry.number) {
-            let place = self.current[self.current_taken..].partition_point(|other| other.number < entry.number);
-            self.current.insert(self.current_taken + place, entry);
-        } else {
-            self.current.push(entry);
+        if self.current.last().is_none_or(|last| last.number < entry.number) {
+            return self.current.push(entry);
+        }
+        match self.current[self.current_taken..].partition_point(|other| other.number < entry.number) {
+            // Before all that are left: in the place of one that has been taken, without moving thousands.
+            0 if self.current_taken > 0 => {
+                self.current_taken -= 1;
+                self.current[self.current_taken] = entry;
+            }
+            place => self.current.insert(self.current_taken + place, entry),
         }
     }
 

@@ -107,6 +107,9 @@ fn read_rank(section: &[u8], offset: usize, cpu: u8, nic: u8) -> Result<Rank, Bi
         let node = read_node(&section[place..place + NODE], cpu, nic, total);
         let (node, on_start) = node.map_err(|what| fault(at(place), what))?;
         total += u64::from(node.on_finish) + u64::from(on_start);
+        if total > check::MAX_NODES as u64 {
+            return Err(fault(at(place), GraphError::TooManyNodes.to_string()));
+        }
         waits += u64::from(node.waits_for);
         rank.push(node, on_start);
     }

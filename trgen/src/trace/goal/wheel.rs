@@ -21,10 +21,11 @@ const BLOCKS: u64 = 2;
 const SLOTS: usize = (BLOCKS as usize) << WITHIN;
 /// Words of bits for a block.
 const WORDS: usize = 1 << (WITHIN - 6);
-/// With the number of a run, of which there are no more than slots, instead of a place in the store.
+/// With the number of a run instead of a place in the store. There are no more of either than slots.
 const RUN: u16 = 1 << 15;
 /// No place in the store.
 const NONE: u16 = RUN - 1;
+const _: () = assert!(SLOTS <= NONE as usize);
 
 /// The block of a time.
 pub(super) const fn block_of(time: u64) -> u64 {
@@ -128,7 +129,7 @@ impl Wheel {
                 *vacant = Place { number, item, next };
                 std::mem::replace(&mut self.vacant, next)
             }
-            None => self.hold_anew(Numbered { number, item }),
+            None => self.store_anew(Numbered { number, item }),
         };
     }
 
@@ -146,15 +147,11 @@ impl Wheel {
         self.held[slot] = held;
     }
 
-    /// Puts an entry into a new place of the store, or into a run if there are no more places; what its slot holds.
+    /// Puts an entry into a new place of the store.
     #[inline(never)]
-    fn hold_anew(&mut self, entry: Numbered) -> u16 {
-        let place = self.store.len();
-        if place >= NONE as usize {
-            return self.start_run(entry);
-        }
+    fn store_anew(&mut self, entry: Numbered) -> u16 {
         self.store.push(Place { number: entry.number, item: entry.item, next: NONE });
-        place as u16
+        self.store.len() as u16 - 1
     }
 
     /// Takes an entry out of the store.

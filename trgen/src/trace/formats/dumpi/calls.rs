@@ -205,6 +205,11 @@ pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call
     })
 }
 
+/// What is wrong with a side that may not count.
+fn untold((line, fault): Wrong) -> String {
+    format!("line {line}: {fault}")
+}
+
 /// Names of the arguments of one side of a message.
 struct Side {
     count: &'static [&'static str],
@@ -250,9 +255,9 @@ impl<'a> Reading<'a, '_> {
         Ok(count.count(MAX_MESSAGE / size.max(1))? * size)
     }
 
-    /// The same of what need not be told: `None` where it is not.
-    fn told(&self, count: &[&str], datatype: &[&str]) -> Option<u64> {
-        self.bytes(count, datatype).ok()
+    /// The same of what need not be told: what is wrong otherwise.
+    fn told(&self, count: &[&str], datatype: &[&str]) -> Result<u64, String> {
+        self.bytes(count, datatype).map_err(untold)
     }
 
     /// \[bytes\] Of each block, all of one datatype, or each of its own.
@@ -396,6 +401,7 @@ impl<'a> Reading<'a, '_> {
             "Group_union" | "Group_intersection" | "Group_difference" | "Group_range_incl" | "Group_range_excl" => {
                 Group::Unknown
             }
+            "Group_free" => return Ok(Call::Group { group: Group::Unknown, new: self.group(GROUP)? }),
             _ => return Ok(Call::Ignored),
         };
         Ok(Call::Group { group, new: self.group(&["newgroup", "group_out"])? })
@@ -421,11 +427,11 @@ impl<'a> Reading<'a, '_> {
             "Gather" => Operation::Gather(Rooted { root: self.root()?, send: send(), receive: receive() }),
             "Scatter" => Operation::Scatter(Rooted { root: self.root()?, send: send(), receive: receive() }),
             "Gatherv" => {
-                let receive = self.blocks(RECEIVE_COUNTS, IN.1).ok();
+                let receive = self.blocks(RECEIVE_COUNTS, IN.1).map_err(untold);
                 Operation::Gatherv(Rooted { root: self.root()?, send: send(), receive })
             }
             "Scatterv" => {
-                let send = self.blocks(SEND_COUNTS, OUT.1).ok();
+                let send = self.blocks(SEND_COUNTS, OUT.1).map_err(untold);
                 Operation::Scatterv(Rooted { root: self.root()?, send, receive: receive() })
             }
             "Allgatherv" => Operation::Allgatherv { blocks: self.blocks(RECEIVE_COUNTS, IN.1)? },

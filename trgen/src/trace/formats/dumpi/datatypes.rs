@@ -102,23 +102,29 @@ impl<'t> Datatypes<'t> {
 
     /// \[bytes\] Size of an element; what is unknown about it otherwise.
     pub(super) fn size(&self, handle: Handle<'_>) -> Result<u64, Fault> {
-        let why = match self.made.get(&handle.id) {
+        let (why, remedy) = match self.made.get(&handle.id) {
             Some(Ok(size)) => return Ok(*size),
-            Some(Err((call, line))) => format!("{call} (line {line}) made it, whose result is not followed"),
+            // What the end of the file tells may be of another datatype that had the number later.
+            Some(Err((call, line))) => (
+                format!("{call} (line {line}) made it, whose result is not followed"),
+                "record a run that makes the datatype by other calls, or that asks for its size with MPI_Type_size",
+            ),
             None => {
                 let told = self.told.and_then(|told| told.get(&handle.id)).copied();
-                match told.or_else(|| usual(handle.name)) {
+                let why = match told.or_else(|| usual(handle.name)) {
                     Some(size) if size <= MAX_MESSAGE => return Ok(size),
                     Some(size) => format!("{size} bytes are too much"),
                     None => "the file neither tells its size nor how it is made".to_owned(),
-                }
+                };
+                let remedy = "record the calls that make datatypes; a line `Datatype N (NAME) has size S` at the end of \
+                              the file tells a size";
+                (why, remedy)
             }
         };
         let name = if handle.name.is_empty() { String::new() } else { format!(" ({})", handle.name) };
         Err(Fault::Structure {
             what: format!("the size of datatype {}{name} is not known: {why}", handle.id),
-            remedy: "record the calls that make datatypes; a line `Datatype N (NAME) has size S` at the end of the file \
-                     tells a size",
+            remedy,
         })
     }
 

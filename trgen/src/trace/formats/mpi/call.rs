@@ -35,15 +35,15 @@ pub(in crate::trace::formats) struct Message {
     pub(in crate::trace::formats) comm: Comm,
 }
 
-/// What a rank gives and gets in an operation with a root. `None` where the log does not tell it, as it need not for the
-/// side that does not count.
+/// What a rank gives and gets in an operation with a root. Where the log does not tell it, as it need not for the side that
+/// does not count: what is wrong with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) struct Rooted<S, R> {
     pub(in crate::trace::formats) root: u32,
     /// \[bytes\] Of the block, or of each one.
-    pub(in crate::trace::formats) send: Option<S>,
+    pub(in crate::trace::formats) send: Result<S, String>,
     /// \[bytes\] Of the block, or of each one.
-    pub(in crate::trace::formats) receive: Option<R>,
+    pub(in crate::trace::formats) receive: Result<R, String>,
 }
 
 /// Which collective, and what this rank gives.
@@ -138,7 +138,7 @@ pub(in crate::trace::formats) enum Group {
     Include(i64, Vec<u32>),
     /// The ranks of another group but these.
     Exclude(i64, Vec<u32>),
-    /// In a way that is not followed.
+    /// In a way that is not followed, or it is given up.
     Unknown,
 }
 

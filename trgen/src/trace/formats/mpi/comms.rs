@@ -119,6 +119,9 @@ impl Names {
     }
 }
 
+/// Most members of all groups that processes hold.
+const MOST_HELD: usize = 1 << 24;
+
 /// One process on its way through its creations.
 struct Walk {
     at: usize,
@@ -132,14 +135,21 @@ impl Walk {
         Self { at: 0, names: Names::default(), groups: HashMap::from([(EMPTY_GROUP, [].into())]) }
     }
 
-    fn group(&mut self, group: &Group, new: i64, all: &Communicators, task: usize) -> Result<(), Fault> {
+    /// The process makes a group, or gives it up. `held` counts members of the lists of all processes.
+    fn group(
+        &mut self,
+        (group, new): (&Group, i64),
+        all: &Communicators,
+        task: usize,
+        held: &mut usize,
+    ) -> Result<(), Fault> {
         let made = match group {
             Group::Of(comm) => {
                 let (number, _) = self.names.find(*comm, all, task)?;
                 if number == OWN { all.members(OWN, task).into() } else { all.all[number].shared() }
             }
             Group::Unknown => {
-                self.groups.remove(&new);
+                *held -= self.groups.remove(&new).as_ref().map_or(0, own_members);
                 return Ok(());
             }
             Group::Include(old, ranks) => {
@@ -150,6 +160,7 @@ impl Walk {
                 };
                 ranks.iter().map(task).collect::<Result<_, _>>()?
             }
+            Group::Exclude(old, ranks) if ranks.is_empty() => Arc::clone(self.old(*old)?),
             Group::Exclude(old, ranks) => {
                 let mut ranks = ranks.clone();
                 ranks.sort_unstable();
@@ -158,7 +169,14 @@ impl Walk {
                 (0..old.len()).filter(stays).map(|rank| old[rank]).collect()
             }
         };
-        self.groups.insert(new, made);
+        *held += own_members(&made);
+        if *held > MOST_HELD {
+            return Err(Fault::Structure {
+                what: format!("processes hold groups of more than {MOST_HELD} members in all"),
+                remedy: "record the calls that free groups",
+            });
+        }
+        *held -= self.groups.insert(new, made).as_ref().map_or(0, own_members);
         Ok(())
     }
 
@@ -172,11 +190,17 @@ impl Walk {
     }
 }
 
+/// Members that a list keeps which nobody else keeps.
+fn own_members(group: &Arc<[TaskId]>) -> usize {
+    if Arc::strong_count(group) == 1 { group.len() } else { 0 }
+}
+
 /// Brings the creations of all processes together.
 pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64, Fault)> {
     let mut all = Communicators { all: vec![Members::world(steps.len())], created: vec![Vec::new(); steps.len()] };
     let mut walks: Vec<Walk> = (0..steps.len()).map(|_| Walk::new()).collect();
     let mut grids: HashMap<Number, Vec<u64>> = HashMap::new();
+    let mut held = 0;
     // Who has come to the next creation of a communicator; a process waits there.
     let mut arrived: BTreeMap<Number, Vec<usize>> = BTreeMap::new();
     let mut ready: Vec<usize> = (0..steps.len()).rev().collect();
@@ -186,7 +210,7 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
         let number = match &step.what {
             What::Group { group, new } => {
                 let walk = &mut walks[task];
-                walk.group(group, *new, &all, task).map_err(failed)?;
+                walk.group((group, *new), &all, task, &mut held).map_err(failed)?;
                 walk.at += 1;
                 ready.push(task);
                 continue;

@@ -351,17 +351,16 @@ fn agree(what: &'static str, told: u32, found: usize, comm: Comm) -> Result<(), 
 
 /// The operation as the rank `own` of `size` calls it.
 fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collective, Fault> {
-    fn of<T>(side: Option<T>) -> Result<T, Fault> {
-        side.ok_or_else(|| {
-            bad("size", "not told", "a count and a datatype of known size, of what this rank gives or gets")
+    fn told<T>(side: Result<T, String>) -> Result<T, Fault> {
+        side.map_err(|what| Fault::Structure {
+            what,
+            remedy: "a count and a datatype of known size must tell what this rank gives or gets here",
         })
     }
     // The side that counts: a root collects or distributes, everybody else has one block.
-    fn block(rooted: &Rooted<u64, u64>, own: usize, collects: bool) -> Result<u64, Fault> {
+    fn block(rooted: Rooted<u64, u64>, own: usize, collects: bool) -> Result<u64, Fault> {
         let root = rooted.root as usize == own;
-        let (first, second) =
-            if root == collects { (rooted.receive, rooted.send) } else { (rooted.send, rooted.receive) };
-        of(first.or(second))
+        told(if root == collects { rooted.receive } else { rooted.send })
     }
     let zeros = || vec![0; size];
     Ok(match operation.clone() {
@@ -374,24 +373,24 @@ fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collecti
         Operation::Alltoall { bytes } => Collective::Alltoall { bytes },
         Operation::Allgather { bytes } => Collective::Allgather { bytes },
         Operation::Gather(rooted) => {
-            Collective::Gather { root: rooted.root as usize, bytes: block(&rooted, own, true)? }
+            Collective::Gather { root: rooted.root as usize, bytes: block(rooted, own, true)? }
         }
         Operation::Scatter(rooted) => {
-            Collective::Scatter { root: rooted.root as usize, bytes: block(&rooted, own, false)? }
+            Collective::Scatter { root: rooted.root as usize, bytes: block(rooted, own, false)? }
         }
         Operation::Gatherv(Rooted { root, send, receive }) => match root as usize {
             root if root == own => {
-                let receive = of(receive)?;
-                Collective::Gatherv { root, send: send.or(receive.get(own).copied()).unwrap_or(0), receive }
+                let receive = told(receive)?;
+                Collective::Gatherv { root, send: receive.get(own).copied().unwrap_or(0), receive }
             }
-            root => Collective::Gatherv { root, send: of(send)?, receive: zeros() },
+            root => Collective::Gatherv { root, send: told(send)?, receive: zeros() },
         },
         Operation::Scatterv(Rooted { root, send, receive }) => match root as usize {
             root if root == own => {
-                let send = of(send)?;
-                Collective::Scatterv { root, receive: receive.or(send.get(own).copied()).unwrap_or(0), send }
+                let send = told(send)?;
+                Collective::Scatterv { root, receive: send.get(own).copied().unwrap_or(0), send }
             }
-            root => Collective::Scatterv { root, send: zeros(), receive: of(receive)? },
+            root => Collective::Scatterv { root, send: zeros(), receive: told(receive)? },
         },
         // Sizes of what comes may not be told; matching does not look at them.
         Operation::Alltoallv { send, receive } => {

@@ -136,7 +136,7 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
         "Gather" | "Scatter" => {
             args.count(10, "t:sbuf:count:type:rbuf:count:type:root:comm:t")?;
             let (root, bytes) = (args.rank(7)?, args.bytes(2)?.max(args.bytes(5)?));
-            let rooted = Rooted { root, send: Some(bytes), receive: Some(bytes) };
+            let rooted = Rooted { root, send: Ok(bytes), receive: Ok(bytes) };
             let operation = if name == "Gather" { Operation::Gather(rooted) } else { Operation::Scatter(rooted) };
             Call::Collective(operation, args.comm(8)?)
         }
