@@ -1,31 +1,19 @@
 //! DUMPI traces, by way of the text that their own tool prints, one rank after another.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufRead, ErrorKind, Write};
+use std::path::Path;
 
-use tempfile::TempDir;
-use trgen::trace::formats::{DumpiBinaries, ReadError, dumpi_binaries};
+use trgen::trace::formats::{DumpiBinaries, Fault, Place, ReadError, dumpi_binaries};
 
 use crate::tool::{self, Failure};
 
+pub use crate::tool::{Misread, Printed};
+
 /// The tool of the DUMPI library.
 const TOOL: &str = "dumpi2ascii";
-
-/// A trace as text, in a folder that goes with this value.
-#[derive(Debug)]
-pub struct Printed {
-    _scratch: TempDir,
-    folder: PathBuf,
-}
-
-impl Printed {
-    /// The folder, which holds a text for each rank and nothing else.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-}
+/// How the user runs it.
+const COMMAND: &str = "dumpi2ascii NAME-0000.bin";
 
 /// A trace cannot be printed.
 #[derive(Debug, thiserror::Error)]
@@ -33,9 +21,9 @@ pub enum PrintError {
     /// Its files cannot be read, are not complete, or are those of several traces.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The tool is not there, or there is no room for the text.
-    #[error("{place}: rank {rank} of a DUMPI trace, which `{TOOL}` prints: {cause}")]
-    Io {
+    /// The tool cannot be run: it is not there (`ErrorKind::NotFound`), or not usable.
+    #[error("{place}: `{TOOL}`, which prints rank {rank} of a DUMPI trace, cannot be run: {cause}")]
+    NotRun {
         /// The file of the rank.
         place: String,
         /// The rank.
@@ -53,6 +41,9 @@ pub enum PrintError {
         /// What the tool says last.
         what: String,
     },
+    /// There is no place for the text, or no room.
+    #[error("the scratch files for `{TOOL}` cannot be written: {0}")]
+    Scratch(io::Error),
 }
 
 /// Prints the DUMPI trace that `path` means (see [`dumpi_binaries`]); `None` where there is none in binary form.
@@ -61,40 +52,57 @@ pub enum PrintError {
 /// When the trace is not complete, there is no `dumpi2ascii` on the path, no room for the text, or a file is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     let Some(binaries) = dumpi_binaries(path)? else { return Ok(None) };
-    let failed = |cause| PrintError::Io { place: path.display().to_string(), rank: 0, cause };
-    let scratch = tempfile::tempdir().map_err(failed)?;
-    let folder = scratch.path().join(binaries.name());
-    fs::create_dir(&folder).map_err(failed)?;
-    let copy = scratch.path().join("rank.bin");
-    binaries.visit(|rank, place, bytes| -> Result<(), PrintError> {
-        let text = folder.join(format!("{}-{rank:04}.txt", binaries.name()));
-        print_rank(&binaries, rank, bytes, &copy, &text).map_err(|failure| {
-            let place = place.to_string();
-            match failure {
-                Failure::Io(cause) => PrintError::Io { place, rank, cause },
-                Failure::Refused(what) => PrintError::Refused { place, rank, what },
-            }
-        })
+    let mut printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;
+    fs::create_dir(printed.path()).map_err(|cause| PrintError::Scratch(tool::at(printed.path(), cause)))?;
+    let copy = printed.beside("rank.bin");
+    binaries.visit(|rank, place, bytes| {
+        let text = printed.file(&format!("rank-{rank:04}.txt"), place);
+        print_rank(&binaries, rank, place, bytes, &copy, &text)
     })?;
-    Ok(Some(Printed { _scratch: scratch, folder }))
+    Ok(Some(printed))
 }
 
 /// Prints one rank: its file, or what an archive holds of it, which is copied first.
 fn print_rank(
     binaries: &DumpiBinaries,
     rank: usize,
+    place: &Place,
     bytes: &mut dyn BufRead,
     copy: &Path,
     text: &Path,
-) -> Result<(), Failure> {
+) -> Result<(), PrintError> {
     let file = match binaries.on_disk(rank) {
         // A name that begins with `-` must not be taken for an option.
-        Some(file) => std::path::absolute(file).map_err(Failure::Io)?,
+        Some(file) => std::path::absolute(file).map_err(|cause| place.error(Fault::Io(cause)))?,
         None => {
-            let mut out = File::create(copy).map_err(Failure::Io)?;
-            io::copy(bytes, &mut out).map_err(Failure::Io)?;
+            unpack(place, bytes, copy)?;
             copy.to_owned()
         }
     };
-    tool::print(TOOL, &[file.as_os_str()], text)
+    tool::print(TOOL, &[file.as_os_str()], text).map_err(|failure| {
+        let place = place.to_string();
+        match failure {
+            Failure::NotRun(cause) => PrintError::NotRun { place, rank, cause },
+            Failure::Refused(what) => PrintError::Refused { place, rank, what },
+            Failure::Scratch(cause) => PrintError::Scratch(cause),
+        }
+    })
+}
+
+/// Copies what stands at `place`, and tells its faults from those of the copy.
+fn unpack(place: &Place, bytes: &mut dyn BufRead, copy: &Path) -> Result<(), PrintError> {
+    let scratch = |cause| PrintError::Scratch(tool::at(copy, cause));
+    let mut out = File::create(copy).map_err(scratch)?;
+    loop {
+        let read = match bytes.fill_buf() {
+            Ok([]) => return Ok(()),
+            Ok(read) => {
+                out.write_all(read).map_err(scratch)?;
+                read.len()
+            }
+            Err(cause) if cause.kind() == ErrorKind::Interrupted => 0,
+            Err(cause) => return Err(place.error(Fault::Io(cause)).into()),
+        };
+        bytes.consume(read);
+    }
 }

@@ -4,36 +4,23 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::tool::{self, Failure};
+
+pub use crate::tool::{Misread, Printed};
 
 /// First bytes of the file that names an archive.
 const MAGIC: &[u8] = b"\x03BOTF2";
 /// The tool of the OTF2 library.
 const TOOL: &str = "otf2-print";
-
-/// An archive as text, in a file that goes with this value.
-#[derive(Debug)]
-pub struct Printed {
-    _folder: TempDir,
-    path: PathBuf,
-}
-
-impl Printed {
-    /// The text.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
+/// How the user runs it.
+const COMMAND: &str = "otf2-print -A ARCHIVE.otf2";
 
 /// An archive cannot be printed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrintError {
-    /// The tool is not there, or there is no room for the text.
-    #[error("{path}: an OTF2 archive, which `{TOOL}` prints: {cause}")]
-    Io {
+    /// The tool cannot be run: it is not there (`ErrorKind::NotFound`), or not usable.
+    #[error("{path}: `{TOOL}`, which prints an OTF2 archive, cannot be run: {cause}")]
+    NotRun {
         /// The archive.
         path: PathBuf,
         /// What the operating system says.
@@ -47,6 +34,9 @@ pub enum PrintError {
         /// What the tool says last.
         what: String,
     },
+    /// There is no place for the text, or no room.
+    #[error("the scratch files for `{TOOL}` cannot be written: {0}")]
+    Scratch(io::Error),
 }
 
 /// Prints `path` if it is the anchor file of an OTF2 archive; `None` for any other file.
@@ -60,13 +50,12 @@ pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     if opened.is_err() || beginning != MAGIC {
         return Ok(None);
     }
-    let failed = |cause| PrintError::Io { path: path.to_owned(), cause };
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let text = folder.path().join(format!("{stem}.otf2-print.txt"));
-    tool::print(TOOL, &["-A".as_ref(), "--".as_ref(), path.as_os_str()], &text).map_err(|failure| match failure {
-        Failure::Io(cause) => failed(cause),
+    let printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;
+    let arguments = ["-A".as_ref(), "--".as_ref(), path.as_os_str()];
+    tool::print(TOOL, &arguments, printed.path()).map_err(|failure| match failure {
+        Failure::NotRun(cause) => PrintError::NotRun { path: path.to_owned(), cause },
         Failure::Refused(what) => PrintError::Refused { path: path.to_owned(), what },
+        Failure::Scratch(cause) => PrintError::Scratch(cause),
     })?;
-    Ok(Some(Printed { _folder: folder, path: text }))
+    Ok(Some(printed))
 }

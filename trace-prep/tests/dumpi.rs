@@ -46,12 +46,16 @@ impl Place {
         self.path(&format!("trace/halves-{rank:04}.bin"))
     }
 
+    /// Where programs are looked for: the tool first.
+    fn command_path(&self) -> String {
+        format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap_or_default())
+    }
+
     /// The command, with the tool on the path, or without it.
     fn command(&self, tool: bool) -> assert_cmd::Command {
         let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
-        let path = std::env::var("PATH").unwrap_or_default();
         if tool {
-            command.env("PATH", format!("{}:{path}", self.path("bin").display()));
+            command.env("PATH", self.command_path());
         } else {
             command.env("PATH", self.path("trace"));
         }
@@ -67,15 +71,33 @@ impl Place {
 
     /// What an import of `input` is refused with.
     fn refusal(&self, input: &Path, tool: bool) -> String {
-        let output = self.command(tool).args(["import", "-o", "no.trg"]).arg(input).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        assert!(!self.path("no.trg").exists());
+        self.complaint(self.command(tool).args(["import", "-o", "no.trg"]).arg(input), 2)
+    }
+
+    /// What a command that fails with this exit code says.
+    fn complaint(&self, command: &mut assert_cmd::Command, exit: i32) -> String {
+        let output = command.output().unwrap();
         // The frame around a long line breaks it.
         let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(exit), "{text}");
+        assert!(!self.path("no.trg").exists());
         text.split(|c: char| c.is_whitespace() || c == '│')
             .filter(|word| !word.is_empty())
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// Replaces words in what the tool prints of a rank.
+    fn alter(&self, rank: usize, from: &str, to: &str) {
+        let text = fs::read_to_string(format!("{TEXTS}/halves-{rank:04}.txt")).unwrap();
+        assert!(text.contains(from));
+        fs::write(self.rank(rank), [MAGIC, text.replace(from, to).as_bytes()].concat()).unwrap();
+    }
+
+    fn pack(&self) {
+        let mut tar = std::process::Command::new("tar");
+        let packed = tar.arg("cf").arg(self.path("trace.tar")).arg("-C").arg(self.path("")).arg("trace").status();
+        assert!(packed.unwrap().success());
     }
 }
 
@@ -83,10 +105,7 @@ impl Place {
 fn a_trace_is_the_same_by_meta_folder_rank_and_archive() {
     let place = Place::new();
     let expected = read(Path::new(TEXTS), &ReadOptions::default()).unwrap().program;
-    let archive = place.path("trace.tar");
-    let packed =
-        std::process::Command::new("tar").arg("cf").arg(&archive).arg("-C").arg(place.path("")).arg("trace").status();
-    assert!(packed.unwrap().success());
+    place.pack();
     for input in ["trace/halves.meta", "trace", "trace/halves-0002.bin", "trace.tar", "trace.tar#trace/halves.meta"] {
         let out = place.import(Path::new(input));
         assert!(read(&out, &ReadOptions::default()).unwrap().program == expected, "{input}");
@@ -104,9 +123,64 @@ fn a_failure_of_the_tool_names_rank_and_remedy() {
     fs::write(place.rank(2), [MAGIC, b"BROKEN"].concat()).unwrap();
     let text = place.refusal(Path::new("trace/halves.meta"), true);
     assert!(text.contains("halves-0002.bin: `dumpi2ascii` refuses rank 2: bad record at byte 77"), "{text}");
+    assert!(text.contains("print it by hand") && !text.contains("install"), "{text}");
     let text = place.refusal(Path::new("trace"), false);
-    assert!(text.contains("rank 0 of a DUMPI trace, which `dumpi2ascii` prints: No such file"), "{text}");
+    assert!(
+        text.contains("`dumpi2ascii`, which prints rank 0 of a DUMPI trace, cannot be run: No such file"),
+        "{text}"
+    );
     assert!(text.contains("install the tools of DUMPI (sst-dumpi)"), "{text}");
+    // It is there, and no program.
+    fs::set_permissions(place.path("bin/dumpi2ascii"), fs::Permissions::from_mode(0o644)).unwrap();
+    let mut command = place.command(true);
+    command.env("PATH", place.path("bin")).args(["import", "-o", "no.trg", "trace"]);
+    let text = place.complaint(&mut command, 2);
+    assert!(text.contains("cannot be run: Permission denied"), "{text}");
+    assert!(!text.contains("install"), "{text}");
+}
+
+#[test]
+fn a_scratch_folder_that_cannot_be_used_is_no_fault_of_tool_or_rank() {
+    let place = Place::new();
+    place.pack();
+    for input in ["trace/halves.meta", "trace.tar"] {
+        let mut command = place.command(true);
+        command.env("TMPDIR", place.path("nowhere")).args(["import", "-o", "no.trg", input]);
+        // A full disk: no file may grow beyond a block.
+        let mut full = assert_cmd::Command::new("sh");
+        full.current_dir(place.path("")).env("PATH", place.command_path()).arg("-c");
+        full.arg("trap '' XFSZ; ulimit -f 1; exec \"$0\" import -o no.trg \"$1\"");
+        full.arg(assert_cmd::cargo::cargo_bin("trace-prep")).arg(input);
+        for (command, expected) in [(&mut command, "No such file"), (&mut full, "File too large")] {
+            let text = place.complaint(command, 1);
+            let what = format!("the scratch files for `dumpi2ascii` cannot be written: {expected}");
+            assert!(text.contains(&what), "{text}");
+            assert!(text.contains("set TMPDIR"), "{text}");
+            assert!(!text.contains("rank 0") && !text.contains("install"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn an_error_in_the_text_is_told_by_the_file_that_was_printed() {
+    let place = Place::new();
+    place.alter(2, "MPI_Barrier", "MPI_Sarrier");
+    place.pack();
+    for (input, file) in [
+        ("trace/halves.meta", "trace/halves-0002.bin"),
+        ("trace", "trace/halves-0002.bin"),
+        ("trace.tar", "trace.tar#trace/halves-0002.bin"),
+    ] {
+        let text = place.refusal(Path::new(input), true);
+        let expected = format!("{file}, as `dumpi2ascii` prints it, line 81: unknown call `MPI_Sarrier`");
+        assert!(text.contains(&expected), "{text}");
+        assert!(!text.contains(".txt"), "{text}");
+    }
+    // What is wrong with no single file: the tool prints nothing of a rank.
+    fs::write(place.rank(2), MAGIC).unwrap();
+    let text = place.refusal(Path::new("trace"), true);
+    assert!(text.contains("trace, as `dumpi2ascii` prints it: rank 2 has no lines, but rank 3 has"), "{text}");
+    assert!(text.contains("run `dumpi2ascii NAME-0000.bin`"), "{text}");
 }
 
 #[test]
@@ -122,4 +196,24 @@ fn missing_ranks_are_named() {
     (0..4).for_each(|rank| drop(fs::remove_file(place.rank(rank))));
     let text = place.refusal(Path::new("trace/halves.meta"), true);
     assert!(text.contains("there are no files halves-0000.bin"), "{text}");
+}
+
+#[test]
+fn a_folder_of_one_rank_is_not_the_trace_beside_it() {
+    let place = Place::new();
+    let calls = ["MPI_Init entering", "MPI_Init returning", "MPI_Finalize entering", "MPI_Finalize returning"];
+    let calls = calls.map(|call| format!("{call} at walltime 1.5, cputime 1.0 seconds in thread 0.\n")).concat();
+    let text = format!("version=1.1.0\nstarttime=x\nhostname=a\nusername=b\nmeshdim=0\nmeshsize=[]\n{calls}");
+    for file in ["p/t-0000.bin", "p/t-0001.bin", "p/sub/t-0000.bin", "q/sub/u-0000.bin"] {
+        fs::create_dir_all(place.path(file).parent().unwrap()).unwrap();
+        fs::write(place.path(file), [MAGIC, text.as_bytes()].concat()).unwrap();
+    }
+    for (input, tasks) in [("p/t-0001.bin", 2), ("p/sub", 1), ("p/sub/t-0000.bin", 1), ("q/sub", 1), ("q", 1)] {
+        let out = place.import(Path::new(input));
+        assert_eq!(read(&out, &ReadOptions::default()).unwrap().program.tasks.len(), tasks, "{input}");
+    }
+    fs::remove_file(place.path("p/sub/t-0000.bin")).unwrap();
+    fs::write(place.path("p/sub/t.meta"), "hostname=node0\nnumprocs=2\n").unwrap();
+    let text = place.refusal(Path::new("p/sub"), true);
+    assert!(text.contains("p/sub: there are no files t-0000.bin and so on"), "{text}");
 }

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use trace_prep::dumpi;
-use trace_prep::otf2::{self, Printed};
+use trace_prep::{dumpi, otf2};
 use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace};
 use trgen::trace::goal::Graph;
 
@@ -53,16 +52,8 @@ pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
 pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let quiet = quiet(matches);
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
-    let printed = otf2::print(path)?;
-    let path = printed.as_ref().map_or(path, Printed::path);
     let options = read_options(matches)?;
-    let application = match formats::open(path, &options) {
-        Err(error) if matches!(*error.fault, Fault::Unprinted { .. }) => match dumpi::print(path)? {
-            Some(printed) => formats::open(printed.folder(), &options)?,
-            None => return Err(error.into()),
-        },
-        opened => opened?,
-    };
+    let application = open(path, &options)?;
     drop(meter);
     let expandable = matches!(&application, Application::Programs(trace) if !trace.algorithms.is_empty());
     if matches.get_one::<String>("collectives").is_some() && !expandable {
@@ -76,6 +67,18 @@ pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Com
         warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
     }
     Ok(loaded)
+}
+
+/// Reads a trace, or the text that its own tool prints of it.
+fn open(path: &Path, options: &ReadOptions) -> Result<Application, Complaint> {
+    let printed = match otf2::print(path)? {
+        Some(printed) => printed,
+        None => match formats::open(path, options) {
+            Err(error) if matches!(*error.fault, Fault::Unprinted { .. }) => dumpi::print(path)?.ok_or(error)?,
+            opened => return Ok(opened?),
+        },
+    };
+    Ok(formats::open(printed.path(), options).map_err(|error| printed.misread(error))?)
 }
 
 impl Loaded {

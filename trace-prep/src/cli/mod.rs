@@ -1,23 +1,20 @@
 //! The command line: words in, files and exit codes out. Everything else is the libraries'.
 
-use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use trgen::SourceError;
-use trgen::catalog::Refusal;
-use trgen::trace::container::ContainerError;
-use trgen::trace::formats::ReadError;
-use trgen::trace::formats::write::WriteError;
+use miette::{GraphicalReportHandler, GraphicalTheme};
 
 mod args;
 mod change;
+mod complaint;
 mod input;
 mod look;
 mod meter;
 mod record;
 mod store;
+
+pub(crate) use self::complaint::Complaint;
 
 /// Exit codes: done, failed while working, unusable command line or input, deadlock of the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,119 +23,6 @@ pub(crate) enum Exit {
     Failed = 1,
     Usage = 2,
     Deadlock = 3,
-}
-
-/// An error on its way to the user.
-#[derive(Debug)]
-pub(crate) struct Complaint {
-    what: String,
-    remedy: String,
-    exit: Exit,
-}
-
-impl Complaint {
-    pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into(), exit }
-    }
-}
-
-impl fmt::Display for Complaint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-
-impl std::error::Error for Complaint {}
-
-impl Diagnostic for Complaint {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(&self.remedy))
-    }
-}
-
-impl From<ReadError> for Complaint {
-    fn from(error: ReadError) -> Self {
-        let remedy = error.remedy().unwrap_or_else(|| "correct the line, or give another file".to_owned());
-        Self::new(Exit::Usage, error.to_string(), remedy)
-    }
-}
-
-impl From<ContainerError> for Complaint {
-    fn from(error: ContainerError) -> Self {
-        let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
-        Self::new(Exit::Usage, format!("the container{place}: {error}"), error.remedy)
-    }
-}
-
-impl From<Refusal> for Complaint {
-    fn from(refusal: Refusal) -> Self {
-        Self::new(Exit::Usage, refusal.to_string(), refusal.remedy())
-    }
-}
-
-impl From<io::Error> for Complaint {
-    fn from(error: io::Error) -> Self {
-        Self::new(
-            Exit::Failed,
-            format!("cannot write: {error}"),
-            "name a file in a place where you may write, with room",
-        )
-    }
-}
-
-impl From<WriteError> for Complaint {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Io(error) => error.into(),
-            other => Self::new(Exit::Usage, other.to_string(), "export to another format: trg and ti know more events"),
-        }
-    }
-}
-
-impl From<SourceError> for Complaint {
-    fn from(error: SourceError) -> Self {
-        Self::new(Exit::Usage, error.to_string(), "the trace contradicts itself: record or import it again")
-    }
-}
-
-impl From<trace_prep::otf2::PrintError> for Complaint {
-    fn from(error: trace_prep::otf2::PrintError) -> Self {
-        let remedy =
-            "install the tools of OTF2 (Debian: otf2-tools), or print it elsewhere: otf2-print -A FILE > TRACE.txt";
-        Self::new(Exit::Usage, error.to_string(), remedy)
-    }
-}
-
-impl From<trace_prep::dumpi::PrintError> for Complaint {
-    fn from(error: trace_prep::dumpi::PrintError) -> Self {
-        use trace_prep::dumpi::PrintError;
-        match error {
-            PrintError::Read(error) => error.into(),
-            PrintError::Io { .. } => Self::new(
-                Exit::Usage,
-                error.to_string(),
-                "install the tools of DUMPI (sst-dumpi), or print each rank elsewhere: dumpi2ascii NAME-0000.bin > \
-                 NAME-0000.txt and so on; the folder of the texts can be imported",
-            ),
-            PrintError::Refused { .. } => Self::new(
-                Exit::Usage,
-                error.to_string(),
-                "the file may be damaged or cut short, or the tool older than it: print it by hand to see more",
-            ),
-        }
-    }
-}
-
-impl From<trace_prep::transform::TransformError> for Complaint {
-    fn from(error: trace_prep::transform::TransformError) -> Self {
-        Self::new(Exit::Usage, error.what, error.remedy)
-    }
-}
-
-impl From<trgen::trace::goal::chain::ChainError> for Complaint {
-    fn from(error: trgen::trace::goal::chain::ChainError) -> Self {
-        Self::new(Exit::Usage, error.to_string(), "export to trg or ti instead")
-    }
 }
 
 /// A line for the user, on stderr. Nobody listening is no error.

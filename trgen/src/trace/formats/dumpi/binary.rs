@@ -54,8 +54,10 @@ pub struct DumpiBinaries {
 /// When the input cannot be read, holds several traces, or files of ranks are missing.
 pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     let source = Source::open(path)?;
-    let (source, wanted) = match source.only_entry() {
-        Some(entry) if !source.is_archive() && (is_binary(entry) || told_ranks(entry).is_some()) => {
+    // The only file of a folder is an only entry too, and what lies beside that folder is none of the trace.
+    let file = source.only_entry().filter(|_| !source.is_archive() && source.place().path.is_file());
+    let (source, wanted) = match file {
+        Some(entry) if is_binary(entry) || told_ranks(entry).is_some() => {
             let stem = stem(&entry.name);
             // The name of the file of a rank has its number at the end.
             let stem = if is_binary(entry) { stem.rsplit_once('-').map_or(stem, |(stem, _)| stem) } else { stem };
@@ -68,15 +70,15 @@ pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
         }
     };
     let mut found = mpi::families(&source, is_binary);
-    let given = !found.is_empty();
     if let Some(wanted) = &wanted {
         found.retain(|candidate| is_of(candidate, stem(wanted)) || candidate.is_selected_by(wanted));
     }
     let candidate = match &found[..] {
-        [] if !given && wanted.is_none() => return Ok(None),
         [] => {
+            let meta = || source.entries().iter().find(|entry| told_ranks(entry).is_some()).map(|meta| &meta.name);
+            let Some(name) = wanted.as_ref().or_else(meta) else { return Ok(None) };
             return Err(source.place().error(Fault::Structure {
-                what: format!("there are no files {}-0000.bin and so on", wanted.unwrap_or_default()),
+                what: format!("there are no files {}-0000.bin and so on", stem(name)),
                 remedy: "the files of the ranks stand beside the .meta file, and begin with its name",
             }));
         }

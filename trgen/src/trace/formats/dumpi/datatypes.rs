@@ -122,10 +122,7 @@ impl<'t> Datatypes<'t> {
             }
         };
         let name = if handle.name.is_empty() { String::new() } else { format!(" ({})", handle.name) };
-        Err(Fault::Structure {
-            what: format!("the size of datatype {}{name} is not known: {why}", handle.id),
-            remedy,
-        })
+        Err(Fault::Structure { what: format!("the size of datatype {}{name} is not known: {why}", handle.id), remedy })
     }
 
     /// Notes what a call makes.

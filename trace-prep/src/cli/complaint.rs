@@ -1,0 +1,150 @@
+//! Errors on their way to the user: what happened, and what can be done.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+use miette::Diagnostic;
+use trace_prep::dumpi::{self, Misread};
+use trace_prep::otf2;
+use trgen::SourceError;
+use trgen::catalog::Refusal;
+use trgen::trace::container::ContainerError;
+use trgen::trace::formats::ReadError;
+use trgen::trace::formats::write::WriteError;
+
+use super::Exit;
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    pub(super) what: String,
+    remedy: String,
+    pub(super) exit: Exit,
+}
+
+impl Complaint {
+    pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { what: what.into(), remedy: remedy.into(), exit }
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl Diagnostic for Complaint {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        Some(Box::new(&self.remedy))
+    }
+}
+
+impl From<ReadError> for Complaint {
+    fn from(error: ReadError) -> Self {
+        let remedy = error.remedy().unwrap_or_else(|| "correct the line, or give another file".to_owned());
+        Self::new(Exit::Usage, error.to_string(), remedy)
+    }
+}
+
+impl From<ContainerError> for Complaint {
+    fn from(error: ContainerError) -> Self {
+        let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
+        Self::new(Exit::Usage, format!("the container{place}: {error}"), error.remedy)
+    }
+}
+
+impl From<Refusal> for Complaint {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(Exit::Usage, refusal.to_string(), refusal.remedy())
+    }
+}
+
+impl From<io::Error> for Complaint {
+    fn from(error: io::Error) -> Self {
+        Self::new(
+            Exit::Failed,
+            format!("cannot write: {error}"),
+            "name a file in a place where you may write, with room",
+        )
+    }
+}
+
+impl From<WriteError> for Complaint {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Io(error) => error.into(),
+            other => Self::new(Exit::Usage, other.to_string(), "export to another format: trg and ti know more events"),
+        }
+    }
+}
+
+impl From<SourceError> for Complaint {
+    fn from(error: SourceError) -> Self {
+        Self::new(Exit::Usage, error.to_string(), "the trace contradicts itself: record or import it again")
+    }
+}
+
+impl From<Misread> for Complaint {
+    fn from(misread: Misread) -> Self {
+        Self::new(Exit::Usage, misread.to_string(), misread.remedy)
+    }
+}
+
+impl From<otf2::PrintError> for Complaint {
+    fn from(error: otf2::PrintError) -> Self {
+        use otf2::PrintError;
+        let what = error.to_string();
+        match error {
+            PrintError::NotRun { cause, .. } => {
+                let first = startable(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
+                Self::new(Exit::Usage, what, format!("{first}, or print it elsewhere: otf2-print -A FILE > TRACE.txt"))
+            }
+            PrintError::Refused { .. } => Self::new(Exit::Usage, what, REFUSED),
+            PrintError::Scratch(_) => Self::new(Exit::Failed, what, NO_ROOM),
+        }
+    }
+}
+
+impl From<dumpi::PrintError> for Complaint {
+    fn from(error: dumpi::PrintError) -> Self {
+        use dumpi::PrintError;
+        let what = error.to_string();
+        match error {
+            PrintError::Read(error) => error.into(),
+            PrintError::NotRun { cause, .. } => {
+                let first = startable(&cause, "install the tools of DUMPI (sst-dumpi)");
+                let elsewhere = "or print each rank elsewhere: dumpi2ascii NAME-0000.bin > NAME-0000.txt and so on; the \
+                                 folder of the texts can be imported";
+                Self::new(Exit::Usage, what, format!("{first}, {elsewhere}"))
+            }
+            PrintError::Refused { .. } => Self::new(Exit::Usage, what, REFUSED),
+            PrintError::Scratch(_) => Self::new(Exit::Failed, what, NO_ROOM),
+        }
+    }
+}
+
+const REFUSED: &str = "the file may be damaged or cut short, or the tool older than it: print it by hand to see more";
+const NO_ROOM: &str = "make room there, or set TMPDIR to a folder where you may write, with room";
+
+/// What helps against a tool that cannot be run: `install` if it is not there.
+fn startable(cause: &io::Error, install: &'static str) -> &'static str {
+    match cause.kind() {
+        ErrorKind::NotFound => install,
+        _ => "see to it that the tool on your PATH can be run",
+    }
+}
+
+impl From<trace_prep::transform::TransformError> for Complaint {
+    fn from(error: trace_prep::transform::TransformError) -> Self {
+        Self::new(Exit::Usage, error.what, error.remedy)
+    }
+}
+
+impl From<trgen::trace::goal::chain::ChainError> for Complaint {
+    fn from(error: trgen::trace::goal::chain::ChainError) -> Self {
+        Self::new(Exit::Usage, error.to_string(), "export to trg or ti instead")
+    }
+}
