@@ -294,6 +294,10 @@ cases! {
     bandwidth_zero: case("run --kernel bintree --bandwidth 0Gb/s", "--bandwidth");
     bandwidth_without_tasks: case("run --bandwidth 10Gb/s", "--bandwidth");
     flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
+    flop_rate_of_a_trc: case("run --trace a.trc --flop-rate 1Gflop/s", "--flop-rate says how simgrid-ti is read").file("a.trc", "c 0 1\n");
+    hosts_of_programs: case("run --trace a.trc --hosts o=5000", "--hosts").file("a.trc", "c 0 1\n");
+    eager_of_a_graph: case("run --trace a.goal --eager 100", "--eager").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
+    trace_unit_of_a_graph: case("run --trace a.goal --network ideal --trace-unit us", "--trace-unit says how fsin-trc is read").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
     compute_negative: case("run --trace a.trc --compute -1", "--compute").file("a.trc", "c 0 1\n");
     placement_shift_too_far: case("run --kernel bintree --placement shift:99", "--placement");
     placement_file_missing: case("run --kernel bintree --placement file:nope.txt", "--placement");

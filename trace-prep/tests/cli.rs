@@ -287,6 +287,7 @@ fn collectives_are_expanded_as_asked_for() {
         ("import -q c.ti --collectives bcast=ring -o x.trg", "unknown collective algorithm `ring`"),
         ("expand -q c.trg", "expanded before"),
         ("check c.ti --collectives mpich=1", "unknown collective operation `mpich`"),
+        ("info c.trg --recv-order src-dst", "--recv-order says how fsin-trc is read, and this is trg"),
         ("info c.trg --collectives basic", "nothing to act on"),
     ] {
         let (status, _, err) = desk.run(words);

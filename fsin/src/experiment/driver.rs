@@ -9,7 +9,7 @@ use trgen::synthetic::traffic::{self, Misfit, Shot, Word};
 use trgen::synthetic::{Background, Traffic as Synthetic};
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
-use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions};
+use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions, unused_options};
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::kernels;
@@ -185,6 +185,7 @@ fn trace(
     let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
             expanded(experiment, "a container holds them expanded")?;
+            looked_at(experiment, "trg", &[HOSTS])?;
             let header = container.header();
             let mut notes = header.notes.clone();
             let matrix = || Ok(formats::container_matrix(path, &container)?);
@@ -200,11 +201,13 @@ fn trace(
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;
                 }
+                looked_at(experiment, trace.format, &[HOSTS])?;
                 let kind = application(experiment, trace.program, geometry, "trace", beside, &mut trace.notes)?;
                 (kind, trace.warnings, trace.notes, trace.collectives)
             }
-            Application::Graphs(GraphTrace { mut graph, mut notes, .. }) => {
+            Application::Graphs(GraphTrace { mut graph, mut notes, format }) => {
                 expanded(experiment, "a graph holds them expanded")?;
+                looked_at(experiment, format, &[EAGER])?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
                     return Err(experiment.settings().error("temporal", what, "leave it out").into());
@@ -218,6 +221,29 @@ fn trace(
         },
     };
     Ok(Driver { kind, warnings, notes, collectives })
+}
+
+const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
+const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have --hosts S=BYTES");
+
+/// Refuses flags that a trace of this format does not look at, and others, with the reason.
+pub(super) fn looked_at(
+    experiment: &Experiment,
+    format: &str,
+    others: &[(&'static str, &str)],
+) -> Result<(), SettingsError> {
+    let settings = experiment.settings();
+    let is_flag = |key: &str| settings.origin(key) == Origin::Flag;
+    if let Some(&(key, why)) = others.iter().find(|(key, _)| is_flag(key)) {
+        return Err(settings.error(key, format!("--{key} {why}"), "leave it out"));
+    }
+    match unused_options(format).find(|(key, _)| is_flag(key)) {
+        Some((key, of)) => {
+            let what = format!("--{key} says how {of} is read, and this trace is {format}");
+            Err(settings.error(key, what, "leave it out"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses algorithms of collectives that have nothing to act on.

@@ -6,6 +6,7 @@ use trgen::trace::formats::{self, Application};
 use trgen::trace::goal::chain;
 use trgen::trace::goal::ideal::{self, Execution};
 
+use super::driver::looked_at;
 use super::execute::Trouble;
 use super::resolve::{Experiment, Traffic};
 
@@ -39,8 +40,12 @@ pub fn execute_ideal(
         return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
     };
     let (mut graph, notes) = match formats::open(path, options)? {
-        Application::Graphs(trace) => (trace.graph, trace.notes),
+        Application::Graphs(trace) => {
+            looked_at(experiment, trace.format, &[])?;
+            (trace.graph, trace.notes)
+        }
         Application::Programs(trace) => {
+            looked_at(experiment, trace.format, &[])?;
             let graph = chain::graph(&trace.program).map_err(|error| {
                 let what = format!("--network ideal: {error}");
                 settings.error("network", what, "replay this trace over the router")

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use clap::parser::ValueSource::CommandLine;
 use trace_prep::{dumpi, otf2};
-use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace};
+use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace, unused_options};
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
@@ -59,6 +60,15 @@ pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Com
     if matches.get_one::<String>("collectives").is_some() && !expandable {
         let what = format!("{}: --collectives has nothing to act on: no collectives, or expanded ones", path.display());
         return Err(Complaint::new(Exit::Usage, what, "leave it out, or give the original trace"));
+    }
+    let format = match &application {
+        Application::Programs(trace) => trace.format,
+        Application::Graphs(trace) => trace.format,
+    };
+    let is_flag = |key: &str| matches.try_contains_id(key).is_ok() && matches.value_source(key) == Some(CommandLine);
+    if let Some((key, of)) = unused_options(format).find(|(key, _)| is_flag(key)) {
+        let what = format!("{}: --{key} says how {of} is read, and this is {format}", path.display());
+        return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }
     let loaded = Loaded { application, quiet };
     if !quiet {

@@ -27,7 +27,7 @@ use std::path::Path;
 
 pub use dumpi::{DumpiBinaries, dumpi_binaries};
 pub use error::{Fault, Place, ReadError};
-pub use options::{ComputeUnit, ReadOptions, RecvOrder};
+pub use options::{ComputeUnit, ReadOptions, RecvOrder, unused_options};
 pub use ti::datatype_bytes;
 
 use self::input::Source;

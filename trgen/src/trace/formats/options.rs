@@ -52,6 +52,15 @@ impl ReadOptions {
     }
 }
 
+/// Names of the options that only one format looks at, and of that format.
+const OF_ONE_FORMAT: [(&str, &str); 3] =
+    [("flop-rate", "simgrid-ti"), ("trace-unit", "fsin-trc"), ("recv-order", "fsin-trc")];
+
+/// The options, by name, that a trace of this format does not look at, and the format that does.
+pub fn unused_options(format: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    OF_ONE_FORMAT.into_iter().filter(move |&(_, of)| of != format)
+}
+
 /// Unit of a duration in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ComputeUnit {
