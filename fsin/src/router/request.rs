@@ -114,6 +114,10 @@ pub struct Requests<L> {
     lbr: u32,
     /// The output channels that [`straight_on`](Self::straight_on) gives, as a mask.
     straight: u64,
+    /// The first channel of each port, as a mask of outputs.
+    escapes: u64,
+    /// What a packet may ask for follows from its hops to go.
+    tells_wants: bool,
     /// Of each dimension, for routings that look at coordinates.
     rings: Box<[Ring]>,
     /// Of a network of switches.
@@ -139,8 +143,15 @@ impl<L: Layout> Requests<L> {
         let detours = Detours::new(params, topology).map(Arc::new);
         // Where links are dead, it has to be asked whether a channel leads on.
         let goes_straight = params.routing == Routing::BubbleSmart && detours.is_none();
+        let adaptive_beside_escape = matches!(
+            params.routing,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal
+        );
+        let escapes = Self::first_channels(layout);
         Self {
-            straight: if goes_straight { Self::adaptive_channels(layout) } else { 0 },
+            straight: if goes_straight { !escapes } else { 0 },
+            tells_wants: adaptive_beside_escape && detours.is_none() && layout.outputs() <= 64,
+            escapes,
             layout,
             routing: params.routing,
             order: params.order,
@@ -201,23 +212,38 @@ impl<L: Layout> Requests<L> {
         self.unusual_request(&head, near)
     }
 
-    /// True if the head of transit queue `input` asks for the channel of the same number and port, by looking at nothing
-    /// but the channels that are `open` (a mask of all): the commonest request of the commonest routing. If not,
-    /// [`request`](Self::request) tells what it asks for.
+    /// The transit queues, as a mask, whose head goes straight on, by the channel of the same number, if it may ask for that
+    /// channel ([`wants`](Self::wants)) and it is open: the commonest request of the commonest routing. Of other heads
+    /// [`request`](Self::request) tells what they ask for.
     #[inline(always)]
-    pub fn straight_on(&self, input: usize, offsets: &[i16], open: u64) -> bool {
-        if open & self.straight & 1 << input == 0 {
-            return false;
-        }
-        let (dimension, positive) = self.layout.shape().direction(Port(self.layout.port_of(input) as u8));
-        let ahead = if positive { offsets[dimension] } else { -offsets[dimension] };
-        ahead > 0
+    pub const fn straight(&self) -> u64 {
+        self.straight
     }
 
-    /// All channels but those of dimension order, as a mask of outputs; of routers with few queues.
-    fn adaptive_channels(layout: L) -> u64 {
+    /// The output channels, as a mask, that a packet may ask for where it has so many hops to go: while none of them is
+    /// open, its head asks for nothing. All, where more than that has to be known.
+    #[must_use]
+    #[inline(always)]
+    pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
+        if self.layout.is_switched() || !self.tells_wants {
+            return u64::MAX;
+        }
+        let shape = self.layout.shape();
+        let channels = |port: Port| self.layout.channels(port.index());
+        let escape = self.order.next(shape, offsets).map_or(0, channels);
+        if long && self.routing == Routing::BubbleBimodal {
+            return escape & self.escapes;
+        }
+        let profitable = (0..shape.dimensions)
+            .filter(|&dimension| offsets[dimension] != 0)
+            .fold(0, |mask, dimension| mask | channels(shape.port(dimension, offsets[dimension] > 0)));
+        profitable & !self.escapes | escape & self.escapes
+    }
+
+    /// The first channel of each port, as a mask of outputs; of routers with few queues.
+    fn first_channels(layout: L) -> u64 {
         let outputs = layout.outputs();
-        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc != 0).fold(0, |mask, output| mask | 1 << output)
+        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc == 0).fold(0, |mask, output| mask | 1 << output)
     }
 
     /// Of all routings, and with dead links.
@@ -239,14 +265,17 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// What a packet carries after its header has left through a port: one hop less to go.
+    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the last
+    /// one in its dimension, so that the packet [wants](Self::wants) something else.
     #[inline(always)]
-    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) {
+    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
-            return self.guided_hop(node, destination, key, port, offsets);
+            self.guided_hop(node, destination, key, port, offsets);
+            return false;
         }
         let (dimension, positive) = self.layout.shape().direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
+        offsets[dimension] == 0
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.

@@ -6,7 +6,7 @@ use trgen::NodeId;
 
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::{Chain, Lane, Link, NOBODY, NONE, Router, Stamp};
+use super::state::{Chain, Lane, Link, NOBODY, NONE, Router};
 use crate::router::layout::Layout;
 use crate::topology::{Port, Topology};
 
@@ -52,8 +52,6 @@ pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
 fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> Router<Q, P> {
     let lane = Lane {
         waiting: Chain::EMPTY,
-        departed: Stamp::new(0),
-        arrived: Stamp::new(0),
         count: 0,
         credits: rules.queue_packets as u16,
         owner: NOBODY,
@@ -64,6 +62,7 @@ fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> 
         unrouted: 0,
         awake: 0,
         leaving: 0,
+        refilled: 0,
         open: 0,
         granted: 0,
         busy: 0,

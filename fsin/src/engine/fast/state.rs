@@ -1,7 +1,5 @@
 //! What the fast engine keeps of a network.
 
-use crate::router::request::OutputVc;
-
 /// "None" among handles, nodes and inputs.
 pub(super) const NONE: u32 = u32::MAX;
 /// "None" among the inputs of a node.
@@ -16,6 +14,9 @@ pub(super) struct Packet<const D: usize> {
     pub(super) destination: u32,
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
+    /// The output channels that it may ask for where it stands, as a mask; see
+    /// [`Requests::wants`](crate::router::request::Requests::wants).
+    pub(super) wants: u64,
     /// Names (run seed, packet) in draws.
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
@@ -102,10 +103,6 @@ impl Stamp {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lane {
     pub(super) waiting: Chain,
-    /// In which the header of the departing packet left.
-    pub(super) departed: Stamp,
-    /// In which the header of the latest packet arrived.
-    pub(super) arrived: Stamp,
     /// \[packets\] Arrived, arriving or departing.
     pub(super) count: u16,
     /// \[packets\] Room in the queue behind the output channel.
@@ -116,42 +113,24 @@ pub(super) struct Lane {
     pub(super) last_winner: u8,
 }
 
-impl Lane {
-    /// A packet has room from cycle `now` on, in which its first phit takes its place.
-    #[inline(always)]
-    pub(super) fn reserve(&mut self, now: u64) {
-        self.count += 1;
-        self.arrived = Stamp::new(now);
-    }
+/// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves {
+    /// In which the header of the departing packet left.
+    pub(super) departed: Stamp,
+    /// In which the header of the latest packet arrived.
+    pub(super) arrived: Stamp,
+}
 
-    /// A header stands in the queue. Returns whether it is at its head.
-    #[inline(always)]
-    pub(super) fn stand<const D: usize>(&mut self, packets: &mut [Packet<D>], packet: u32) -> bool {
-        let is_first = self.waiting.is_empty();
-        self.waiting.push(packets, packet);
-        is_first
-    }
+impl Moves {
+    pub(super) const NONE: Self = Self { departed: Stamp::new(0), arrived: Stamp::new(0) };
 
-    /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
-    /// before `now`; `leaving` if a packet is departing.
-    ///
-    /// With k packets, a phits of the latest arrived and d phits of the first departed, the queue holds
-    /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
-    /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet is still arriving and
-    /// another began to depart no later.
-    #[inline]
-    pub(super) fn has_room(&self, leaving: bool, packets: u32, capacity: u32, length: u32, now: u64) -> bool {
-        let room = capacity - packets;
-        let count = u32::from(self.count);
-        let arrived = self.arrived.age(now);
-        count <= room || (count == room + 1 && leaving && self.departed.age(now) >= arrived && arrived < length)
-    }
-
-    /// \[phits\] In the queue at the end of the cycle before `now`; `leaving` if a packet is departing.
-    pub(super) fn phits(&self, leaving: bool, length: u32, now: u64) -> u32 {
+    /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
+    /// of them is departing.
+    pub(super) fn phits(&self, count: u16, leaving: bool, length: u32, now: u64) -> u32 {
         let left = if leaving { self.departed.age(now) } else { 0 };
-        let missing = if self.count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
-        u32::from(self.count) * length - left - missing
+        let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
+        u32::from(count) * length - left - missing
     }
 }
 
@@ -187,6 +166,9 @@ pub(super) struct Router<const Q: usize, const P: usize> {
     pub(super) awake: u64,
     /// Inputs that a packet is leaving.
     pub(super) leaving: u64,
+    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it says of
+    /// other inputs has no meaning.
+    pub(super) refilled: u64,
     /// Output channels that nobody owns and behind which a packet fits.
     pub(super) open: u64,
     /// Output channels whose packet waits for the link.
@@ -209,26 +191,55 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
         asleep
     }
 
-    /// In cycle `now` a free link takes the header of the packet at the head of `input`, which has been given the channel
-    /// `output`, its number `index`. Returns the node that it goes to.
+    /// A packet has room in a queue from now on: its first phit has taken its place.
     #[inline(always)]
-    pub(super) fn send<const D: usize>(
-        &mut self,
-        output: OutputVc,
-        index: usize,
-        input: usize,
-        packet: &Packet<D>,
-        now: u64,
-    ) -> u32 {
-        self.lanes[index].credits -= 1;
-        self.busy |= 1 << output.port.index();
+    pub(super) const fn reserve(&mut self, input: usize) {
+        self.lanes[input].count += 1;
+        self.refilled |= self.leaving & 1 << input;
+    }
+
+    /// A header stands in a queue. Returns whether it may ask for an output now.
+    #[inline(always)]
+    pub(super) fn stand<const D: usize>(&mut self, packets: &mut [Packet<D>], input: usize, packet: u32) -> bool {
+        let waiting = &mut self.lanes[input].waiting;
+        let is_first = waiting.is_empty();
+        waiting.push(packets, packet);
+        if is_first && self.leaving & 1 << input == 0 {
+            self.unrouted |= 1 << input;
+            return true;
+        }
+        false
+    }
+
+    /// Gives an output channel to the head of an input.
+    #[inline(always)]
+    pub(super) const fn give(&mut self, output: usize, input: usize) {
+        let lane = &mut self.lanes[output];
+        lane.last_winner = input as u8;
+        lane.owner = input as u8;
+        self.open &= !(1 << output);
+        self.unrouted &= !(1 << input);
+    }
+
+    /// The packet at the head of an input, `first`, begins to leave it.
+    #[inline(always)]
+    pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &Packet<D>) {
+        self.lanes[input].waiting.pop(first);
         self.leaving |= 1 << input;
-        let queue = &mut self.lanes[input];
-        queue.waiting.pop(packet);
-        queue.departed = Stamp::new(now);
-        let link = &mut self.links[output.port.index()];
-        link.last_vc = output.vc;
-        link.downstream
+        self.refilled &= !(1 << input);
+    }
+
+    /// True if transit queue `input`, of `capacity` packets, had room for `packets` packets at the end of the last cycle.
+    ///
+    /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits holds
+    /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
+    /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to depart no later
+    /// than the latest one began to arrive, which then is arriving still.
+    #[inline(always)]
+    pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
+        let room = capacity - packets;
+        let count = u32::from(self.lanes[input].count);
+        count <= room || (count == room + 1 && self.leaving & self.refilled & 1 << input != 0)
     }
 
     /// True if some head sleeps, and is not among those that are about to be `woken`.
@@ -329,39 +340,64 @@ mod tests {
         assert_eq!(young.age((1 << 32) + 1), 2);
     }
 
+    /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle `departed`,
+    /// before cycle 100: the mask says what counting phits says.
     #[test]
     fn room_is_what_counting_phits_says() {
         const L: u32 = 4;
         const CAPACITY: u32 = 4;
-        // Every history of one packet arriving at `arrived` and one departing from `departed`, around cycle 100.
+        let lane = Lane { waiting: Chain::EMPTY, count: 0, credits: 0, owner: NOBODY, last_winner: 0 };
         for count in 0..=4u16 {
-            for packets in 0..=4u32 {
-                for arrived in 90..100u64 {
-                    for departed in [None, Some(97), Some(98), Some(99)] {
-                        let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
-                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
-                            continue;
-                        }
-                        let lane = Lane {
-                            waiting: Chain::EMPTY,
-                            departed: Stamp::new(departed.unwrap_or(0)),
-                            arrived: Stamp::new(arrived),
-                            count,
-                            credits: 0,
-                            owner: NOBODY,
-                            last_winner: 0,
-                        };
-                        let leaving = departed.is_some();
-                        let held = lane.phits(leaving, L, 100);
-                        let expected = CAPACITY * L - held >= packets * L;
-                        assert_eq!(
-                            lane.has_room(leaving, packets, CAPACITY, L, 100),
-                            expected,
-                            "{lane:?} for {packets}"
-                        );
-                        let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
-                        assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
+            for arrived in 90..100u64 {
+                for departed in [None, Some(97), Some(98), Some(99)] {
+                    let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
+                    if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
+                        continue;
                     }
+                    let mut router = Router::<1, 1> {
+                        unrouted: 0,
+                        awake: 0,
+                        leaving: 0,
+                        refilled: 0,
+                        open: 0,
+                        granted: 0,
+                        busy: 0,
+                        freed: 0,
+                        links: [Link { downstream: NONE, upstream: NONE, last_vc: 0 }],
+                        lanes: [Lane { count: count.saturating_sub(1), ..lane }],
+                    };
+                    let packet = Packet::<1> {
+                        next: NONE,
+                        destination: 0,
+                        offsets: [0],
+                        wants: 0,
+                        key: 0,
+                        start: 0,
+                        sequence: 0,
+                        source: 0,
+                        message: 0,
+                        hops: 0,
+                        is_long: false,
+                    };
+                    // A header that was sent in a cycle takes its place at the beginning of the next.
+                    for now in 90..=100 {
+                        if count > 0 && arrived + 1 == now {
+                            router.reserve(0);
+                        }
+                        if departed == Some(now) {
+                            router.lanes[0].waiting.push(&mut [packet], 0);
+                            router.leave(0, &packet);
+                        }
+                    }
+                    let moves = Moves { arrived: Stamp::new(arrived), departed: Stamp::new(departed.unwrap_or(0)) };
+                    let leaving = departed.is_some();
+                    let held = moves.phits(count, leaving, L, 100);
+                    for packets in 0..=4u32 {
+                        let expected = CAPACITY * L - held >= packets * L;
+                        assert_eq!(router.has_room(0, packets, CAPACITY), expected, "{moves:?}, {count} for {packets}");
+                    }
+                    let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
+                    assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
                 }
             }
         }

@@ -53,9 +53,7 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
     #[inline(always)]
     fn has_room(&self, output: OutputVc, packets: u32) -> bool {
         let rules = self.rules;
-        let index = output.index(rules.layout.vcs());
-        let leaving = self.router.leaving & 1 << index != 0;
-        self.router.lanes[index].has_room(leaving, packets, rules.queue_packets, rules.packet_phits, self.now)
+        self.router.has_room(output.index(rules.layout.vcs()), packets, rules.queue_packets)
     }
 
     #[inline(always)]
