@@ -78,7 +78,7 @@ use cut::cut;
 use part::Part;
 use pool::Pool;
 use rules::Rules;
-use state::{NONE, Packet};
+use state::Packet;
 
 /// Most queues of a router: they are bits of a word, and one bit is for other use.
 pub const MAX_QUEUES: usize = 63;
@@ -261,7 +261,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             self.recorder.received(
                 now,
                 &Receipt {
-                    source: NodeId(packet.source),
+                    source: NodeId(packet.source()),
                     destination: NodeId(packet.destination),
                     sequence: packet.sequence,
                     latency: self.clock - packet.start,
@@ -311,21 +311,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             }
         };
         let is_long = rules.packets_of(message.bytes) > 1;
-        let packet = Packet {
-            next: NONE,
-            destination: destination.0,
-            wants: rules.requests.wants(&offsets, is_long),
-            offsets,
-            key,
-            start: match rules.source_queue {
-                SourceQueue::Throttled => self.clock,
-                SourceQueue::Open => offered.0,
-            },
-            sequence,
-            source: source.0,
-            message: slot,
-            hops: 0,
-            is_long,
+        let mut packet = Packet::new(source.0, destination.0, slot, is_long);
+        (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
+        packet.wants = rules.requests.wants(&offsets, is_long);
+        packet.start = match rules.source_queue {
+            SourceQueue::Throttled => self.clock,
+            SourceQueue::Open => offered.0,
         };
         works.buffer(local as u32, injector, packet);
         self.interface.packet_sent(node, notices);
@@ -349,8 +340,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
-            let node = part.routers.iter().position(|router| router.unrouted != 0)?;
-            Some((part.works.first as usize + node, part.routers[node].unrouted.trailing_zeros() as usize))
+            let node = part.routers.iter().position(|router| router.unrouted.mask() != 0)?;
+            Some((part.works.first as usize + node, part.routers[node].unrouted.mask().trailing_zeros() as usize))
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {

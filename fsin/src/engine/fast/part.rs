@@ -2,7 +2,7 @@
 
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Buffer, Chain, Endpoint, Moves, NONE, Packet, Router, Sleepers, Stamp};
+use super::state::{Ahead, Buffer, Chain, Endpoint, List, Moves, NONE, Packet, Router, Sleepers, Stamp};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::OutputVc;
@@ -18,13 +18,12 @@ mod near;
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
 
-/// The bit of [`Router::awake`] that stands for no input.
-const NO_INPUT: u64 = 1 << 63;
-
-/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part. The
+/// packet came there from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     node: u32,
+    behind: u32,
     output: u8,
     input: u8,
 }
@@ -33,7 +32,7 @@ struct Left {
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The tail of the packet that was leaving this input has been consumed.
-    Consumed { node: u32, input: u8, packet: u32 },
+    Consumed { node: u32, behind: u32, input: u8, packet: u32 },
     /// Serial injection has moved a tail.
     Injected { node: u32 },
 }
@@ -67,6 +66,8 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     since: Vec<u64>,
     /// By node and lane; empty where nobody asks.
     moves: Vec<Moves>,
+    /// By node and port: the node whose link of that port leads here; [`NONE`] where there is none.
+    upstream: Vec<u32>,
     /// The nodes whose numbers come after those of its own.
     border: Vec<Abroad>,
     /// By node and injector.
@@ -80,10 +81,12 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     /// By node; empty where there are no timeouts.
     timers: Vec<Timer>,
     /// Nodes with heads to look at, and with source buffers to look at.
-    looking: Vec<u32>,
+    looking: List<u32>,
     injecting: Vec<u32>,
     /// Kept for its memory.
-    looked: Vec<u32>,
+    looked: List<u32>,
+    /// Links that have become free, and for which packets wait: node and port.
+    freed: Vec<(u32, u8)>,
     /// What tails will do: those that cross a link, and the others.
     crossing: Ring<Left>,
     ring: Ring<Event>,
@@ -100,10 +103,10 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
 }
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
-    /// Of `own` nodes from number `first` on, in a network of `parts` parts.
-    fn new(rules: Rules<L>, first: u32, own: u32, border: Vec<Abroad>, parts: usize) -> Self {
+    /// Of nodes from number `first` on, as many as `upstream` tells of, in a network of `parts` parts.
+    fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
-        let count = own as usize;
+        let count = upstream.len() / P;
         let endpoint = Endpoint {
             arrived: 0,
             last_consumed: inputs as u8 - 1,
@@ -113,9 +116,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             serial: 0,
             serial_busy: false,
         };
+        let mut looking = List::EMPTY;
+        looking.reset(count);
         Self {
             first,
-            own,
+            own: count as u32,
             clock: 0,
             previous: 0,
             capped: 0,
@@ -124,6 +129,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
+            upstream,
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Vec::new(),
@@ -131,9 +137,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             headers: Vec::new(),
             wire: Ring::new(rules.wires.longest().into()),
             timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
-            looking: Vec::new(),
+            looking,
             injecting: Vec::new(),
-            looked: Vec::new(),
+            looked: List::EMPTY,
+            freed: Vec::new(),
             crossing: Ring::new(rules.tail),
             ring: Ring::new(rules.tail),
             asking: [0; 64],
@@ -177,12 +184,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
     }
 
-    /// Wakes these inputs of a router (at least one bit).
+    /// Wakes these inputs of a router.
     #[inline(always)]
     fn wake(&mut self, router: &mut Router<Q, P>, node: u32, inputs: u64) {
-        if router.wake(inputs) {
-            self.looking.push(node);
-        }
+        self.looking.add(node, router.wake(inputs));
     }
 }
 
@@ -192,10 +197,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         rules: Rules<L>,
         first: u32,
         routers: Vec<Router<Q, P>>,
+        upstream: Vec<u32>,
         border: Vec<Abroad>,
         parts: usize,
     ) -> Self {
-        let works = Works::new(rules, first, routers.len() as u32, border, parts);
+        let works = Works::new(rules, first, upstream, border, parts);
         Self { routers, works }
     }
 
@@ -203,13 +209,13 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     pub(super) fn work(&self) -> usize {
         let works = &self.works;
         let mail: usize = works.inbox.iter().map(|mail| mail.headers.len() + mail.credits.len()).sum();
-        works.looking.len() + works.injecting.len() + works.headers.len() + mail
+        works.looking.len() + works.freed.len() + works.injecting.len() + works.headers.len() + mail
     }
 
     /// True if somebody is to be looked at in the next cycle.
     pub(super) fn has_work(&self) -> bool {
         let works = &self.works;
-        !(works.looking.is_empty() && works.injecting.is_empty() && works.headers.is_empty())
+        !(works.looking.len() == 0 && works.freed.is_empty() && works.injecting.is_empty() && works.headers.is_empty())
             || works.inbox.iter().any(|mail| !mail.is_empty())
     }
 
@@ -217,17 +223,17 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     /// the bubble in the node's own.
     pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
         let (router, works) = (&self.routers[node], &self.works);
-        if router.unrouted & 1 << input == 0 {
+        if !router.unrouted.has(input) {
             return None;
         }
         let (rules, number) = (&works.rules, works.first + node as u32);
-        let packet = &works.packets[router.lanes[input].waiting.first() as usize];
+        let packet = &works.packets[router.head(input) as usize];
         let head = head(rules, number, input, packet, works.clock);
         let output = rules.requests.last_resort(&head)?;
-        if router.links[output.port.index()].downstream == NONE {
+        if router.downstream[output.port.index()] == NONE {
             return None;
         }
-        let full = router.lanes[output.index(rules.layout.vcs())].credits == 0;
+        let full = router.credits[output.index(rules.layout.vcs())] == 0;
         let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
         waits.then_some((output, full))
     }
@@ -239,7 +245,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         let (ports, vcs, length) = (rules.layout.shape().ports(), rules.layout.vcs(), rules.packet_phits);
         let first = works.first as usize;
         for (node, router) in self.routers.iter().enumerate() {
-            let phits = |lane: usize| u32::from(router.lanes[lane].count) * length;
+            let phits = |queue: usize| u32::from(router.queues[queue].count) * length;
             for port in 0..ports {
                 into.transit[(first + node) * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
             }
@@ -271,7 +277,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             let phits = length - 1 - (at - works.clock) as u32;
             left(into, event.node, event.input, phits);
             let port = rules.port_of(event.output.into());
-            let next = self.routers[event.node as usize].links[port].downstream as usize;
+            let next = self.routers[event.node as usize].downstream[port] as usize;
             let next = match next.checked_sub(self.routers.len()) {
                 None => first + next,
                 Some(beyond) => works.border[beyond].part as usize * span + works.border[beyond].node as usize,

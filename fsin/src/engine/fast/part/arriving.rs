@@ -7,13 +7,15 @@ use crate::router::layout::Layout;
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
     /// What other parts did in the previous cycle.
+    #[inline(never)]
     pub(super) fn open_mail(&mut self, routers: &mut [Router<Q, P>]) {
         for from in 0..self.inbox.len() {
             if self.inbox[from].is_empty() {
                 continue;
             }
             let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
-            for (node, input, packet) in mail.headers.drain(..) {
+            for (node, input, mut packet) in mail.headers.drain(..) {
+                packet.behind = self.upstream[node as usize * P + self.rules.port_of(input.into())];
                 let packet = self.store(packet);
                 self.headers.push((node, input, packet));
             }
@@ -40,6 +42,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the wire
     /// stand there.
+    #[inline(never)]
     pub(super) fn enter_all(&mut self, routers: &mut [Router<Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
         let has_wires = self.rules.wires.longest() > 0;
@@ -48,9 +51,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             let (router, input) = (&mut routers[node as usize], usize::from(input));
             router.reserve(input);
             if plain {
-                if router.stand(&mut self.packets, input, packet) {
-                    self.wake(router, node, 1 << input);
-                }
+                let asks = router.stand(&mut self.packets, input, packet);
+                self.wake(router, node, u64::from(asks) << input);
                 continue;
             }
             self.arrived(node, input, self.clock - 1);

@@ -2,7 +2,7 @@
 
 use trgen::NodeId;
 
-use super::super::state::{Bits, Moves, Router, Stamp, after};
+use super::super::state::{Bits, List, Moves, Router, Stamp, after};
 use super::near::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
@@ -13,15 +13,22 @@ use crate::topology::Port;
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
     /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given away, and
     /// free links take headers.
+    #[inline(never)]
     pub(super) fn decide_all(&mut self, routers: &mut [Router<Q, P>]) {
         // Who is woken from here on is looked at in the next cycle.
         std::mem::swap(&mut self.looking, &mut self.looked);
-        let mut looked = std::mem::take(&mut self.looked);
-        for &node in &looked {
+        self.looking.reset(routers.len());
+        let looked = std::mem::replace(&mut self.looked, List::EMPTY);
+        for &node in looked.all() {
             self.decide(&mut routers[node as usize], node);
         }
-        looked.clear();
         self.looked = looked;
+        let mut freed = std::mem::take(&mut self.freed);
+        for &(node, port) in &freed {
+            self.start(&mut routers[node as usize], node, port.into());
+        }
+        freed.clear();
+        self.freed = freed;
 
         let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
         self.report.hops += headers as u64;
@@ -30,63 +37,60 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     #[inline(always)]
     fn decide(&mut self, router: &mut Router<Q, P>, node: u32) {
-        let look = std::mem::take(&mut router.awake) & router.unrouted;
-        let freed = std::mem::take(&mut router.freed);
+        let look = router.look();
         if self.rules.more_than_heads {
-            self.decide_more(router, node, look, freed);
+            self.decide_more(router, node, look);
         } else if look & look.wrapping_sub(1) != 0 {
-            self.decide_several(router, node, look, freed);
-        } else if look == 0 {
-            self.start(router, node, freed);
-        } else {
+            self.decide_several(router, node, look);
+        } else if look != 0 {
             let input = look.trailing_zeros() as usize;
-            let Some(output) = self.ask(router, node, input) else { return self.start(router, node, freed) };
-            router.give(output, input);
-            let port = 1 << self.rules.port_of(output);
-            if freed | router.busy & port == 0 {
-                self.send(router, node, output, input);
-            } else {
-                router.granted |= 1 << output;
-                self.start(router, node, freed | port & !router.busy);
+            if let Some(output) = self.ask(router, node, input) {
+                router.give(output, input);
+                // Where others wait for the link, their channels have their turns too, when it takes a header.
+                let waits = router.granted.mask() & self.rules.layout.channels(self.rules.port_of(output)) != 0;
+                match waits || router.busy.has(self.rules.port_of(output)) {
+                    true => router.granted.add(1 << output),
+                    false => self.send(router, node, output, input),
+                }
             }
         }
     }
 
     /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
     #[inline(never)]
-    fn decide_more(&mut self, router: &mut Router<Q, P>, node: u32, look: u64, freed: u64) {
+    fn decide_more(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
         if self.timers.is_empty() {
-            return self.decide_several(router, node, look, freed);
+            return self.decide_several(router, node, look);
         }
         let standing = self.standing(router, node, look);
-        self.decide_several(router, node, look, freed);
+        self.decide_several(router, node, look);
         self.time(router, node, standing);
     }
 
     /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
     fn standing(&self, router: &Router<Q, P>, node: u32, look: u64) -> u64 {
         let number = self.first + node;
-        let destination = |input: usize| self.packets[router.lanes[input].waiting.first() as usize].destination;
+        let destination = |input: usize| self.packets[router.head(input) as usize].destination;
         let arrived = Bits(look).filter(|&input| destination(input) == number).fold(0, |mask, input| mask | 1 << input);
-        router.unrouted & !arrived & ((1u64 << self.rules.outputs()) - 1)
+        router.unrouted.mask() & !arrived & ((1u64 << self.rules.outputs()) - 1)
     }
 
     /// Timers of congestion, after outputs have been given away.
     fn time(&mut self, router: &mut Router<Q, P>, node: u32, standing: u64) {
         let queues = self.rules.outputs();
-        let blocked = standing & router.unrouted;
+        let blocked = standing & router.unrouted.mask();
         let is = |mask: u64| move |queue: usize| mask & 1 << queue != 0;
         let is_cleared = self.timers[node as usize].step(self.clock, queues, is(standing), is(blocked));
         // Who was kept from injecting may try now.
-        let injecting = router.unrouted >> queues << queues;
-        if is_cleared && injecting != 0 {
+        let injecting = router.unrouted.mask() >> queues << queues;
+        if is_cleared {
             self.wake(router, node, injecting);
         }
     }
 
     /// Any number of heads ask.
     #[inline(never)]
-    fn decide_several(&mut self, router: &mut Router<Q, P>, node: u32, look: u64, freed: u64) {
+    fn decide_several(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
         let mut wanted = 0u64;
         for input in Bits(look) {
             if let Some(output) = self.ask(router, node, input) {
@@ -98,13 +102,19 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         if self.rules.single_consumption {
             self.consume_one(router, node);
         }
-        let mut ports = freed;
+        let mut ports = 0u64;
         for output in Bits(wanted) {
+            let port = self.rules.port_of(output);
+            // A link for which others wait is among those that have become free, or is busy.
+            if router.granted.mask() & self.rules.layout.channels(port) == 0 && !router.busy.has(port) {
+                ports |= 1 << port;
+            }
             self.grant(router, node, output);
-            router.granted |= 1 << output;
-            ports |= 1 << self.rules.port_of(output);
+            router.granted.add(1 << output);
         }
-        self.start(router, node, ports & !router.busy);
+        for port in Bits(ports) {
+            self.start(router, node, port);
+        }
     }
 
     /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
@@ -112,16 +122,16 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     #[inline(always)]
     fn ask(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
-        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
+        let packet = &self.packets[router.head(input) as usize];
         if packet.destination == self.first + node {
-            router.unrouted &= !(1 << input);
+            router.unrouted.remove(1 << input);
             match rules.single_consumption {
                 true => self.endpoints[node as usize].arrived |= 1 << input,
                 false => self.start_consuming(router, node, input),
             }
             return None;
         }
-        let open = router.open & packet.wants;
+        let open = router.open.mask() & packet.wants;
         if open & rules.requests.straight() & 1 << input != 0 {
             return Some(input);
         }
@@ -143,7 +153,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
     fn rest(&mut self, router: &Router<Q, P>, node: u32, input: usize) {
         let rules = &self.rules;
-        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
+        let packet = &self.packets[router.head(input) as usize];
         let interest = rules.requests.interest(&head(rules, self.first + node, input, packet, self.clock));
         for port in Bits(interest.adaptive) {
             self.sleepers[node as usize * P + port][0] |= 1 << input;
@@ -174,14 +184,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     fn grant(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) {
         let asking = self.asking[output & 63];
         let winner = match self.rules.plain_arbitration {
-            true => after(asking, router.lanes[output].last_winner),
+            true => after(asking, router.queues[output].last_winner),
             false => self.choose(router, node, output, asking),
         };
         router.give(output, winner.into());
-        let losers = asking & !(1 << winner);
-        if losers != 0 {
-            self.wake(router, node, losers);
-        }
+        self.wake(router, node, asking & !(1 << winner));
     }
 
     /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
@@ -193,7 +200,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         let transit = asking & ((1u64 << rules.outputs()) - 1);
         let is_output = output < rules.outputs();
         let last = match is_output {
-            true => router.lanes[output].last_winner,
+            true => router.queues[output].last_winner,
             false => self.endpoints[node as usize].last_consumed,
         };
         let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
@@ -206,32 +213,30 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     fn contender(&self, router: &Router<Q, P>, node: u32, input: usize) -> Contender {
-        let (rules, lane) = (&self.rules, &router.lanes[input]);
+        let (rules, queue) = (&self.rules, &router.queues[input]);
         let transit = input < rules.outputs();
         // Injection queues have been filled in this cycle already.
         let now = if transit { self.clock } else { self.clock + 1 };
         let index = node as usize * Q + input;
-        let phits = |moves: &Moves| moves.phits(lane.count, false, rules.packet_phits, now);
+        let phits = |moves: &Moves| moves.phits(queue.count, false, rules.packet_phits, now);
         Contender {
             since: self.since.get(index).copied().unwrap_or(0),
             phits: self.moves.get(index).map_or(0, phits),
-            start: self.packets[lane.waiting.first() as usize].start,
+            start: self.packets[queue.waiting.first() as usize].start,
             vc: transit.then(|| rules.channel(input).vc),
         }
     }
 
-    /// Phase B: each of these links (a mask), which are free, takes the header of a packet that waits for it.
+    /// Phase B: a free link takes the header of a packet that waits for it.
     #[inline(always)]
-    fn start(&mut self, router: &mut Router<Q, P>, node: u32, ports: u64) {
-        for port in Bits(ports) {
-            let vcs = self.rules.layout.vcs();
-            let waiting = router.granted >> (port * vcs) & u64::from(self.rules.layout.all_vcs());
-            if waiting != 0 {
-                let output = port * vcs + usize::from(after(waiting, router.links[port].last_vc));
-                router.granted &= !(1 << output);
-                let input = usize::from(router.lanes[output].owner);
-                self.send(router, node, output, input);
-            }
+    fn start(&mut self, router: &mut Router<Q, P>, node: u32, port: usize) {
+        let first = port * self.rules.layout.vcs();
+        let waiting = router.granted.mask() >> first & u64::from(self.rules.layout.all_vcs());
+        if waiting != 0 {
+            let output = first + usize::from(after(waiting, router.last_vc[port]));
+            router.granted.remove(1 << output);
+            let input = usize::from(router.queues[output].last_winner);
+            self.send(router, node, output, input);
         }
     }
 
@@ -241,24 +246,24 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         let rules = &self.rules;
         let channel = rules.channel(output);
         let port = channel.port.index();
-        let handle = router.lanes[input].waiting.first();
+        let handle = router.head(input);
         let packet = &mut self.packets[handle as usize];
         router.leave(input, packet);
-        router.lanes[output].credits -= 1;
-        router.busy |= 1 << port;
-        let link = &mut router.links[port];
-        link.last_vc = channel.vc;
-        let next = link.downstream;
+        router.credits[output] -= 1;
+        router.busy.add(1 << port);
+        router.last_vc[port] = channel.vc;
+        let next = router.downstream[port];
 
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
         if rules.requests.hop(here, there, packet.key, Port(port as u8), &mut packet.offsets) {
-            packet.wants = rules.requests.wants(&packet.offsets, packet.is_long);
+            packet.wants = rules.requests.wants(&packet.offsets, packet.is_long());
         }
         packet.hops += 1;
+        let behind = std::mem::replace(&mut packet.behind, node);
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
         }
-        self.crossing.enter(Left { node, output: output as u8, input: input as u8 });
+        self.crossing.enter(Left { node, behind, output: output as u8, input: input as u8 });
         if next < self.own {
             self.headers.push((next, output as u8, handle));
         } else {
@@ -267,43 +272,44 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             self.vacant.push(handle);
         }
         if self.is_watched {
-            self.write_down(router, node, output, input);
+            self.write_down(node, output, input);
         }
     }
 
     /// What is kept of a header that a link takes only where somebody asks for it.
     #[inline(never)]
-    fn write_down(&mut self, router: &Router<Q, P>, node: u32, output: usize, input: usize) {
+    fn write_down(&mut self, node: u32, output: usize, input: usize) {
         if let Some(crossed) = self.crossed.get_mut(node as usize * P + self.rules.port_of(output)) {
             *crossed += 1;
         }
         if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
             ahead.sent = self.clock;
         }
-        self.begins_to_leave(router, node, input);
+        self.begins_to_leave(node, input);
     }
 
     #[inline(always)]
     fn start_consuming(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) {
-        let packet = router.lanes[input].waiting.first();
-        router.leave(input, &self.packets[packet as usize]);
+        let handle = router.head(input);
+        let packet = &self.packets[handle as usize];
+        router.leave(input, packet);
         self.report.moved = true;
-        self.ring.enter(Event::Consumed { node, input: input as u8, packet });
+        self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u8, packet: handle });
         if self.is_watched {
-            self.begins_to_leave(router, node, input);
+            self.begins_to_leave(node, input);
         }
     }
 
     /// A header begins to leave a queue: writes it down, and tells the sender before a transit queue, where they ask.
     #[inline(never)]
-    fn begins_to_leave(&mut self, router: &Router<Q, P>, node: u32, input: usize) {
+    fn begins_to_leave(&mut self, node: u32, input: usize) {
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
             moves.departed = Stamp::new(self.clock);
         }
         if !self.rules.compares_space || input >= self.rules.outputs() {
             return;
         }
-        let behind = router.links[self.rules.port_of(input)].upstream;
+        let behind = self.upstream[node as usize * P + self.rules.port_of(input)];
         if behind < self.own {
             self.ahead[behind as usize * Q + input].departed = self.clock;
         } else {

@@ -26,8 +26,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
             |injector| {
                 let lane = rules.outputs() + injector;
-                let leaving = router.leaving & 1 << lane != 0;
-                let (moves, count) = (self.moves.get(node * Q + lane), router.lanes[lane].count);
+                let leaving = router.leaving.has(lane);
+                let (moves, count) = (self.moves.get(node * Q + lane), router.queues[lane].count);
                 let phits = moves.map_or(0, |moves| moves.phits(count, leaving, rules.packet_phits, self.clock));
                 (buffered(injector), phits)
             },
@@ -35,6 +35,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// Step 2: source buffers that may have something to move fill their injection queues.
+    #[inline(never)]
     pub(super) fn fill_all(&mut self, routers: &mut [Router<Q, P>]) {
         let mut injecting = std::mem::take(&mut self.injecting);
         for &node in &injecting {
@@ -80,7 +81,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     fn can_fill(&self, router: &Router<Q, P>, node: u32, injector: usize) -> bool {
         let rules = &self.rules;
         !self.buffers[node as usize * rules.injectors + injector].waiting.is_empty()
-            && u32::from(router.lanes[rules.outputs() + injector].count) < rules.queue_packets
+            && u32::from(router.queues[rules.outputs() + injector].count) < rules.queue_packets
     }
 
     /// `arrived` is the cycle of the first phit, that of a packet's length ago if all phits move at once.
