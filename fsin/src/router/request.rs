@@ -87,10 +87,17 @@ pub trait Surroundings {
     fn restricts(&self) -> bool;
 }
 
-/// The part of every draw that names (run seed, packet). A packet is named by its source and its number there.
+/// The part of every draw that names (run seed, node).
 #[must_use]
-pub const fn packet_key(seed: u64, source: NodeId, sequence: u64) -> u64 {
-    mix2(mix2(seed, source.0 as u64), sequence)
+pub const fn source_key(seed: u64, source: NodeId) -> u64 {
+    mix2(seed, source.0 as u64)
+}
+
+/// The part of every draw that names (run seed, packet). A packet is named by its source, whose key this takes, and its
+/// number there.
+#[must_use]
+pub const fn packet_key(source: u64, sequence: u64) -> u64 {
+    mix2(source, sequence)
 }
 
 /// A draw of a packet at a place, for a purpose.

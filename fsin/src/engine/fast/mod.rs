@@ -61,7 +61,7 @@ use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
-use crate::router::request::packet_key;
+use crate::router::request::{packet_key, source_key};
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::{STATE_WORDS, Topology};
@@ -143,8 +143,7 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     span: usize,
     pool: Option<Pool<Part<L, D, Q, P>>>,
     interface: Interface,
-    /// By node: packets sent so far.
-    sequences: Vec<u64>,
+    senders: Vec<Sender>,
     /// Nodes whose interface may have something to send, and whether a node is among them.
     sending: Vec<u32>,
     is_sending: Vec<bool>,
@@ -157,12 +156,27 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     moves_until: u64,
 }
 
+/// What names the packets of a node.
+#[derive(Clone, Copy, Debug)]
+struct Sender {
+    /// Packets sent so far.
+    sequence: u64,
+    key: u64,
+}
+
+impl Sender {
+    const fn new(seed: u64, node: NodeId) -> Self {
+        Self { sequence: 0, key: source_key(seed, node) }
+    }
+}
+
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
         let interface = Interface::new(endpoints, params.source_queue);
         let control = GlobalControl::new(&params, &*topology);
+        let seed = params.seed;
         let rules = Rules::new(params, layout, &*topology);
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
@@ -177,7 +191,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             span,
             pool,
             interface,
-            sequences: vec![0; endpoints],
+            senders: (0..endpoints).map(|node| Sender::new(seed, NodeId::at(node))).collect(),
             sending: Vec::new(),
             is_sending: vec![false; endpoints],
             recorder: Recorder::new(endpoints),
@@ -289,8 +303,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         let local = node - works.first as usize;
         let (message, offered) = self.interface.message(slot);
         let (source, destination) = (message.source, message.destination);
-        let sequence = self.sequences[node];
-        let key = packet_key(rules.seed, source, sequence);
+        let sender = &mut self.senders[node];
+        let (sequence, key) = (sender.sequence, packet_key(sender.key, sender.sequence));
         let route = || rules.requests.route(&*self.topology, source, destination, key);
         let injector = match (rules.injectors, rules.injection) {
             (1, Injection::Shortest) => 0,
@@ -302,7 +316,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             works.endpoints[local].held_up = true;
             return;
         }
-        self.sequences[node] += 1;
+        sender.sequence += 1;
         let offsets = match rules.layout.is_switched() {
             true => [0; D],
             false => {
@@ -318,7 +332,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             SourceQueue::Throttled => self.clock,
             SourceQueue::Open => offered.0,
         };
-        works.buffer(local as u32, injector, packet);
+        works.buffer(&mut routers[local], local as u32, injector, packet);
         self.interface.packet_sent(node, notices);
         self.recorder.injected();
         if self.interface.front(node).is_some() {
@@ -367,7 +381,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast<L, D, Q, P> {
     fn nodes(&self) -> usize {
-        self.sequences.len()
+        self.senders.len()
     }
 
     fn clock(&self) -> Cycle {

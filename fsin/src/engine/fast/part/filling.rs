@@ -6,9 +6,21 @@ use crate::router::Inject;
 use crate::router::layout::Layout;
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
-    /// A packet comes into a source buffer of a node.
-    pub(in crate::engine::fast) fn buffer(&mut self, node: u32, injector: usize, packet: Packet<D>) {
+    /// Step 1: a packet comes into a source buffer of a node; where nothing keeps it there, step 2 would move it to the
+    /// injection queue in this cycle, and it goes there at once.
+    pub(in crate::engine::fast) fn buffer(
+        &mut self,
+        router: &mut Router<Q, P>,
+        node: u32,
+        injector: usize,
+        packet: Packet<D>,
+    ) {
         let handle = self.store(packet);
+        let input = self.rules.outputs() + injector;
+        let is_empty = self.buffers[node as usize * self.rules.injectors + injector].waiting.is_empty();
+        if is_empty && self.rules.inject == Inject::Parallel && self.has_room(router, injector) {
+            return self.inject(router, node, input, handle, self.past());
+        }
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
@@ -53,8 +65,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             Inject::Parallel => {
                 for injector in 0..self.rules.injectors {
                     while self.can_fill(router, node, injector) {
-                        let past = self.clock.wrapping_sub(self.rules.tail + 1);
-                        self.enter_injection_queue(router, node, injector, past);
+                        self.enter_injection_queue(router, node, injector, self.past());
                     }
                 }
             }
@@ -79,12 +90,30 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// True if a packet waits in this source buffer and the injection queue has room for it.
     fn can_fill(&self, router: &Router<Q, P>, node: u32, injector: usize) -> bool {
-        let rules = &self.rules;
-        !self.buffers[node as usize * rules.injectors + injector].waiting.is_empty()
-            && u32::from(router.queues[rules.outputs() + injector].count) < rules.queue_packets
+        let buffer = &self.buffers[node as usize * self.rules.injectors + injector];
+        !buffer.waiting.is_empty() && self.has_room(router, injector)
     }
 
-    /// `arrived` is the cycle of the first phit, that of a packet's length ago if all phits move at once.
+    /// True if an injection queue has room for a packet.
+    #[inline(always)]
+    fn has_room(&self, router: &Router<Q, P>, injector: usize) -> bool {
+        u32::from(router.queues[self.rules.outputs() + injector].count) < self.rules.queue_packets
+    }
+
+    /// \[cycle\] In which the first phit of a packet has arrived whose phits all move at once in this one.
+    #[inline(always)]
+    fn past(&self) -> u64 {
+        self.clock.wrapping_sub(self.rules.tail + 1)
+    }
+
+    /// A packet enters an injection queue, its first phit in cycle `arrived`.
+    #[inline(always)]
+    fn inject(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, packet: u32, arrived: u64) {
+        router.reserve(input);
+        self.arrived(node, input, arrived);
+        self.stand(router, node, input, packet);
+    }
+
     fn enter_injection_queue(&mut self, router: &mut Router<Q, P>, node: u32, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
@@ -95,10 +124,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             endpoint.held_up = false;
             self.report.relieved.push(node);
         }
-        let input = self.rules.outputs() + injector;
-        router.reserve(input);
-        self.arrived(node, input, arrived);
-        self.stand(router, node, input, packet);
+        self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
     }
 
     pub(super) fn wake_buffers(&mut self, node: u32) {
