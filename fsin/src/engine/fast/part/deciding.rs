@@ -7,7 +7,7 @@ use super::near::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
-use crate::router::request::Surroundings;
+use crate::router::request::{Asker, Surroundings};
 use crate::topology::Port;
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
@@ -132,8 +132,16 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             return None;
         }
         let open = router.open.mask() & packet.wants;
-        if open & rules.requests.straight() & 1 << input != 0 {
-            return Some(input);
+        if rules.requests.is_plain() {
+            let number = NodeId(self.first + node);
+            let asker = Asker { node: number, in_transit: input < rules.outputs(), key: packet.key, now: self.clock };
+            let has_room = |queue, packets| router.has_room(queue, packets, rules.queue_packets);
+            match rules.requests.request_among(open, input, &asker, has_room) {
+                Ok(output) => return Some(output),
+                Err(true) => self.wake(router, node, 1 << input),
+                Err(false) => self.rest(router, node, input),
+            }
+            return None;
         }
         if open != 0 {
             let head = head(rules, self.first + node, input, packet, self.clock);
