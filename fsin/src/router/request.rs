@@ -278,6 +278,8 @@ impl<L: Layout> Requests<L> {
             return u64::MAX;
         }
         let shape = self.layout.shape();
+        // There may be room for more dimensions than there are.
+        let offsets = &offsets[..shape.dimensions];
         let channels = |port: Port| self.layout.channels(port.index());
         let escape = self.order.next(shape, offsets).map_or(0, channels);
         if long && self.routing == Routing::BubbleBimodal {
