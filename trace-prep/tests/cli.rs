@@ -165,9 +165,9 @@ fn a_timed_section_lies_between_calls_of_collectives() {
     desk.write("t.ti", TIMED);
     // Bytes of the program's own messages, and what is computed.
     let section = |calls: &str| {
-        desk.succeeds(&format!("slice -q t.ti --between {calls} -o s.trg"));
-        desk.succeeds("check -q s.trg");
-        let events = desk.trace("s.trg").program.tasks.into_iter().flatten();
+        desk.succeeds(&format!("slice -q t.ti --between {calls} -o s{calls}.trg"));
+        desk.succeeds(&format!("check -q s{calls}.trg"));
+        let events = desk.trace(&format!("s{calls}.trg")).program.tasks.into_iter().flatten();
         events.fold((Vec::new(), 0), |(mut bytes, mut picoseconds), event| {
             match event {
                 Event::Send(send) | Event::Isend(send, _) if !send.tag.is_collective() => bytes.push(send.bytes),

@@ -185,7 +185,11 @@ fn path(name: &'static str, value: &'static str) -> Arg {
 }
 
 fn output(value: &'static str) -> Arg {
-    path("output", value).short('o').long("output").required(true).help("Where to write; absent unless complete")
+    path("output", value)
+        .short('o')
+        .long("output")
+        .required(true)
+        .help("Where to write: a name that does not exist yet; absent unless complete")
 }
 
 fn quiet() -> Arg {

@@ -1,8 +1,6 @@
 //! Commands that make a trace of traces, or of a few words.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
@@ -24,7 +22,7 @@ fn change(
     command: &str,
     change: impl FnOnce(&mut Trace) -> Result<(), Complaint>,
 ) -> Result<Exit, Complaint> {
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let loaded = load(matches)?;
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
@@ -112,7 +110,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
 }
 
 pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let mut programs = Vec::new();
     let mut notes = Vec::new();
     for input in matches.get_many::<PathBuf>("inputs").into_iter().flatten() {
@@ -140,7 +138,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return list();
     }
     let spec = matches.get_one::<String>("spec").map_or("", String::as_str);
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1);
     let name = spec.split([':', '(']).next().unwrap_or_default().trim();
     if patterns::components().any(|component| component.name == name) {
@@ -159,7 +157,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })?;
     let header = programs_header(program.tasks.len(), spec, Vec::new(), Vec::new());
     let meter = Meter::new(false, &format!("writing {}", path.display()));
-    output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+    output::file(&path, |out| {
         let mut writer = Writer::new(out, &header)?;
         let mut events = 0_u64;
         for (task, steps) in (0..).zip(&program.tasks) {

@@ -18,7 +18,7 @@ impl From<RecordError> for Complaint {
 }
 
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let output = input::file(matches, "output")?;
+    let output = input::output(matches, "output")?;
     let quiet = input::quiet(matches);
     let command: Vec<OsString> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let compiler = matches.get_one::<String>("mpicc").map_or("mpicc", String::as_str);
