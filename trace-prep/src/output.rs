@@ -18,6 +18,14 @@ pub enum OutputError {
         /// What is there.
         what: &'static str,
     },
+    /// The folder that it was to be in is not there.
+    #[error("{}: there is no folder {}", .path.display(), .folder.display())]
+    NoFolder {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// What is missing.
+        folder: PathBuf,
+    },
     /// The place or its disk refused.
     #[error("{}: cannot write: {error}", .path.display())]
     Refused {
@@ -42,7 +50,8 @@ impl OutputError {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Taken { .. } => "name one that does not exist yet; nothing is overwritten",
-            Self::Refused { .. } => "name a file in a folder that exists and where you may write, with room",
+            Self::NoFolder { .. } => "make the folder first, or name a file in one that exists",
+            Self::Refused { .. } => "name a file in a folder where you may write, with room",
             Self::Inexpressible { .. } => "export to another format: trg and simgrid-ti know more events",
         }
     }
@@ -63,7 +72,7 @@ fn check_vacant(path: &Path) -> Result<(), OutputError> {
     let taken = |what| Err(OutputError::Taken { path: path.to_owned(), what });
     // A link that leads nowhere is something, too.
     match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         Err(error) => Err(OutputError::Refused { path: path.to_owned(), error }),
         Ok(there) if there.is_dir() => taken("a folder of this name exists"),
         Ok(_) => taken("a file of this name exists"),
@@ -77,6 +86,11 @@ fn check_vacant(path: &Path) -> Result<(), OutputError> {
 /// Why.
 pub fn check(path: &Path) -> Result<(), OutputError> {
     check_vacant(path)?;
+    // The folder of a plain name is empty: here.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    if let Some(folder) = folder {
+        return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
+    }
     let probe = temporary(path);
     let refused = |error| OutputError::Refused { path: path.to_owned(), error };
     File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(refused)

@@ -80,3 +80,40 @@ fn one_name_for_two_outputs_is_refused() {
     assert!(said.contains("-o and --svg name the same file"), "{said}");
     assert!(!desk.path().join("out").exists());
 }
+
+#[test]
+fn a_place_that_refuses_is_named() {
+    let desk = desk();
+    let folder = desk.path();
+    let before = names(folder);
+    for words in WRITERS.into_iter().chain(["record -o TARGET -- no-such-program"]) {
+        for (target, what) in [
+            ("no/such/x", "no/such/x: there is no folder no/such"),
+            ("app.ti/x", "app.ti/x: there is no folder app.ti"),
+        ] {
+            let words = if words.contains("TARGET") { words.to_owned() } else { format!("{words} TARGET") };
+            let (status, said) = run(folder, &words.replace("TARGET", target));
+            assert_eq!(status, 2, "{words}: {said}");
+            assert!(said.contains(what) && said.contains("help: "), "{words}: {said}");
+        }
+    }
+    let (status, said) = run(folder, "record -o out --logs no/such/logs -- no-such-program");
+    assert_eq!(status, 2, "{said}");
+    assert!(said.contains("no/such/logs: cannot create"), "{said}");
+    assert_eq!(names(folder), before);
+}
+
+#[test]
+fn a_stdout_that_is_full_is_named() {
+    if !Path::new("/dev/full").exists() {
+        eprintln!("SKIPPED: no /dev/full");
+        return;
+    }
+    let desk = desk();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("trace-prep"));
+    let output = command.current_dir(desk.path()).args(["info", "app.ti", "-q"]).stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot write to stdout"), "{said}");
+}
