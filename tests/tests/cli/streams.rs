@@ -87,6 +87,50 @@ fn an_interrupted_run_prints_what_it_has() {
     assert_eq!(kept["complete"], false);
 }
 
+/// Starts the command, interrupts it in the midst of its work, and waits for its end.
+#[cfg(unix)]
+fn interrupted(folder: &Path, line: &str) -> std::process::Output {
+    let mut command = fsin(folder);
+    command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    await_handler(child.id());
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_run_again_up_to_where_it_was_stopped() {
+    let folder = folder();
+    for (line, name) in [
+        ("run --cycles 100000000000 --topology torus:4x4", "fixed"),
+        ("run --samples 100000000 --topology torus:4x4 --link-loads", "batch"),
+        ("run --kernel all-to-all:tasks=16,bytes=1073741824 --topology torus:4x4", "kernel"),
+    ] {
+        interrupted(folder.path(), &format!("{line} -o {name} -q"));
+        let place = folder.path().join(name);
+        let kept: Value = serde_json::from_slice(&fs::read(place.join("result.json")).unwrap()).unwrap();
+        let cycles = kept["cycles"].as_u64().unwrap();
+        let again = run(folder.path(), &format!("rerun {name}"));
+        let said = String::from_utf8_lossy(&again.stderr).into_owned();
+        assert_eq!(again.status.code(), Some(0), "{line}: {}{said}", String::from_utf8_lossy(&again.stdout));
+        assert!(said.contains(&format!("was stopped after {cycles} cycles, before its end")), "{line}: {said}");
+        // A digit that is wrong is found there, too.
+        let wrong = fs::read_to_string(place.join("result.json")).unwrap().replacen(
+            &format!("\"packets_received\": {}", kept["packets_received"]),
+            "\"packets_received\": 7",
+            1,
+        );
+        fs::write(place.join("result.json"), wrong).unwrap();
+        let again = run(folder.path(), &format!("rerun {name} -q"));
+        assert_eq!(again.status.code(), Some(1), "{line}");
+        assert!(String::from_utf8_lossy(&again.stdout).contains("packets_received: stored 7"), "{line}");
+        assert_eq!(String::from_utf8_lossy(&again.stderr), "", "{line}");
+    }
+}
+
 #[test]
 fn a_limit_of_cycles_is_a_failure_only_if_asked() {
     let folder = folder();
