@@ -9,7 +9,7 @@ use trgen::trace::formats::FORMATS;
 use super::{Complaint, Exit};
 
 const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or an input cannot be used, 3 the \
-                    trace deadlocks.";
+                    trace deadlocks, 130 a recording was interrupted.";
 
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
