@@ -321,6 +321,12 @@ cases! {
     trace_garbage: case("run --trace a.trc", "a.trc").file("a.trc", b"\x00\x01\xfe\xff\x80garbage\x07\x1b[31m\n");
     trace_prose: trc("Once upon a time\n", "a.trc");
     trace_empty_folder: case("run --trace folder", "folder").file("folder/", "");
+    trace_folder_of_archives: case("run --trace folder", "letter.tar.xz")
+        .file("folder/letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"))
+        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"));
+    trace_folder_of_packed: case("run --trace folder", "gunzip folder/a.trc.gz")
+        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"))
+        .file("folder/README", "nothing\n");
 }
 
 // FSIN .trc.

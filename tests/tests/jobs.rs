@@ -176,6 +176,18 @@ fn what_cannot_be_run_is_refused_with_place_and_remedy() {
         let error = refused(mix, line);
         assert!(error.contains(expected), "{mix}{line}: {error}");
     }
+    // The file of the mix, its line, and the trace.
+    let mix = "[[job]]\nname = \"a\"\nkernel = \"bintree:tasks=8\"\n\n[[job]]\nname = \"b\"\ntrace = \"NAME\"\n";
+    for (name, expected) in [("absent.trg", "job `b`: absent.trg: no such file"), ("bad.trc", "job `b`: bad.trc:1: ")] {
+        let folder = folder(&mix.replace("NAME", name));
+        fs::write(folder.path().join("bad.trc"), "s 0 1 5 1x\nr 0 1 5 1\n").unwrap();
+        let output = run(folder.path(), "run --topology torus:4x4 --job-mix mix.toml");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        for part in [expected, "mix.toml:7:", "help: "] {
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
+    }
     let folder = folder(MIX);
     for line in ["run --scheduler easy", "run --kernel bintree --allocation random", "run --job-mix absent.toml"] {
         let output = run(folder.path(), line);
