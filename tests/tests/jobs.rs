@@ -138,7 +138,10 @@ fn the_table_has_a_line_for_each_job_and_a_result_runs_again() {
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains("jobs mix.toml fcfs contiguous"), "{table}");
     let rows = table.lines().skip_while(|line| !line.starts_with("job ")).count();
-    assert_eq!(rows, 6, "{table}");
+    assert_eq!(rows, 1 + 1 + 5, "names, units, jobs: {table}");
+    let units: Vec<&str> =
+        table.lines().skip_while(|line| !line.starts_with("job ")).nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(units, ["cycle", "cycle", "cycle", "cycles", "cycles", "x", "alone"]);
     let again = run(folder.path(), "rerun stored");
     assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
     // The traces of a mix are inputs, as the file of jobs is.

@@ -131,6 +131,41 @@ fn an_interrupted_run_is_run_again_up_to_where_it_was_stopped() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_prints_the_loads_that_it_tried() {
+    let folder = folder();
+    // The first load ends soon, the next ones take longer than anybody waits.
+    let search = "saturation --topology torus:16x16 --load 0.3 --warmup 10000000000 --samples 10 -q";
+    let none = interrupted(folder.path(), search);
+    assert_eq!(
+        String::from_utf8_lossy(&none.stdout).lines().next(),
+        Some("INCOMPLETE: interrupted, these are the loads tried so far")
+    );
+    let search = "saturation --topology torus:32x32 --tolerance 0.000001 --warmup 3000 --samples 2 --sample-size 1000 --max-conv-time 0 -q";
+    let table = String::from_utf8_lossy(&interrupted(folder.path(), search).stdout).into_owned();
+    let json = interrupted(folder.path(), &format!("{search} --format json"));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(table.starts_with("INCOMPLETE"), "{table}");
+    assert_eq!(json["complete"], false);
+    assert!(json["probes"].is_array(), "{json}");
+    let whole = json_of_search(folder.path());
+    assert_eq!(whole["complete"], true);
+    assert!(!whole["probes"].as_array().unwrap().is_empty());
+}
+
+/// A search that comes to its end.
+#[cfg(unix)]
+fn json_of_search(folder: &Path) -> Value {
+    let line =
+        "saturation --topology torus:4x4 --tolerance 0.5 --warmup 20 --samples 2 --sample-size 20 --max-conv-time 0 -q";
+    let output = run(folder, &format!("{line} --format json"));
+    assert_eq!(output.status.code(), Some(0));
+    let table = String::from_utf8_lossy(&run(folder, line).stdout).into_owned();
+    assert!(!table.contains("INCOMPLETE") && table.contains(" phits/node/cycle     cycles\n"), "{table}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 #[test]
 fn a_limit_of_cycles_is_a_failure_only_if_asked() {
     let folder = folder();
