@@ -35,6 +35,10 @@ fn change(
 pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
     let tasks = range(matches)?;
+    if !matches.contains_id("compute") && !matches.contains_id("bytes") {
+        let remedy = "give --compute 0.5, --bytes 2, or both";
+        return Err(Complaint::new(Exit::Usage, "nothing to scale by", remedy));
+    }
     change(matches, "scale", |trace| {
         match tasks {
             Some((first, end)) if factor("bytes") == 1.0 => {

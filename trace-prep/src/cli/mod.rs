@@ -56,6 +56,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("record", matches)) => record::record(matches),
         Some(("completions", matches)) => args::completions(matches),
         Some(("man", _)) => args::man(),
+        Some(("reference", _)) => args::reference(),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };

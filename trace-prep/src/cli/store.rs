@@ -103,6 +103,7 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let loaded = load(matches)?;
     let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
+    let becomes_graph = matches!(loaded.application, Application::Programs(_));
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,
         Some("goal") => {
@@ -124,9 +125,17 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet {
         tell(&format!("note: wrote {}", path.display()));
+        let to_graph = matches.get_one::<String>("to").is_some_and(|to| to.starts_with("goal"));
+        if becomes_graph && to_graph {
+            tell(&format!("note: {HOSTS}"));
+        }
     }
     Ok(Exit::Done)
 }
+
+/// What is not in a graph, and yet decides about its time.
+const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin run --trace` of it takes o=1500,g=1000,O=0,S=65535 \
+                     (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
 
 fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), WriteError> {
     let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);
