@@ -54,7 +54,8 @@ proptest! {
             if from == to {
                 continue;
             }
-            let key = fsin::router::request::packet_key(setup.params.seed, NodeId::at(from), sequences[from]);
+            let source = fsin::router::request::source_key(setup.params.seed, NodeId::at(from));
+            let key = fsin::router::request::packet_key(source, sequences[from]);
             sequences[from] += 1;
             let draw = &mut |dimension| fsin::router::request::draw_direction(key, dimension);
             let route = shape.offsets(NodeId::at(from), NodeId::at(to), draw);

@@ -16,7 +16,7 @@ use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, packet_key};
+use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, packet_key, source_key};
 use crate::router::wires::Wires;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
@@ -263,7 +263,7 @@ impl Reference {
         let params = &self.params;
         let this = &mut self.nodes[node];
         let (message, offered) = self.interface.message(slot);
-        let key = packet_key(params.seed, message.source, this.sequence);
+        let key = packet_key(source_key(params.seed, message.source), this.sequence);
         let offsets = self.requests.route(&*self.topology, message.source, message.destination, key);
         let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
         let injector = params.injection.injector(

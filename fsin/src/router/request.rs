@@ -69,6 +69,19 @@ pub struct Head<'a> {
     pub long: bool,
 }
 
+/// Who asks, for the draws of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker {
+    /// Where the head stands.
+    pub node: NodeId,
+    /// Not in an injection queue.
+    pub in_transit: bool,
+    /// Names (run seed, packet): see [`packet_key`].
+    pub key: u64,
+    /// \[cycle\] In which it asks.
+    pub now: u64,
+}
+
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
 pub trait Surroundings {
     /// The channels of this port, as a bit mask, that no packet owns and behind which a whole packet fits (virtual
@@ -87,10 +100,17 @@ pub trait Surroundings {
     fn restricts(&self) -> bool;
 }
 
-/// The part of every draw that names (run seed, packet). A packet is named by its source and its number there.
+/// The part of every draw that names (run seed, node).
 #[must_use]
-pub const fn packet_key(seed: u64, source: NodeId, sequence: u64) -> u64 {
-    mix2(mix2(seed, source.0 as u64), sequence)
+pub const fn source_key(seed: u64, source: NodeId) -> u64 {
+    mix2(seed, source.0 as u64)
+}
+
+/// The part of every draw that names (run seed, packet). A packet is named by its source, whose key this takes, and its
+/// number there.
+#[must_use]
+pub const fn packet_key(source: u64, sequence: u64) -> u64 {
+    mix2(source, sequence)
 }
 
 /// A draw of a packet at a place, for a purpose.
@@ -112,8 +132,12 @@ pub struct Requests<L> {
     order: Order,
     bubble: u32,
     lbr: u32,
-    /// The output channels that [`straight_on`](Self::straight_on) gives, as a mask.
-    straight: u64,
+    /// The first channel of each port, as a mask of outputs.
+    escapes: u64,
+    /// What a packet may ask for follows from its hops to go.
+    tells_wants: bool,
+    /// `bubble:smart`, and nothing else to be looked at.
+    is_plain: bool,
     /// Of each dimension, for routings that look at coordinates.
     rings: Box<[Ring]>,
     /// Of a network of switches.
@@ -137,10 +161,15 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let detours = Detours::new(params, topology).map(Arc::new);
-        // Where links are dead, it has to be asked whether a channel leads on.
-        let goes_straight = params.routing == Routing::BubbleSmart && detours.is_none();
+        let adaptive_beside_escape = matches!(
+            params.routing,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal
+        );
+        let escapes = Self::first_channels(layout);
         Self {
-            straight: if goes_straight { Self::adaptive_channels(layout) } else { 0 },
+            is_plain: params.routing == Routing::BubbleSmart && detours.is_none() && params.lbr == 0,
+            tells_wants: adaptive_beside_escape && detours.is_none() && layout.outputs() <= 64,
+            escapes,
             layout,
             routing: params.routing,
             order: params.order,
@@ -192,32 +221,78 @@ impl<L: Layout> Requests<L> {
         if self.layout.is_switched() {
             return self.guided(head, near);
         }
-        // The usual one first, and without a table of jumps.
-        if self.routing == Routing::BubbleSmart && self.detours.is_none() {
-            return self.smart::<false>(head, near).or_else(|| self.escape(head, near));
-        }
         // A copy: what is handed to functions elsewhere must be in memory, and the usual head need not.
         let head = *head;
         self.unusual_request(&head, near)
     }
 
-    /// True if the head of transit queue `input` asks for the channel of the same number and port, by looking at nothing
-    /// but the channels that are `open` (a mask of all): the commonest request of the commonest routing. If not,
-    /// [`request`](Self::request) tells what it asks for.
+    /// True if [`request_among`](Self::request_among) may be asked instead of [`request`](Self::request).
     #[inline(always)]
-    pub fn straight_on(&self, input: usize, offsets: &[i16], open: u64) -> bool {
-        if open & self.straight & 1 << input == 0 {
-            return false;
-        }
-        let (dimension, positive) = self.layout.shape().direction(Port(self.layout.port_of(input) as u8));
-        let ahead = if positive { offsets[dimension] } else { -offsets[dimension] };
-        ahead > 0
+    pub const fn is_plain(&self) -> bool {
+        self.is_plain
     }
 
-    /// All channels but those of dimension order, as a mask of outputs; of routers with few queues.
-    fn adaptive_channels(layout: L) -> u64 {
+    /// What the head of a queue asks for, of the commonest routing: `open` are the channels, as a mask, that are open among
+    /// those that it [wants](Self::wants), `queue` is the number of its queue, of which those in transit come first,
+    /// numbered as the output channels are, and `has_room` tells whether this node's own transit queue of a number has room
+    /// for so many packets. If it asks for nothing: whether it may change its mind while nothing opens.
+    #[inline(always)]
+    pub fn request_among(
+        &self,
+        open: u64,
+        queue: usize,
+        asker: &Asker,
+        has_room: impl Fn(usize, u32) -> bool,
+    ) -> Result<usize, bool> {
+        let (adaptive, escape) = (open & !self.escapes, open & self.escapes);
+        if adaptive & 1 << queue != 0 {
+            return Ok(queue);
+        }
+        if adaptive != 0 {
+            let (layout, ways) = (self.layout, self.layout.shape().ways);
+            let passing = |dimension: usize| {
+                // A packet goes one way in each dimension.
+                let port = |way: usize| dimension * ways + way;
+                let vcs = |port: usize| (adaptive >> (port * layout.vcs())) as u32 & layout.all_vcs();
+                let way = (0..ways).find(|&way| vcs(port(way)) != 0)?;
+                Some((Port(port(way) as u8), vcs(port(way))))
+            };
+            if let Some(output) = self.drawn_by_dimension(asker, passing) {
+                return Ok(output.index(layout.vcs()));
+            }
+        }
+        // The bubble: who goes on in the same queue of the ring need not leave room.
+        let output = escape.trailing_zeros() as usize;
+        if escape != 0 && (self.bubble == 0 || output == queue || has_room(output, self.bubble)) {
+            return Ok(output);
+        }
+        Err(adaptive != 0)
+    }
+
+    /// The output channels, as a mask, that a packet may ask for where it has so many hops to go: while none of them is
+    /// open, its head asks for nothing. All, where more than that has to be known.
+    #[must_use]
+    #[inline(always)]
+    pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
+        if self.layout.is_switched() || !self.tells_wants {
+            return u64::MAX;
+        }
+        let shape = self.layout.shape();
+        let channels = |port: Port| self.layout.channels(port.index());
+        let escape = self.order.next(shape, offsets).map_or(0, channels);
+        if long && self.routing == Routing::BubbleBimodal {
+            return escape & self.escapes;
+        }
+        let profitable = (0..shape.dimensions)
+            .filter(|&dimension| offsets[dimension] != 0)
+            .fold(0, |mask, dimension| mask | channels(shape.port(dimension, offsets[dimension] > 0)));
+        profitable & !self.escapes | escape & self.escapes
+    }
+
+    /// The first channel of each port, as a mask of outputs; of routers with few queues.
+    fn first_channels(layout: L) -> u64 {
         let outputs = layout.outputs();
-        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc != 0).fold(0, |mask, output| mask | 1 << output)
+        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc == 0).fold(0, |mask, output| mask | 1 << output)
     }
 
     /// Of all routings, and with dead links.
@@ -229,7 +304,7 @@ impl<L: Layout> Requests<L> {
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleBimodal if head.long => self.escape(head, near),
             Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.smart::<true>(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleSmart => self.smart(head, near).or_else(|| self.escape(head, near)),
             Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
@@ -239,14 +314,17 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// What a packet carries after its header has left through a port: one hop less to go.
+    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the last
+    /// one in its dimension, so that the packet [wants](Self::wants) something else.
     #[inline(always)]
-    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) {
+    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
-            return self.guided_hop(node, destination, key, port, offsets);
+            self.guided_hop(node, destination, key, port, offsets);
+            return false;
         }
         let (dimension, positive) = self.layout.shape().direction(port);
         offsets[dimension] -= if positive { 1 } else { -1 };
+        offsets[dimension] == 0
     }
 
     /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
@@ -286,9 +364,8 @@ impl<L: Layout> Requests<L> {
     pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
             Routing::BubbleShortest => true,
-            Routing::BubbleSmart => {
-                self.profitable(head).any(|port| self.passing(head, port, self.channels_from(1), near) != 0)
-            }
+            Routing::BubbleSmart => (0..self.layout.shape().dimensions)
+                .any(|dimension| self.passing_adaptive(head, dimension, near).is_some()),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
             Routing::DragonflyUgal | Routing::HyperxAdaptive => self.guided_weighs(head, near),
             _ => false,
@@ -401,41 +478,48 @@ impl<L: Layout> Requests<L> {
         (self.passing(head, output.port, 1 << output.vc, near) != 0).then_some(output)
     }
 
-    /// Straight ahead in the same adaptive channel; else, dimension by dimension, one adaptive channel, drawn before it is
-    /// looked at: if it does not pass, the next dimension has its turn. An injected packet begins with the first
-    /// dimension, one in transit with a drawn one.
+    /// The port that brings a head nearer in a dimension, and its adaptive channels that pass.
+    #[inline]
+    fn passing_adaptive(&self, head: &Head<'_>, dimension: usize, near: &impl Surroundings) -> Option<(Port, u32)> {
+        let offset = head.offsets[dimension];
+        let port = self.layout.shape().port(dimension, offset > 0);
+        let is_profitable = offset != 0 && self.leads_on(head, port);
+        is_profitable
+            .then(|| (port, self.passing(head, port, self.channels_from(1), near)))
+            .filter(|&(_, vcs)| vcs != 0)
+    }
+
+    /// Straight ahead in the same adaptive channel; else one [drawn](Self::drawn_by_dimension).
+    fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let passing = |dimension| self.passing_adaptive(head, dimension, near);
+        if let Input::Transit(input) = head.input
+            && let Some((port, vcs)) = passing(self.layout.shape().direction(input.port).0)
+            && port == input.port
+            && vcs & 1 << input.vc != 0
+        {
+            return Some(input);
+        }
+        let asker = Asker { node: head.node, in_transit: head.input != Input::Injection, key: head.key, now: head.now };
+        self.drawn_by_dimension(&asker, passing)
+    }
+
+    /// Dimension by dimension one channel, drawn before it is looked at: if it is not among those that pass, the next
+    /// dimension has its turn. An injected packet begins with the first dimension, one in transit with a drawn one.
     ///
     /// The draws are anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it
     /// wait for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
-    /// Only of a network that may be `DAMAGED` it is asked whether a channel leads on.
     #[inline(always)]
-    fn smart<const DAMAGED: bool>(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+    fn drawn_by_dimension(&self, asker: &Asker, passing: impl Fn(usize) -> Option<(Port, u32)>) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
-        let adaptive = self.channels_from(1);
-        if let Input::Transit(input) = head.input {
-            let (own, positive) = self.layout.shape().direction(input.port);
-            let offset = head.offsets[own];
-            let straight = input.vc != 0 && offset != 0 && (offset > 0) == positive;
-            if straight && near.open(input.port) & 1 << input.vc != 0 && (!DAMAGED || self.leads_on(head, input.port)) {
-                return Some(input);
-            }
-        }
-        let now = mix2(head.key ^ u64::from(head.node.0), head.now);
-        let mut dimension = match head.input {
-            Input::Transit(_) => pick(now, dimensions as u32) as usize,
-            Input::Injection => 0,
-        };
+        let now = mix2(asker.key ^ u64::from(asker.node.0), asker.now);
+        let mut dimension = if asker.in_transit { pick(now, dimensions as u32) as usize } else { 0 };
         for _ in 0..dimensions {
-            let offset = head.offsets[dimension];
-            if offset != 0 {
-                let port = self.layout.shape().port(dimension, offset > 0);
-                // Drawn before it is looked at: but where none is open, the draw does not matter.
-                if near.open(port) & adaptive != 0 && (!DAMAGED || self.leads_on(head, port)) {
-                    let count = u32::from(self.vcs()) - 1;
-                    let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
-                    if self.passing(head, port, 1 << vc, near) != 0 {
-                        return Some(OutputVc { port, vc });
-                    }
+            // Where none passes, the draw does not matter.
+            if let Some((port, vcs)) = passing(dimension) {
+                let count = u32::from(self.vcs()) - 1;
+                let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
+                if vcs & 1 << vc != 0 {
+                    return Some(OutputVc { port, vc });
                 }
             }
             dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };

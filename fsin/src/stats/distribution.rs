@@ -58,17 +58,23 @@ impl Moments {
     }
 }
 
+/// Values below this one are told apart exactly: as a histogram of 3 digits does.
+const SMALL: usize = 2048;
+
 /// Moments and a histogram, precise to 3 digits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
     moments: Moments,
-    histogram: Histogram<u64>,
+    /// How often each value below [`SMALL`] was recorded. Most are, and counting one is a single addition here.
+    small: Box<[u64]>,
+    /// The others.
+    large: Histogram<u64>,
 }
 
 impl Default for Distribution {
     fn default() -> Self {
-        let histogram = Histogram::new(3).expect("3 significant digits are within the histogram's 0 to 5");
-        Self { moments: Moments::default(), histogram }
+        let large = Histogram::new(3).expect("3 significant digits are within the histogram's 0 to 5");
+        Self { moments: Moments::default(), small: vec![0; SMALL].into(), large }
     }
 }
 
@@ -76,15 +82,21 @@ impl Distribution {
     /// Adds a value.
     pub fn record(&mut self, value: u64) {
         self.moments.record(value);
-        // Not `saturating_record`: that one clamps to the range at hand, which here is that of an empty histogram.
-        self.histogram.record(value).expect("an auto-resizing histogram takes every value");
+        match self.small.get_mut(value as usize) {
+            Some(count) => *count += 1,
+            // Not `saturating_record`: that one clamps to the range at hand, which here is that of an empty histogram.
+            None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
+        }
     }
 
     /// Adds everything that `other` holds.
     pub fn merge(&mut self, other: &Self) {
         self.moments.merge(&other.moments);
+        for (count, more) in self.small.iter_mut().zip(&other.small) {
+            *count += more;
+        }
         // An auto-resizing histogram takes every value of another one.
-        let _ = self.histogram.add(&other.histogram);
+        let _ = self.large.add(&other.large);
     }
 
     /// Count, mean, spread and maximum: exact.
@@ -93,15 +105,23 @@ impl Distribution {
         &self.moments
     }
 
+    /// What was recorded, as (value, how often), from the smallest value on; values to 3 digits.
+    fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let small = (0..).zip(self.small.iter().copied());
+        small.chain(self.large.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())))
+    }
+
+    /// How often a value was recorded that is the same to 3 digits.
+    fn count_at(&self, value: u64) -> u64 {
+        self.small.get(value as usize).copied().unwrap_or_else(|| self.large.count_at(value))
+    }
+
     /// What was recorded since `earlier`, a former state of this distribution, as (value, how often), from the smallest
     /// value on; values to 3 digits.
     #[must_use]
     pub fn since(&self, earlier: Option<&Self>) -> Vec<(u64, u64)> {
-        let before = |value: u64| earlier.map_or(0, |earlier| earlier.histogram.count_at(value));
-        let steps = self.histogram.iter_recorded().map(|step| {
-            let value = step.value_iterated_to();
-            (value, step.count_at_value().saturating_sub(before(value)))
-        });
+        let before = |value: u64| earlier.map_or(0, |earlier| earlier.count_at(value));
+        let steps = self.recorded().map(|(value, count)| (value, count.saturating_sub(before(value))));
         steps.filter(|&(_, count)| count > 0).collect()
     }
 
@@ -110,7 +130,13 @@ impl Distribution {
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let max = self.moments.max()?;
-        Some(self.histogram.value_at_quantile(share).min(max))
+        let rank = ((share.clamp(0.0, 1.0) * self.moments.count() as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let value = self.recorded().find(|&(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        value.map(|(value, _)| value.min(max))
     }
 }
 

@@ -6,7 +6,7 @@ use trgen::NodeId;
 
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::{Chain, Lane, Link, NOBODY, NONE, Router, Stamp};
+use super::state::{NONE, Router};
 use crate::router::layout::Layout;
 use crate::topology::{Port, Topology};
 
@@ -21,56 +21,29 @@ pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
     let own = |part: usize| span.min(count - part * span);
 
     // Numbers are those of the whole network at first.
-    let empty = empty_router(rules);
+    let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as u16, rules.layout.vcs());
     let mut routers: Vec<Vec<Router<Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
+    let mut upstream: Vec<Vec<u32>> = (0..parts).map(|part| vec![NONE; own(part) * P]).collect();
     for node in 0..count {
         for port in 0..rules.layout.shape().ports() {
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
                 let router = &mut routers[node / span][node % span];
-                router.links[port].downstream = next.0;
-                router.open |= rules.layout.channels(port);
-                routers[next.index() / span][next.index() % span].links[port].upstream = node as u32;
+                router.downstream[port] = next.0;
+                router.open.add(rules.layout.channels(port));
+                upstream[next.index() / span][next.index() % span * P + port] = node as u32;
             }
         }
     }
 
-    let translated = routers.into_iter().enumerate().map(|(part, mut routers)| {
+    let translated = routers.into_iter().zip(upstream).enumerate().map(|(part, (mut routers, mut upstream))| {
         let mut border = Border { first: part * span, own: own(part), span, known: HashMap::new(), list: Vec::new() };
-        for link in routers.iter_mut().flat_map(|router| &mut router.links) {
-            for node in [&mut link.downstream, &mut link.upstream] {
-                if *node != NONE {
-                    *node = border.number(*node as usize);
-                }
-            }
+        let downstream = routers.iter_mut().flat_map(|router| &mut router.downstream);
+        for node in downstream.chain(&mut upstream).filter(|node| **node != NONE) {
+            *node = border.number(*node as usize);
         }
-        Box::new(Part::new(rules.clone(), (part * span) as u32, routers, border.list, parts))
+        Box::new(Part::new(rules.clone(), (part * span) as u32, routers, upstream, border.list, parts))
     });
     translated.collect()
-}
-
-/// A router of an empty network, without links.
-fn empty_router<L: Layout, const Q: usize, const P: usize>(rules: &Rules<L>) -> Router<Q, P> {
-    let lane = Lane {
-        waiting: Chain::EMPTY,
-        departed: Stamp::new(0),
-        arrived: Stamp::new(0),
-        count: 0,
-        credits: rules.queue_packets as u16,
-        owner: NOBODY,
-        last_winner: (rules.outputs() + rules.injectors) as u8 - 1,
-    };
-    let link = Link { downstream: NONE, upstream: NONE, last_vc: rules.layout.vcs() as u8 - 1 };
-    Router {
-        unrouted: 0,
-        awake: 0,
-        leaving: 0,
-        open: 0,
-        granted: 0,
-        busy: 0,
-        freed: 0,
-        links: [link; P],
-        lanes: [lane; Q],
-    }
 }
 
 /// The nodes beyond the border of a part.

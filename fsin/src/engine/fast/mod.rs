@@ -61,7 +61,7 @@ use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
-use crate::router::request::packet_key;
+use crate::router::request::{packet_key, source_key};
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::{STATE_WORDS, Topology};
@@ -78,7 +78,7 @@ use cut::cut;
 use part::Part;
 use pool::Pool;
 use rules::Rules;
-use state::{NONE, Packet};
+use state::Packet;
 
 /// Most queues of a router: they are bits of a word, and one bit is for other use.
 pub const MAX_QUEUES: usize = 63;
@@ -143,8 +143,7 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     span: usize,
     pool: Option<Pool<Part<L, D, Q, P>>>,
     interface: Interface,
-    /// By node: packets sent so far.
-    sequences: Vec<u64>,
+    senders: Vec<Sender>,
     /// Nodes whose interface may have something to send, and whether a node is among them.
     sending: Vec<u32>,
     is_sending: Vec<bool>,
@@ -157,12 +156,27 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     moves_until: u64,
 }
 
+/// What names the packets of a node.
+#[derive(Clone, Copy, Debug)]
+struct Sender {
+    /// Packets sent so far.
+    sequence: u64,
+    key: u64,
+}
+
+impl Sender {
+    const fn new(seed: u64, node: NodeId) -> Self {
+        Self { sequence: 0, key: source_key(seed, node) }
+    }
+}
+
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
         let interface = Interface::new(endpoints, params.source_queue);
         let control = GlobalControl::new(&params, &*topology);
+        let seed = params.seed;
         let rules = Rules::new(params, layout, &*topology);
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
@@ -177,7 +191,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             span,
             pool,
             interface,
-            sequences: vec![0; endpoints],
+            senders: (0..endpoints).map(|node| Sender::new(seed, NodeId::at(node))).collect(),
             sending: Vec::new(),
             is_sending: vec![false; endpoints],
             recorder: Recorder::new(endpoints),
@@ -191,7 +205,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     /// Simulates the cycle at which the clock stands.
     fn step(&mut self, notices: &mut Notices) {
         for part in &mut self.parts {
-            part.clock = self.clock;
+            part.works.clock = self.clock;
         }
         let (now, in_network) = (self.clock, self.in_network);
         let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
@@ -234,10 +248,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn exchange_mail(&mut self) {
         for to in 1..self.parts.len() {
             let (before, after) = self.parts.split_at_mut(to);
-            let here = &mut *after[0];
+            let here = &mut after[0].works;
             for (from, there) in before.iter_mut().enumerate() {
-                std::mem::swap(&mut there.outbox[to], &mut here.inbox[from]);
-                std::mem::swap(&mut here.outbox[from], &mut there.inbox[to]);
+                std::mem::swap(&mut there.works.outbox[to], &mut here.inbox[from]);
+                std::mem::swap(&mut here.outbox[from], &mut there.works.inbox[to]);
             }
         }
     }
@@ -245,8 +259,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     /// Writes down what a part did in this cycle.
     fn read_report(&mut self, part: usize, notices: &mut Notices) {
         let now = Cycle(self.clock);
-        let part = &mut *self.parts[part];
-        let report = &mut part.report;
+        let works = &mut self.parts[part].works;
+        let report = &mut works.report;
         if std::mem::take(&mut report.moved) {
             self.moves_until = self.moves_until.max(self.clock + self.rules.tail);
         }
@@ -257,11 +271,11 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             self.recorder.departed(latency);
         }
         for handle in report.consumed.drain(..) {
-            let packet = &part.packets[handle as usize];
+            let packet = &works.packets[handle as usize];
             self.recorder.received(
                 now,
                 &Receipt {
-                    source: NodeId(packet.source),
+                    source: NodeId(packet.source()),
                     destination: NodeId(packet.destination),
                     sequence: packet.sequence,
                     latency: self.clock - packet.start,
@@ -271,10 +285,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             self.in_network -= u64::from(packet.hops > 0);
             self.interface.packet_received(packet.message, now, notices);
             self.in_flight -= 1;
-            part.vacant.push(handle);
+            works.vacant.push(handle);
         }
         for node in report.relieved.drain(..) {
-            let node = part.first + node;
+            let node = works.first + node;
             if !std::mem::replace(&mut self.is_sending[node as usize], true) {
                 self.sending.push(node);
             }
@@ -285,24 +299,24 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn generate(&mut self, node: usize, notices: &mut Notices) {
         let Some(slot) = self.interface.front(node) else { return };
         let rules = &self.rules;
-        let part = &mut *self.parts[node / self.span];
-        let local = node - part.first as usize;
+        let Part { routers, works } = &mut *self.parts[node / self.span];
+        let local = node - works.first as usize;
         let (message, offered) = self.interface.message(slot);
         let (source, destination) = (message.source, message.destination);
-        let sequence = self.sequences[node];
-        let key = packet_key(rules.seed, source, sequence);
+        let sender = &mut self.senders[node];
+        let (sequence, key) = (sender.sequence, packet_key(sender.key, sender.sequence));
         let route = || rules.requests.route(&*self.topology, source, destination, key);
         let injector = match (rules.injectors, rules.injection) {
             (1, Injection::Shortest) => 0,
-            (_, Injection::Shortest) => part.injector(local, &[]),
-            _ => part.injector(local, &route()[..rules.layout.shape().dimensions]),
+            (_, Injection::Shortest) => works.injector(&routers[local], local, &[]),
+            _ => works.injector(&routers[local], local, &route()[..rules.layout.shape().dimensions]),
         };
-        if u32::from(part.buffers[local * rules.injectors + injector].count) >= rules.injection_queue_packets {
+        if u32::from(works.buffers[local * rules.injectors + injector].count) >= rules.injection_queue_packets {
             // The buffer relieves the interface when it gives up a packet.
-            part.endpoints[local].held_up = true;
+            works.endpoints[local].held_up = true;
             return;
         }
-        self.sequences[node] += 1;
+        sender.sequence += 1;
         let offsets = match rules.layout.is_switched() {
             true => [0; D],
             false => {
@@ -310,22 +324,15 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
                 std::array::from_fn(|dimension| route[dimension])
             }
         };
-        let packet = Packet {
-            next: NONE,
-            destination: destination.0,
-            offsets,
-            key,
-            start: match rules.source_queue {
-                SourceQueue::Throttled => self.clock,
-                SourceQueue::Open => offered.0,
-            },
-            sequence,
-            source: source.0,
-            message: slot,
-            hops: 0,
-            is_long: rules.packets_of(message.bytes) > 1,
+        let is_long = rules.packets_of(message.bytes) > 1;
+        let mut packet = Packet::new(source.0, destination.0, slot, is_long);
+        (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
+        packet.wants = rules.requests.wants(&offsets, is_long);
+        packet.start = match rules.source_queue {
+            SourceQueue::Throttled => self.clock,
+            SourceQueue::Open => offered.0,
         };
-        part.buffer(local, injector, packet);
+        works.buffer(&mut routers[local], local as u32, injector, packet);
         self.interface.packet_sent(node, notices);
         self.recorder.injected();
         if self.interface.front(node).is_some() {
@@ -347,8 +354,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
-            let node = part.routers.iter().position(|router| router.unrouted != 0)?;
-            Some((part.first as usize + node, part.routers[node].unrouted.trailing_zeros() as usize))
+            let node = part.routers.iter().position(|router| router.unrouted.mask() != 0)?;
+            Some((part.works.first as usize + node, part.routers[node].unrouted.mask().trailing_zeros() as usize))
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
@@ -361,7 +368,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     /// The queue whose lack of room keeps this queue's head where it is.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
         let part = &*self.parts[node / self.span];
-        let local = node - part.first as usize;
+        let local = node - part.works.first as usize;
         let (output, full) = part.waits_for(local, input)?;
         let index = output.index(self.rules.vcs);
         if !full {
@@ -374,7 +381,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
 
 impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast<L, D, Q, P> {
     fn nodes(&self) -> usize {
-        self.sequences.len()
+        self.senders.len()
     }
 
     fn clock(&self) -> Cycle {
@@ -453,7 +460,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
     fn observe(&mut self) {
         self.recorder.observe();
         for part in &mut self.parts {
-            part.crossed.resize(part.routers.len() * P, 0);
+            part.works.observe();
         }
     }
 }
@@ -462,11 +469,14 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> View for Fast<L,
     fn occupancy(&self, into: &mut Occupancy) {
         into.reset(self.topology.nodes(), self.rules.layout.shape().ports());
         for part in &self.parts {
-            part.occupancy(self.clock, into);
+            part.occupancy(into);
             for node in 0..part.routers.len() {
-                let interface = self.interface.packets_waiting_at(part.first as usize + node);
-                into.waiting.push(part.buffered(node) + interface);
+                let interface = self.interface.packets_waiting_at(part.works.first as usize + node);
+                into.waiting.push(part.works.buffered(node) + interface);
             }
+        }
+        for part in &self.parts {
+            part.take_moving(self.span, into);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Buffer, Chain, Endpoint, NONE, Packet, Router, Sleepers, Stamp};
+use super::state::{Ahead, Buffer, Chain, Endpoint, List, Moves, NONE, Packet, Router, Sleepers, Stamp};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::OutputVc;
@@ -18,13 +18,12 @@ mod near;
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
 
-/// The bit of [`Router::awake`] that stands for no input.
-const NO_INPUT: u64 = 1 << 63;
-
-/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part. The
+/// packet came there from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     node: u32,
+    behind: u32,
     output: u8,
     input: u8,
 }
@@ -33,7 +32,7 @@ struct Left {
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The tail of the packet that was leaving this input has been consumed.
-    Consumed { node: u32, input: u8, packet: u32 },
+    Consumed { node: u32, behind: u32, input: u8, packet: u32 },
     /// Serial injection has moved a tail.
     Injected { node: u32 },
 }
@@ -42,14 +41,22 @@ enum Event {
 /// 0.
 #[derive(Debug)]
 pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
+    pub(super) routers: Vec<Router<Q, P>>,
+    pub(super) works: Works<L, D, Q, P>,
+}
+
+/// What a part has beside its routers, and what it does with one of them at a time.
+#[derive(Debug)]
+pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
-    /// The number of its first node in the network.
+    /// The number of the part's first node in the network.
     pub(super) first: u32,
+    /// \[nodes\] Of the part: greater numbers are beyond its border.
+    own: u32,
     pub(super) clock: u64,
     /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
     previous: u64,
     capped: u64,
-    pub(super) routers: Vec<Router<Q, P>>,
     pub(super) endpoints: Vec<Endpoint>,
     /// By node and port.
     sleepers: Vec<Sleepers>,
@@ -57,6 +64,10 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     ahead: Vec<Ahead>,
     /// \[cycle\] In which the header at the head of a queue first asks, by node and lane; empty where nobody asks.
     since: Vec<u64>,
+    /// By node and lane; empty where nobody asks.
+    moves: Vec<Moves>,
+    /// By node and port: the node whose link of that port leads here; [`NONE`] where there is none.
+    upstream: Vec<u32>,
     /// The nodes whose numbers come after those of its own.
     border: Vec<Abroad>,
     /// By node and injector.
@@ -67,13 +78,15 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     headers: Vec<(u32, u8, u32)>,
     /// Headers that are on a wire, by the cycle in which they come.
     wire: Ring<(u32, u8, u32)>,
-    /// By node; empty where nobody asks.
+    /// By node; empty where there are no timeouts.
     timers: Vec<Timer>,
     /// Nodes with heads to look at, and with source buffers to look at.
-    looking: Vec<u32>,
+    looking: List<u32>,
     injecting: Vec<u32>,
     /// Kept for its memory.
-    looked: Vec<u32>,
+    looked: List<u32>,
+    /// Links that have become free, and for which packets wait: node and port.
+    freed: Vec<(u32, u8)>,
     /// What tails will do: those that cross a link, and the others.
     crossing: Ring<Left>,
     ring: Ring<Event>,
@@ -84,20 +97,16 @@ pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) outbox: Vec<Mail<D>>,
     pub(super) report: Report,
     /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
-    pub(super) crossed: Vec<u64>,
+    crossed: Vec<u64>,
+    /// More is kept of headers than routers need: somebody looks, or rules ask for it.
+    is_watched: bool,
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
-    /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
-    pub(super) fn new(
-        rules: Rules<L>,
-        first: u32,
-        routers: Vec<Router<Q, P>>,
-        border: Vec<Abroad>,
-        parts: usize,
-    ) -> Self {
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+    /// Of nodes from number `first` on, as many as `upstream` tells of, in a network of `parts` parts.
+    fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
-        let count = routers.len();
+        let count = upstream.len() / P;
         let endpoint = Endpoint {
             arrived: 0,
             last_consumed: inputs as u8 - 1,
@@ -107,16 +116,20 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             serial: 0,
             serial_busy: false,
         };
+        let mut looking = List::EMPTY;
+        looking.reset(count);
         Self {
             first,
+            own: count as u32,
             clock: 0,
             previous: 0,
             capped: 0,
-            routers,
             endpoints: vec![endpoint; count],
             sleepers: vec![[0; 2]; count * P],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
+            moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
+            upstream,
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Vec::new(),
@@ -124,9 +137,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             headers: Vec::new(),
             wire: Ring::new(rules.wires.longest().into()),
             timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
-            looking: Vec::new(),
+            looking,
             injecting: Vec::new(),
-            looked: Vec::new(),
+            looked: List::EMPTY,
+            freed: Vec::new(),
             crossing: Ring::new(rules.tail),
             ring: Ring::new(rules.tail),
             asking: [0; 64],
@@ -134,60 +148,27 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
+            is_watched: rules.compares_space || rules.keeps_moves,
             rules,
         }
     }
 
-    /// Places to look at in the next cycle.
-    pub(super) fn work(&self) -> usize {
-        let mail: usize = self.inbox.iter().map(|mail| mail.headers.len() + mail.credits.len()).sum();
-        self.looking.len() + self.injecting.len() + self.headers.len() + mail
+    /// Counts from now on the headers that cross each link.
+    pub(super) fn observe(&mut self) {
+        self.crossed.resize(self.own as usize * P, 0);
+        self.is_watched = true;
     }
 
-    /// True if somebody is to be looked at in the next cycle.
-    pub(super) fn has_work(&self) -> bool {
-        !(self.looking.is_empty() && self.injecting.is_empty() && self.headers.is_empty())
-            || self.inbox.iter().any(|mail| !mail.is_empty())
-    }
-
-    /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
-    /// the bubble in the node's own.
-    pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
-        let router = &self.routers[node];
-        if router.unrouted & 1 << input == 0 {
-            return None;
-        }
-        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
-        let output = self.rules.requests.last_resort(&head)?;
-        if router.links[output.port.index()].downstream == NONE {
-            return None;
-        }
-        let full = router.lanes[output.index(self.rules.layout.vcs())].credits == 0;
-        let waits = full || !self.rules.requests.bubble_open(&head, output, &self.near(node));
-        waits.then_some((output, full))
-    }
-
-    /// Writes down what the routers hold before cycle `now`; `into` is of the whole network.
-    pub(super) fn occupancy(&self, now: u64, into: &mut Occupancy) {
-        let (rules, length) = (&self.rules, self.rules.packet_phits);
-        let (ports, vcs) = (rules.layout.shape().ports(), rules.layout.vcs());
-        for (node, router) in self.routers.iter().enumerate() {
-            let number = self.first as usize + node;
-            let phits = |lane: usize| router.lanes[lane].phits(router.leaving & 1 << lane != 0, length, now);
-            for port in 0..ports {
-                into.transit[number * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
+    /// Keeps stamps from growing too old.
+    fn begin_cycle(&mut self) {
+        if self.clock - self.capped >= Stamp::OLD {
+            for Moves { arrived, departed } in &mut self.moves {
+                arrived.cap(self.previous, self.clock);
+                departed.cap(self.previous, self.clock);
             }
-            into.injection[number] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
-            if !self.crossed.is_empty() {
-                into.crossed.extend_from_slice(&self.crossed[node * P..node * P + ports]);
-            }
+            self.capped = self.clock;
         }
-        // Headers of the previous cycle, which will stand in their queues in the next one.
-        let arriving = self.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
-        for (node, input) in arriving.chain(self.headers.iter().map(|&(node, input, _)| (node, input))) {
-            into.transit[(self.first + node) as usize * ports + rules.port_of(input.into())] += 1;
-        }
+        self.previous = self.clock;
     }
 
     /// \[packets\] In the source buffers of a node.
@@ -196,79 +177,137 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
+    /// What a head at a node sees.
+    #[inline(always)]
+    fn near<'a>(&'a self, router: &'a Router<Q, P>, node: u32) -> Near<'a, L, Q, P> {
+        let (ahead, timers) = (&self.ahead, &self.timers);
+        Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
+    }
+
+    /// Wakes these inputs of a router.
+    #[inline(always)]
+    fn wake(&mut self, router: &mut Router<Q, P>, node: u32, inputs: u64) {
+        self.looking.add(node, router.wake(inputs));
+    }
+}
+
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
+    /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
+    pub(super) fn new(
+        rules: Rules<L>,
+        first: u32,
+        routers: Vec<Router<Q, P>>,
+        upstream: Vec<u32>,
+        border: Vec<Abroad>,
+        parts: usize,
+    ) -> Self {
+        let works = Works::new(rules, first, upstream, border, parts);
+        Self { routers, works }
+    }
+
+    /// Places to look at in the next cycle.
+    pub(super) fn work(&self) -> usize {
+        let works = &self.works;
+        let mail: usize = works.inbox.iter().map(|mail| mail.headers.len() + mail.credits.len()).sum();
+        works.looking.len() + works.freed.len() + works.injecting.len() + works.headers.len() + mail
+    }
+
+    /// True if somebody is to be looked at in the next cycle.
+    pub(super) fn has_work(&self) -> bool {
+        let works = &self.works;
+        !(works.looking.len() == 0 && works.freed.is_empty() && works.injecting.is_empty() && works.headers.is_empty())
+            || works.inbox.iter().any(|mail| !mail.is_empty())
+    }
+
+    /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
+    /// the bubble in the node's own.
+    pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
+        let (router, works) = (&self.routers[node], &self.works);
+        if !router.unrouted.has(input) {
+            return None;
+        }
+        let (rules, number) = (&works.rules, works.first + node as u32);
+        let packet = &works.packets[router.head(input) as usize];
+        let head = head(rules, number, input, packet, works.clock);
+        let output = rules.requests.last_resort(&head)?;
+        if router.downstream[output.port.index()] == NONE {
+            return None;
+        }
+        let full = router.credits[output.index(rules.layout.vcs())] == 0;
+        let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
+        waits.then_some((output, full))
+    }
+
+    /// Writes down what the routers hold before the next cycle, counting each packet as a whole; `into` is of the whole
+    /// network.
+    pub(super) fn occupancy(&self, into: &mut Occupancy) {
+        let (works, rules) = (&self.works, &self.works.rules);
+        let (ports, vcs, length) = (rules.layout.shape().ports(), rules.layout.vcs(), rules.packet_phits);
+        let first = works.first as usize;
+        for (node, router) in self.routers.iter().enumerate() {
+            let phits = |queue: usize| u32::from(router.queues[queue].count) * length;
+            for port in 0..ports {
+                into.transit[(first + node) * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
+            }
+            into.injection[first + node] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
+            if !works.crossed.is_empty() {
+                into.crossed.extend_from_slice(&works.crossed[node * P..node * P + ports]);
+            }
+        }
+        // Those too that will take their places in the next cycle.
+        let arriving = works.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
+        for (node, input) in arriving.chain(works.headers.iter().map(|&(node, input, _)| (node, input))) {
+            into.transit[(first + node as usize) * ports + rules.port_of(input.into())] += length;
+        }
+    }
+
+    /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a queue of
+    /// this one and those that have not reached the next. Parts have `span` nodes.
+    pub(super) fn take_moving(&self, span: usize, into: &mut Occupancy) {
+        let (works, rules) = (&self.works, &self.works.rules);
+        let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
+        let left = |into: &mut Occupancy, node: u32, input: u8, phits: u32| {
+            let (node, input) = (first + node as usize, usize::from(input));
+            match input < rules.outputs() {
+                true => into.transit[node * ports + rules.port_of(input)] -= phits,
+                false => into.injection[node] -= phits,
+            }
+        };
+        for (at, event) in works.crossing.entries(works.clock) {
+            let phits = length - 1 - (at - works.clock) as u32;
+            left(into, event.node, event.input, phits);
+            let port = rules.port_of(event.output.into());
+            let next = self.routers[event.node as usize].downstream[port] as usize;
+            let next = match next.checked_sub(self.routers.len()) {
+                None => first + next,
+                Some(beyond) => works.border[beyond].part as usize * span + works.border[beyond].node as usize,
+            };
+            into.transit[next * ports + port] -= length - phits;
+        }
+        for (at, event) in works.ring.entries(works.clock) {
+            let phits = length - 1 - (at - works.clock) as u32;
+            match event {
+                Event::Consumed { node, input, .. } => left(into, *node, *input, phits),
+                Event::Injected { node } => into.injection[first + *node as usize] -= length - phits,
+            }
+        }
+    }
+
     /// The first cycle from `now` on in which a tail leaves, or a header comes off a wire.
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
-        let (crossing, other) = (self.crossing.next(now), self.ring.next(now));
-        crossing.into_iter().chain(other).chain(self.wire.next(now)).min()
+        let works = &self.works;
+        let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
+        crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
 
     /// One cycle, but for step 1.
     pub(super) fn cycle(&mut self) {
-        if self.clock - self.capped >= Stamp::OLD {
-            for lane in self.routers.iter_mut().flat_map(|router| &mut router.lanes) {
-                lane.arrived.cap(self.previous, self.clock);
-                lane.departed.cap(self.previous, self.clock);
-            }
-            self.capped = self.clock;
-        }
-        self.previous = self.clock;
-        self.open_mail();
-        let mut headers = std::mem::take(&mut self.headers);
-        if self.rules.wires.longest() == 0 {
-            self.enter_all(&headers);
-        } else {
-            self.receive(&headers);
-        }
-        headers.clear();
-        self.headers = headers;
-
-        if !self.injecting.is_empty() {
-            let mut injecting = std::mem::take(&mut self.injecting);
-            for &node in &injecting {
-                self.endpoints[node as usize].injecting = false;
-                self.fill(node as usize);
-            }
-            // Filling wakes no buffers.
-            injecting.clear();
-            self.injecting = injecting;
-        }
-        // Who is woken from here on is looked at in the next cycle.
-        std::mem::swap(&mut self.looking, &mut self.looked);
-        let mut looked = std::mem::take(&mut self.looked);
-        for &node in &looked {
-            self.decide(node as usize);
-        }
-        looked.clear();
-        self.looked = looked;
-
-        let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
-        self.report.hops += headers as u64;
-        self.report.moved |= headers > 0;
-
-        let tails = self.crossing.turn(self.clock);
-        for &Left { node, output, input } in &tails {
-            self.left(node as usize, output.into(), input.into());
-        }
-        self.crossing.keep(self.clock, tails);
-        let events = self.ring.turn(self.clock);
-        for &event in &events {
-            match event {
-                Event::Consumed { node, input, packet } => {
-                    self.report.consumed.push(packet);
-                    self.consumed(node as usize, input.into());
-                }
-                Event::Injected { node } => {
-                    self.endpoints[node as usize].serial_busy = false;
-                    self.wake_buffers(node as usize);
-                }
-            }
-        }
-        self.ring.keep(self.clock, events);
-    }
-
-    #[inline(always)]
-    fn near(&self, node: usize) -> Near<'_, L, Q, P> {
-        let (ahead, timers) = (&self.ahead, &self.timers);
-        Near { rules: &self.rules, router: &self.routers[node], node, ahead, timers, now: self.clock }
+        let (routers, works) = (&mut self.routers[..], &mut self.works);
+        works.begin_cycle();
+        works.open_mail(routers);
+        works.enter_all(routers);
+        works.fill_all(routers);
+        works.decide_all(routers);
+        works.leave_all(routers);
     }
 }

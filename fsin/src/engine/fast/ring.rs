@@ -51,6 +51,12 @@ impl<E> Ring<E> {
         self.lists[(now & self.mask) as usize] = events;
     }
 
+    /// What was entered and has not happened before cycle `now`, the next one, with the cycles in which it happens.
+    pub(super) fn entries(&self, now: u64) -> impl Iterator<Item = (u64, &E)> {
+        (now..=now + self.mask)
+            .flat_map(|at| self.lists[(at & self.mask) as usize].iter().map(move |event| (at, event)))
+    }
+
     /// The first cycle from `now` on in which something happens; `None` if nothing is entered.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         if self.len == 0 {

@@ -26,6 +26,8 @@ pub(super) struct Rules<L> {
     pub(super) plain_arbitration: bool,
     /// Arbiters must know since when heads ask.
     pub(super) keeps_since: bool,
+    /// The phits in a queue must be known in every cycle: to its node's injectors or arbiters.
+    pub(super) keeps_moves: bool,
     /// What hops take beyond one cycle.
     pub(super) wires: Arc<Wires>,
     /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
@@ -51,6 +53,7 @@ impl<L: Layout> Rules<L> {
             compares_space: requests.compare_space(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
             keeps_since: params.arbitration == Arbitration::Fifo,
+            keeps_moves: params.arbitration == Arbitration::Longest || params.injectors > 1,
             layout,
             requests,
             tail: u64::from(params.packet_phits) - 1,

@@ -1,11 +1,7 @@
 //! What the fast engine keeps of a network.
 
-use crate::router::request::OutputVc;
-
-/// "None" among handles, nodes and inputs.
+/// "None" among handles and nodes.
 pub(super) const NONE: u32 = u32::MAX;
-/// "None" among the inputs of a node.
-pub(super) const NOBODY: u8 = u8::MAX;
 
 /// A packet under way, in a network of at most `D` dimensions. On a cache line of its own: 56 bytes would often lie on two.
 #[derive(Clone, Copy, Debug)]
@@ -16,17 +12,52 @@ pub(super) struct Packet<const D: usize> {
     pub(super) destination: u32,
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
+    /// The output channels that it may ask for where it stands, as a mask; see
+    /// [`Requests::wants`](crate::router::request::Requests::wants).
+    pub(super) wants: u64,
     /// Names (run seed, packet) in draws.
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
     pub(super) start: u64,
     pub(super) sequence: u64,
-    pub(super) source: u32,
+    source: u32,
     pub(super) message: u32,
     /// Hops so far.
     pub(super) hops: u32,
+    /// The node that sent it here, in the numbers of the part; without meaning in an injection queue.
+    pub(super) behind: u32,
+}
+
+impl<const D: usize> Packet<D> {
+    /// Nodes have numbers below 2^31; the highest bit of the source tells packets of long messages.
+    const LONG: u32 = 1 << 31;
+
+    /// A packet of a message, which has more than one if `is_long`.
+    pub(super) fn new(source: u32, destination: u32, message: u32, is_long: bool) -> Self {
+        Self {
+            next: NONE,
+            destination,
+            offsets: [0; D],
+            wants: u64::MAX,
+            key: 0,
+            start: 0,
+            sequence: 0,
+            source: if is_long { source | Self::LONG } else { source },
+            message,
+            hops: 0,
+            behind: NONE,
+        }
+    }
+
+    pub(super) const fn source(&self) -> u32 {
+        self.source & !Self::LONG
+    }
+
     /// Its message has more than one packet.
-    pub(super) is_long: bool,
+    #[inline(always)]
+    pub(super) const fn is_long(&self) -> bool {
+        self.source & Self::LONG != 0
+    }
 }
 
 /// A list of packets, linked through [`Packet::next`].
@@ -95,63 +126,37 @@ impl Stamp {
     }
 }
 
-/// A queue of a node, and for a transit queue the output channel of the same number.
+/// A queue of a node.
 ///
-/// In the queue a packet counts from the cycle after that in which its header was sent, to the one in which its tail
-/// leaves; while it leaves it is no longer in the chain.
+/// A packet counts from the cycle after that in which its header was sent, to the one in which its tail leaves; while it
+/// leaves it is no longer in the chain.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lane {
+pub(super) struct Queue {
     pub(super) waiting: Chain,
+    /// \[packets\] Arrived, arriving or departing.
+    pub(super) count: u16,
+    /// The input that the output channel of the same number was given to last: while it is owned, its owner.
+    pub(super) last_winner: u8,
+}
+
+/// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves {
     /// In which the header of the departing packet left.
     pub(super) departed: Stamp,
     /// In which the header of the latest packet arrived.
     pub(super) arrived: Stamp,
-    /// \[packets\] Arrived, arriving or departing.
-    pub(super) count: u16,
-    /// \[packets\] Room in the queue behind the output channel.
-    pub(super) credits: u16,
-    /// The input that owns the output channel; [`NOBODY`] if none does.
-    pub(super) owner: u8,
-    /// The input that the output channel was given to last.
-    pub(super) last_winner: u8,
 }
 
-impl Lane {
-    /// A packet has room from cycle `now` on, in which its first phit takes its place.
-    #[inline(always)]
-    pub(super) fn reserve(&mut self, now: u64) {
-        self.count += 1;
-        self.arrived = Stamp::new(now);
-    }
+impl Moves {
+    pub(super) const NONE: Self = Self { departed: Stamp::new(0), arrived: Stamp::new(0) };
 
-    /// A header stands in the queue. Returns whether it is at its head.
-    #[inline(always)]
-    pub(super) fn stand<const D: usize>(&mut self, packets: &mut [Packet<D>], packet: u32) -> bool {
-        let is_first = self.waiting.is_empty();
-        self.waiting.push(packets, packet);
-        is_first
-    }
-
-    /// True if a queue of `capacity` packets of `length` phits had room for `packets` packets at the end of the cycle
-    /// before `now`; `leaving` if a packet is departing.
-    ///
-    /// With k packets, a phits of the latest arrived and d phits of the first departed, the queue holds
-    /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
-    /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet is still arriving and
-    /// another began to depart no later.
-    #[inline]
-    pub(super) fn has_room(&self, leaving: bool, packets: u32, capacity: u32, length: u32, now: u64) -> bool {
-        let room = capacity - packets;
-        let count = u32::from(self.count);
-        let arrived = self.arrived.age(now);
-        count <= room || (count == room + 1 && leaving && self.departed.age(now) >= arrived && arrived < length)
-    }
-
-    /// \[phits\] In the queue at the end of the cycle before `now`; `leaving` if a packet is departing.
-    pub(super) fn phits(&self, leaving: bool, length: u32, now: u64) -> u32 {
+    /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
+    /// of them is departing.
+    pub(super) fn phits(&self, count: u16, leaving: bool, length: u32, now: u64) -> u32 {
         let left = if leaving { self.departed.age(now) } else { 0 };
-        let missing = if self.count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
-        u32::from(self.count) * length - left - missing
+        let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
+        u32::from(count) * length - left - missing
     }
 }
 
@@ -177,64 +182,246 @@ impl Ahead {
     }
 }
 
-/// A router: masks of its lanes and ports, its `P` links and its `Q` lanes.
+/// The bit of [`Router::awake`] that stands for no input.
+pub(super) const NO_INPUT: u64 = 1 << 63;
+
+/// A set of inputs, outputs or ports of a router.
 #[derive(Clone, Copy, Debug)]
+pub(super) struct Set(u64);
+
+impl Set {
+    pub(super) const EMPTY: Self = Self(0);
+
+    /// As a mask.
+    #[inline(always)]
+    pub(super) const fn mask(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(super) const fn has(self, member: usize) -> bool {
+        self.0 & 1 << member != 0
+    }
+
+    /// Adds those of a mask.
+    #[inline(always)]
+    pub(super) const fn add(&mut self, mask: u64) {
+        self.0 |= mask;
+    }
+
+    /// Takes those of a mask away.
+    #[inline(always)]
+    pub(super) const fn remove(&mut self, mask: u64) {
+        self.0 &= !mask;
+    }
+
+    /// Takes all away, and returns them as a mask.
+    #[inline(always)]
+    pub(super) const fn take(&mut self) -> u64 {
+        std::mem::replace(self, Self::EMPTY).mask()
+    }
+}
+
+/// A router of at most `P` ports and `Q` queues.
+///
+/// What is needed of it at every step comes first: of a usual router that is one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Router<const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
-    pub(super) unrouted: u64,
-    /// Inputs to look at in the next step 3. The highest bit stands for no input: it only asks for the node to be looked
-    /// at.
-    pub(super) awake: u64,
+    pub(super) unrouted: Set,
+    /// Inputs to look at in the next step 3. [`NO_INPUT`] only asks for the node to be looked at.
+    awake: Set,
     /// Inputs that a packet is leaving.
-    pub(super) leaving: u64,
+    pub(super) leaving: Set,
+    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it says of
+    /// other inputs has no meaning.
+    refilled: Set,
+    /// Output channels that have been given to a packet whose tail has not left.
+    owned: Set,
     /// Output channels that nobody owns and behind which a packet fits.
-    pub(super) open: u64,
+    pub(super) open: Set,
     /// Output channels whose packet waits for the link.
-    pub(super) granted: u64,
+    pub(super) granted: Set,
     /// Ports whose link is carrying a packet.
-    pub(super) busy: u64,
-    /// Ports whose link has become free while packets wait for it.
-    pub(super) freed: u64,
-    pub(super) links: [Link; P],
-    pub(super) lanes: [Lane; Q],
+    pub(super) busy: Set,
+    /// By output channel: \[packets\] room in the queue behind it.
+    pub(super) credits: [u16; Q],
+    /// By port: the channel that crossed the link last.
+    pub(super) last_vc: [u8; P],
+    /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its border;
+    /// [`NONE`] where there is no link.
+    pub(super) downstream: [u32; P],
+    pub(super) queues: [Queue; Q],
 }
 
 impl<const Q: usize, const P: usize> Router<Q, P> {
-    /// These inputs (at least one bit) are looked at in the next step 3. Returns whether the router was asleep.
-    #[inline(always)]
-    #[must_use]
-    pub(super) const fn wake(&mut self, inputs: u64) -> bool {
-        let asleep = self.awake == 0;
-        self.awake |= inputs;
-        asleep
+    /// A router without links, of `inputs` queues with room for `capacity` packets, and of `vcs` channels.
+    pub(super) fn new(inputs: usize, capacity: u16, vcs: usize) -> Self {
+        Self {
+            unrouted: Set::EMPTY,
+            awake: Set::EMPTY,
+            leaving: Set::EMPTY,
+            refilled: Set::EMPTY,
+            owned: Set::EMPTY,
+            open: Set::EMPTY,
+            granted: Set::EMPTY,
+            busy: Set::EMPTY,
+            credits: [capacity; Q],
+            last_vc: [vcs as u8 - 1; P],
+            downstream: [NONE; P],
+            queues: [Queue { waiting: Chain::EMPTY, count: 0, last_winner: inputs as u8 - 1 }; Q],
+        }
     }
 
-    /// In cycle `now` a free link takes the header of the packet at the head of `input`, which has been given the channel
-    /// `output`, its number `index`. Returns the node that it goes to.
+    /// These inputs are looked at in the next step 3. Returns whether the router was asleep and is no longer.
     #[inline(always)]
-    pub(super) fn send<const D: usize>(
-        &mut self,
-        output: OutputVc,
-        index: usize,
-        input: usize,
-        packet: &Packet<D>,
-        now: u64,
-    ) -> u32 {
-        self.lanes[index].credits -= 1;
-        self.busy |= 1 << output.port.index();
-        self.leaving |= 1 << input;
-        let queue = &mut self.lanes[input];
-        queue.waiting.pop(packet);
-        queue.departed = Stamp::new(now);
-        let link = &mut self.links[output.port.index()];
-        link.last_vc = output.vc;
-        link.downstream
+    #[must_use]
+    pub(super) fn wake(&mut self, inputs: u64) -> bool {
+        let asleep = self.awake.mask() == 0;
+        self.awake.add(inputs);
+        asleep && inputs != 0
+    }
+
+    /// The inputs with a head that is to be looked at. After that the router is asleep.
+    #[inline(always)]
+    pub(super) fn look(&mut self) -> u64 {
+        self.awake.take() & self.unrouted.mask()
+    }
+
+    /// A packet has room in a queue from now on: its first phit has taken its place.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, input: usize) {
+        self.queues[input].count += 1;
+        self.refilled.add(self.leaving.mask() & 1 << input);
+    }
+
+    /// A header stands in a queue. Returns whether it may ask for an output now.
+    #[inline(always)]
+    pub(super) fn stand<const D: usize>(&mut self, packets: &mut [Packet<D>], input: usize, packet: u32) -> bool {
+        let waiting = &mut self.queues[input].waiting;
+        let is_first = waiting.is_empty();
+        waiting.push(packets, packet);
+        let asks = is_first && !self.leaving.has(input);
+        if asks {
+            self.unrouted.add(1 << input);
+        }
+        asks
+    }
+
+    /// The packet at the head of a queue.
+    #[inline(always)]
+    pub(super) const fn head(&self, input: usize) -> u32 {
+        self.queues[input].waiting.first()
+    }
+
+    /// Gives an output channel to the head of an input.
+    #[inline(always)]
+    pub(super) fn give(&mut self, output: usize, input: usize) {
+        self.queues[output].last_winner = input as u8;
+        self.owned.add(1 << output);
+        self.open.remove(1 << output);
+        self.unrouted.remove(1 << input);
+    }
+
+    /// The packet at the head of an input, `first`, begins to leave it.
+    #[inline(always)]
+    pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &Packet<D>) {
+        self.queues[input].waiting.pop(first);
+        self.leaving.add(1 << input);
+        self.refilled.remove(1 << input);
+    }
+
+    /// A tail has left through an output channel: it and the link of `port` are free. Returns whether the channel is open
+    /// now.
+    #[inline(always)]
+    pub(super) fn release(&mut self, output: usize, port: usize) -> bool {
+        self.busy.remove(1 << port);
+        self.owned.remove(1 << output);
+        let is_open = self.credits[output] > 0;
+        if is_open {
+            self.open.add(1 << output);
+        }
+        is_open
+    }
+
+    /// There is room for one more packet behind an output channel. Returns whether it opens by that.
+    #[inline(always)]
+    pub(super) fn credit(&mut self, output: usize) -> bool {
+        self.credits[output] += 1;
+        let opens = self.credits[output] == 1 && !self.owned.has(output);
+        if opens {
+            self.open.add(1 << output);
+        }
+        opens
+    }
+
+    /// A tail has left a queue. Returns whether there is a next head, which can be routed now.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, input: usize) -> bool {
+        let queue = &mut self.queues[input];
+        queue.count -= 1;
+        let is_next = !queue.waiting.is_empty();
+        self.leaving.remove(1 << input);
+        if is_next {
+            self.unrouted.add(1 << input);
+        }
+        is_next
+    }
+
+    /// True if transit queue `input`, of `capacity` packets, had room for `packets` packets at the end of the last cycle.
+    ///
+    /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits holds
+    /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
+    /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to depart no later
+    /// than the latest one began to arrive, which then is arriving still.
+    #[inline(always)]
+    pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
+        let room = capacity - packets;
+        let count = u32::from(self.queues[input].count);
+        count <= room || (count == room + 1 && self.leaving.mask() & self.refilled.mask() & 1 << input != 0)
     }
 
     /// True if some head sleeps, and is not among those that are about to be `woken`.
     #[inline(always)]
-    pub(super) const fn has_sleepers(&self, woken: u64) -> bool {
-        self.unrouted & !(self.awake | woken) != 0
+    pub(super) fn has_sleepers(&self, woken: u64) -> bool {
+        self.unrouted.mask() & !(self.awake.mask() | woken) != 0
+    }
+}
+
+/// A list of which it is known how long it may become.
+#[derive(Debug)]
+pub(super) struct List<T> {
+    /// One place more than there may be entries: what is written there does not count.
+    places: Vec<T>,
+    count: usize,
+}
+
+impl<T: Copy + Default> List<T> {
+    pub(super) const EMPTY: Self = Self { places: Vec::new(), count: 0 };
+
+    /// Empties it, and makes room for so many.
+    pub(super) fn reset(&mut self, most: usize) {
+        self.count = 0;
+        if self.places.len() <= most {
+            self.places.resize(most + 1, T::default());
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Adds an entry, or not: without a branch, which would often be foretold wrongly.
+    #[inline(always)]
+    pub(super) fn add(&mut self, entry: T, really: bool) {
+        self.places[self.count] = entry;
+        self.count += usize::from(really);
+    }
+
+    /// What was added.
+    pub(super) fn all(&self) -> &[T] {
+        &self.places[..self.count]
     }
 }
 
@@ -256,17 +443,6 @@ pub(super) struct Endpoint {
     /// Serial injection: the injector that was last served, and whether it still is.
     pub(super) serial: u8,
     pub(super) serial_busy: bool,
-}
-
-/// An output link, and the input of the same port.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Link {
-    /// The node at the other end, and the one whose link of the same port leads here. From the number of this part's
-    /// nodes on: a number among those beyond its border; [`NONE`] where there is no link.
-    pub(super) downstream: u32,
-    pub(super) upstream: u32,
-    /// The channel that crossed last.
-    pub(super) last_vc: u8,
 }
 
 /// A source buffer.
@@ -329,39 +505,41 @@ mod tests {
         assert_eq!(young.age((1 << 32) + 1), 2);
     }
 
+    /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle `departed`,
+    /// before cycle 100: the mask says what counting phits says.
     #[test]
     fn room_is_what_counting_phits_says() {
         const L: u32 = 4;
         const CAPACITY: u32 = 4;
-        // Every history of one packet arriving at `arrived` and one departing from `departed`, around cycle 100.
         for count in 0..=4u16 {
-            for packets in 0..=4u32 {
-                for arrived in 90..100u64 {
-                    for departed in [None, Some(97), Some(98), Some(99)] {
-                        let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
-                        if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
-                            continue;
-                        }
-                        let lane = Lane {
-                            waiting: Chain::EMPTY,
-                            departed: Stamp::new(departed.unwrap_or(0)),
-                            arrived: Stamp::new(arrived),
-                            count,
-                            credits: 0,
-                            owner: NOBODY,
-                            last_winner: 0,
-                        };
-                        let leaving = departed.is_some();
-                        let held = lane.phits(leaving, L, 100);
-                        let expected = CAPACITY * L - held >= packets * L;
-                        assert_eq!(
-                            lane.has_room(leaving, packets, CAPACITY, L, 100),
-                            expected,
-                            "{lane:?} for {packets}"
-                        );
-                        let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
-                        assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
+            for arrived in 90..100u64 {
+                for departed in [None, Some(97), Some(98), Some(99)] {
+                    let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
+                    if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
+                        continue;
                     }
+                    let mut router = Router::<1, 1>::new(1, 4, 1);
+                    router.queues[0].count = count.saturating_sub(1);
+                    let packet = Packet::<1>::new(0, 0, 0, false);
+                    // A header that was sent in a cycle takes its place at the beginning of the next.
+                    for now in 90..=100 {
+                        if count > 0 && arrived + 1 == now {
+                            router.reserve(0);
+                        }
+                        if departed == Some(now) {
+                            router.queues[0].waiting.push(&mut [packet], 0);
+                            router.leave(0, &packet);
+                        }
+                    }
+                    let moves = Moves { arrived: Stamp::new(arrived), departed: Stamp::new(departed.unwrap_or(0)) };
+                    let leaving = departed.is_some();
+                    let held = moves.phits(count, leaving, L, 100);
+                    for packets in 0..=4u32 {
+                        let expected = CAPACITY * L - held >= packets * L;
+                        assert_eq!(router.has_room(0, packets, CAPACITY), expected, "{moves:?}, {count} for {packets}");
+                    }
+                    let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
+                    assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
                 }
             }
         }

@@ -1,19 +1,21 @@
 //! What comes: mail from other parts, and headers that take their places in queues.
 
-use super::super::state::Packet;
-use super::Part;
+use super::super::state::{Packet, Router, Stamp};
+use super::Works;
 use super::mail::Mail;
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
     /// What other parts did in the previous cycle.
-    pub(super) fn open_mail(&mut self) {
+    #[inline(never)]
+    pub(super) fn open_mail(&mut self, routers: &mut [Router<Q, P>]) {
         for from in 0..self.inbox.len() {
             if self.inbox[from].is_empty() {
                 continue;
             }
             let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
-            for (node, input, packet) in mail.headers.drain(..) {
+            for (node, input, mut packet) in mail.headers.drain(..) {
+                packet.behind = self.upstream[node as usize * P + self.rules.port_of(input.into())];
                 let packet = self.store(packet);
                 self.headers.push((node, input, packet));
             }
@@ -22,7 +24,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
                 self.ahead[node as usize * Q + usize::from(output)].departed = self.clock - 1;
             }
             for (node, output) in mail.credits.drain(..) {
-                self.credit(node as usize, output.into());
+                self.credit(&mut routers[node as usize], node, output.into());
             }
             self.inbox[from] = mail;
         }
@@ -38,64 +40,66 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
         }
     }
 
-    /// Headers that were sent in the previous cycle stand in their queues.
-    #[inline(always)]
-    pub(super) fn enter_all(&mut self, headers: &[(u32, u8, u32)]) {
-        let (clock, keeps_since) = (self.clock, self.rules.keeps_since);
-        let (routers, packets) = (&mut self.routers[..], &mut self.packets[..]);
-        for &(node, input, packet) in headers {
-            let router = &mut routers[node as usize];
-            let input = usize::from(input);
-            let lane = &mut router.lanes[input];
-            lane.reserve(clock - 1);
-            if lane.stand(packets, packet) && router.leaving & 1 << input == 0 {
-                router.unrouted |= 1 << input;
-                if router.wake(1 << input) {
-                    self.looking.push(node);
-                }
-                if keeps_since {
-                    self.since[node as usize * Q + input] = clock;
-                }
+    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the wire
+    /// stand there.
+    #[inline(never)]
+    pub(super) fn enter_all(&mut self, routers: &mut [Router<Q, P>]) {
+        let mut headers = std::mem::take(&mut self.headers);
+        let has_wires = self.rules.wires.longest() > 0;
+        let plain = !(has_wires || self.rules.keeps_moves || self.rules.keeps_since);
+        for &(node, input, packet) in &headers {
+            let (router, input) = (&mut routers[node as usize], usize::from(input));
+            router.reserve(input);
+            if plain {
+                let asks = router.stand(&mut self.packets, input, packet);
+                self.wake(router, node, u64::from(asks) << input);
+                continue;
             }
-        }
-    }
-
-    /// Headers that were sent in the previous cycle take their places; those that have come off the wire stand there.
-    pub(super) fn receive(&mut self, headers: &[(u32, u8, u32)]) {
-        for &(node, input, packet) in headers {
-            let port = self.rules.port_of(input.into());
-            let wire: u64 = self.rules.wires.to(self.first as usize + node as usize, port).into();
-            self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);
+            self.arrived(node, input, self.clock - 1);
+            let wire = self.wire_to(node, input);
             if wire == 0 {
-                self.enter(node as usize, input.into(), packet, self.clock - 1);
+                self.stand(router, node, input, packet);
             } else {
-                self.routers[node as usize].lanes[usize::from(input)].reserve(self.clock - 1);
-                self.wire.put(self.clock + wire, (node, input, packet));
+                self.wire.put(self.clock + wire, (node, input as u8, packet));
             }
         }
-        let come = self.wire.turn(self.clock);
-        for &(node, input, packet) in &come {
-            self.stand(node as usize, input.into(), packet);
+        headers.clear();
+        self.headers = headers;
+        if has_wires {
+            let come = self.wire.turn(self.clock);
+            for &(node, input, packet) in &come {
+                self.stand(&mut routers[node as usize], node, input.into(), packet);
+            }
+            self.wire.keep(self.clock, come);
         }
-        self.wire.keep(self.clock, come);
     }
 
-    /// A packet, whose first phit took its place in cycle `arrived`, stands in a queue.
-    pub(super) fn enter(&mut self, node: usize, input: usize, packet: u32, arrived: u64) {
-        self.routers[node].lanes[input].reserve(arrived);
-        self.stand(node, input, packet);
+    /// \[cycles\] That a header which was sent in the previous cycle is yet on the wire to a queue.
+    fn wire_to(&mut self, node: u32, input: usize) -> u64 {
+        if self.rules.wires.longest() == 0 {
+            return 0;
+        }
+        let port = self.rules.port_of(input);
+        let wire = self.rules.wires.to((self.first + node) as usize, port).into();
+        self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);
+        wire
+    }
+
+    /// The first phit of a packet took its place in a queue in cycle `at`.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, node: u32, input: usize, at: u64) {
+        if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
+            moves.arrived = Stamp::new(at);
+        }
     }
 
     /// A header has come to a queue, in which its packet has room.
-    pub(super) fn stand(&mut self, node: usize, input: usize, packet: u32) {
-        let router = &mut self.routers[node];
-        if router.lanes[input].stand(&mut self.packets, packet) && router.leaving & 1 << input == 0 {
-            router.unrouted |= 1 << input;
-            if router.wake(1 << input) {
-                self.looking.push(node as u32);
-            }
+    #[inline(always)]
+    pub(super) fn stand(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, packet: u32) {
+        if router.stand(&mut self.packets, input, packet) {
+            self.wake(router, node, 1 << input);
             if self.rules.keeps_since {
-                self.since[node * Q + input] = self.clock;
+                self.since[node as usize * Q + input] = self.clock;
             }
         }
     }

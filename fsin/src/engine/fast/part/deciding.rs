@@ -2,304 +2,326 @@
 
 use trgen::NodeId;
 
-use super::super::state::{Bits, Stamp, after};
+use super::super::state::{Bits, List, Moves, Router, Stamp, after};
 use super::near::head;
-use super::{Abroad, Event, Left, Part};
+use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
-use crate::router::request::{OutputVc, Surroundings};
+use crate::router::request::{Asker, Surroundings};
 use crate::topology::Port;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
-    /// Step 3: heads that are awake ask, outputs that nobody owns are given away, and free links take headers.
-    #[inline(always)]
-    pub(super) fn decide(&mut self, node: usize) {
-        let router = &mut self.routers[node];
-        let look = std::mem::take(&mut router.awake) & router.unrouted;
-        let freed = std::mem::take(&mut router.freed);
-        if look & look.wrapping_sub(1) == 0 && freed == 0 && !self.rules.more_than_heads {
-            if look != 0 {
-                self.decide_alone(node, look.trailing_zeros() as usize);
-            }
-        } else if self.timers.is_empty() {
-            self.decide_all(node, look, freed);
-        } else {
-            let standing = self.standing(node, look);
-            self.decide_all(node, look, freed);
-            self.time(node, standing);
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+    /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given away, and
+    /// free links take headers.
+    #[inline(never)]
+    pub(super) fn decide_all(&mut self, routers: &mut [Router<Q, P>]) {
+        // Who is woken from here on is looked at in the next cycle.
+        std::mem::swap(&mut self.looking, &mut self.looked);
+        self.looking.reset(routers.len());
+        let looked = std::mem::replace(&mut self.looked, List::EMPTY);
+        for &node in looked.all() {
+            self.decide(&mut routers[node as usize], node);
         }
+        self.looked = looked;
+        let mut freed = std::mem::take(&mut self.freed);
+        for &(node, port) in &freed {
+            self.start(&mut routers[node as usize], node, port.into());
+        }
+        freed.clear();
+        self.freed = freed;
+
+        let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
+        self.report.hops += headers as u64;
+        self.report.moved |= headers > 0;
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, router: &mut Router<Q, P>, node: u32) {
+        let look = router.look();
+        if self.rules.more_than_heads {
+            self.decide_more(router, node, look);
+        } else if look & look.wrapping_sub(1) != 0 {
+            self.decide_several(router, node, look);
+        } else if look != 0 {
+            let input = look.trailing_zeros() as usize;
+            if let Some(output) = self.ask(router, node, input) {
+                router.give(output, input);
+                // Where others wait for the link, their channels have their turns too, when it takes a header.
+                let waits = router.granted.mask() & self.rules.layout.channels(self.rules.port_of(output)) != 0;
+                match waits || router.busy.has(self.rules.port_of(output)) {
+                    true => router.granted.add(1 << output),
+                    false => self.send(router, node, output, input),
+                }
+            }
+        }
+    }
+
+    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    #[inline(never)]
+    fn decide_more(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
+        if self.timers.is_empty() {
+            return self.decide_several(router, node, look);
+        }
+        let standing = self.standing(router, node, look);
+        self.decide_several(router, node, look);
+        self.time(router, node, standing);
     }
 
     /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
-    pub(super) fn standing(&self, node: usize, look: u64) -> u64 {
-        let (router, number) = (&self.routers[node], self.first + node as u32);
-        let destination = |input: usize| self.packets[router.lanes[input].waiting.first() as usize].destination;
+    fn standing(&self, router: &Router<Q, P>, node: u32, look: u64) -> u64 {
+        let number = self.first + node;
+        let destination = |input: usize| self.packets[router.head(input) as usize].destination;
         let arrived = Bits(look).filter(|&input| destination(input) == number).fold(0, |mask, input| mask | 1 << input);
-        router.unrouted & !arrived & ((1u64 << self.rules.outputs()) - 1)
+        router.unrouted.mask() & !arrived & ((1u64 << self.rules.outputs()) - 1)
     }
 
     /// Timers of congestion, after outputs have been given away.
-    pub(super) fn time(&mut self, node: usize, standing: u64) {
-        let (queues, router) = (self.rules.outputs(), &mut self.routers[node]);
-        let blocked = standing & router.unrouted;
+    fn time(&mut self, router: &mut Router<Q, P>, node: u32, standing: u64) {
+        let queues = self.rules.outputs();
+        let blocked = standing & router.unrouted.mask();
         let is = |mask: u64| move |queue: usize| mask & 1 << queue != 0;
-        let is_cleared = self.timers[node].step(self.clock, queues, is(standing), is(blocked));
+        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(standing), is(blocked));
         // Who was kept from injecting may try now.
-        let injecting = router.unrouted >> queues << queues;
-        if is_cleared && injecting != 0 && router.wake(injecting) {
-            self.looking.push(node as u32);
+        let injecting = router.unrouted.mask() >> queues << queues;
+        if is_cleared {
+            self.wake(router, node, injecting);
         }
-    }
-
-    /// One head asks, and there is nobody else to be considered.
-    #[inline(always)]
-    pub(super) fn decide_alone(&mut self, node: usize, input: usize) {
-        let rules = &self.rules;
-        let router = &mut self.routers[node];
-        let handle = router.lanes[input].waiting.first();
-        let packet = &mut self.packets[handle as usize];
-        if packet.destination == self.first + node as u32 {
-            router.unrouted &= !(1 << input);
-            return self.start_consuming(node, input);
-        }
-        let output = match rules.requests.straight_on(input, &packet.offsets, router.open) {
-            true => input,
-            false => {
-                let Some(output) = self.request(node, input) else { return };
-                output
-            }
-        };
-        let rules = &self.rules;
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[output];
-        lane.last_winner = input as u8;
-        lane.owner = input as u8;
-        router.open &= !(1 << output);
-        router.unrouted &= !(1 << input);
-        if router.busy & 1 << rules.port_of(output) != 0 {
-            router.granted |= 1 << output;
-            return;
-        }
-        let packet = &mut self.packets[handle as usize];
-        let next = router.send(rules.channel(output), output, input, packet, self.clock);
-        self.sent(node, output, input, next, handle);
     }
 
     /// Any number of heads ask.
-    pub(super) fn decide_all(&mut self, node: usize, look: u64, freed: u64) {
-        let mut starting = freed;
+    #[inline(never)]
+    fn decide_several(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
         let mut wanted = 0u64;
         for input in Bits(look) {
-            if let Some(output) = self.ask(node, input) {
+            if let Some(output) = self.ask(router, node, input) {
                 let asking = &mut self.asking[output & 63];
                 *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
                 wanted |= 1 << output;
             }
         }
         if self.rules.single_consumption {
-            self.consume_one(node);
+            self.consume_one(router, node);
         }
+        let mut ports = 0u64;
         for output in Bits(wanted) {
-            starting |= self.grant(node, output);
-        }
-        for port in Bits(starting) {
-            let vcs = self.rules.layout.vcs();
-            let router = &mut self.routers[node];
-            let waiting = router.granted >> (port * vcs) & ((1 << vcs) - 1);
-            if waiting != 0 {
-                let vc = after(waiting, router.links[port].last_vc);
-                let output = port * vcs + usize::from(vc);
-                router.granted &= !(1 << output);
-                let lane = &router.lanes[output];
-                let input = usize::from(lane.owner);
-                let handle = router.lanes[input].waiting.first();
-                let channel = OutputVc { port: Port(port as u8), vc };
-                let next = router.send(channel, output, input, &self.packets[handle as usize], self.clock);
-                self.sent(node, output, input, next, handle);
+            let port = self.rules.port_of(output);
+            // A link for which others wait is among those that have become free, or is busy.
+            if router.granted.mask() & self.rules.layout.channels(port) == 0 && !router.busy.has(port) {
+                ports |= 1 << port;
             }
+            self.grant(router, node, output);
+            router.granted.add(1 << output);
+        }
+        for port in Bits(ports) {
+            self.start(router, node, port);
         }
     }
 
     /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
     /// nothing goes to rest.
     #[inline(always)]
-    pub(super) fn ask(&mut self, node: usize, input: usize) -> Option<usize> {
-        let router = &mut self.routers[node];
-        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        if packet.destination == self.first + node as u32 {
-            router.unrouted &= !(1 << input);
-            if self.rules.single_consumption {
-                self.endpoints[node].arrived |= 1 << input;
-            } else {
-                self.start_consuming(node, input);
+    fn ask(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) -> Option<usize> {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input) as usize];
+        if packet.destination == self.first + node {
+            router.unrouted.remove(1 << input);
+            match rules.single_consumption {
+                true => self.endpoints[node as usize].arrived |= 1 << input,
+                false => self.start_consuming(router, node, input),
             }
             return None;
         }
-        if self.rules.requests.straight_on(input, &packet.offsets, router.open) {
-            return Some(input);
+        let open = router.open.mask() & packet.wants;
+        if rules.requests.is_plain() {
+            let number = NodeId(self.first + node);
+            let asker = Asker { node: number, in_transit: input < rules.outputs(), key: packet.key, now: self.clock };
+            let has_room = |queue, packets| router.has_room(queue, packets, rules.queue_packets);
+            match rules.requests.request_among(open, input, &asker, has_room) {
+                Ok(output) => return Some(output),
+                Err(true) => self.wake(router, node, 1 << input),
+                Err(false) => self.rest(router, node, input),
+            }
+            return None;
         }
-        self.request(node, input)
-    }
-
-    /// The output channel that the head of a queue asks for, if it has not arrived and may not go straight on.
-    #[inline(always)]
-    pub(super) fn request(&mut self, node: usize, input: usize) -> Option<usize> {
-        let packet = &self.packets[self.routers[node].lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
-        let output = self.rules.requests.request(&head, &self.near(node));
-        if output.is_none() {
-            self.rest(node, input);
+        if open != 0 {
+            let head = head(rules, self.first + node, input, packet, self.clock);
+            let near = self.near(router, node);
+            if let Some(output) = rules.requests.request(&head, &near) {
+                return Some(output.index(rules.layout.vcs()));
+            }
+            if rules.requests.may_change_its_mind(&head, &near) {
+                self.wake(router, node, 1 << input);
+                return None;
+            }
         }
-        output.map(|output| output.index(self.rules.layout.vcs()))
+        self.rest(router, node, input);
+        None
     }
 
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
-    pub(super) fn rest(&mut self, node: usize, input: usize) {
-        let router = &self.routers[node];
-        let packet = &self.packets[router.lanes[input].waiting.first() as usize];
-        let head = head(&self.rules, self.first + node as u32, input, packet, self.clock);
-        let stays_awake = self.rules.requests.may_change_its_mind(&head, &self.near(node));
-        let interest = self.rules.requests.interest(&head);
-        let router = &mut self.routers[node];
-        if stays_awake {
-            if router.wake(1 << input) {
-                self.looking.push(node as u32);
-            }
-            return;
-        }
+    fn rest(&mut self, router: &Router<Q, P>, node: u32, input: usize) {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input) as usize];
+        let interest = rules.requests.interest(&head(rules, self.first + node, input, packet, self.clock));
         for port in Bits(interest.adaptive) {
-            self.sleepers[node * P + port][0] |= 1 << input;
+            self.sleepers[node as usize * P + port][0] |= 1 << input;
         }
         for port in Bits(interest.deterministic) {
-            self.sleepers[node * P + port][1] |= 1 << input;
+            self.sleepers[node as usize * P + port][1] |= 1 << input;
         }
     }
 
     /// Gives the single consumption port to one of the inputs that wait for it.
-    pub(super) fn consume_one(&mut self, node: usize) {
-        let this = &self.endpoints[node];
+    fn consume_one(&mut self, router: &mut Router<Q, P>, node: u32) {
+        let this = &self.endpoints[node as usize];
         if this.arrived != 0 && !this.consuming {
             let input = match self.rules.plain_arbitration {
                 true => after(this.arrived, this.last_consumed),
-                false => self.choose(node, self.rules.outputs(), this.arrived),
+                false => self.choose(router, node, self.rules.outputs(), this.arrived),
             };
-            let this = &mut self.endpoints[node];
+            let this = &mut self.endpoints[node as usize];
             this.arrived &= !(1 << input);
             this.consuming = true;
             this.last_consumed = input;
-            self.start_consuming(node, input.into());
+            self.start_consuming(router, node, input.into());
         }
     }
 
-    /// Gives an output channel to one of the inputs that ask for it. Returns its port, as a mask, if the link is free.
+    /// Gives an output channel to one of the inputs that ask for it.
     #[inline(always)]
-    pub(super) fn grant(&mut self, node: usize, output: usize) -> u64 {
-        let rules = &self.rules;
+    fn grant(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) {
         let asking = self.asking[output & 63];
-        let chosen = if rules.plain_arbitration { None } else { Some(self.choose(node, output, asking)) };
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[output];
-        let winner = chosen.unwrap_or_else(|| after(asking, lane.last_winner));
-        lane.last_winner = winner;
-        lane.owner = winner;
-        router.open &= !(1 << output);
-        router.granted |= 1 << output;
-        router.unrouted &= !(1 << winner);
-        let losers = asking & !(1 << winner);
-        if losers != 0 && router.wake(losers) {
-            self.looking.push(node as u32);
-        }
-        1 << rules.port_of(output) & !router.busy
+        let winner = match self.rules.plain_arbitration {
+            true => after(asking, router.queues[output].last_winner),
+            false => self.choose(router, node, output, asking),
+        };
+        router.give(output, winner.into());
+        self.wake(router, node, asking & !(1 << winner));
     }
 
     /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
     /// after those of outputs: where it is not simply the next one.
     #[inline(never)]
-    pub(super) fn choose(&self, node: usize, output: usize, asking: u64) -> u8 {
-        let (rules, number) = (&self.rules, self.first + node as u32);
-        let key = arbiter_key(rules.seed, number, output, self.clock);
+    fn choose(&self, router: &Router<Q, P>, node: u32, output: usize, asking: u64) -> u8 {
+        let rules = &self.rules;
+        let key = arbiter_key(rules.seed, self.first + node, output, self.clock);
         let transit = asking & ((1u64 << rules.outputs()) - 1);
         let is_output = output < rules.outputs();
         let last = match is_output {
-            true => self.routers[node].lanes[output].last_winner,
-            false => self.endpoints[node].last_consumed,
+            true => router.queues[output].last_winner,
+            false => self.endpoints[node as usize].last_consumed,
         };
-        let priority = if self.near(node).restricts() { rules.in_transit_priority } else { 0.0 };
+        let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
         let first = is_output && transit != 0 && transit_first(key, priority);
         let candidates = if first { transit } else { asking };
         let asks = |input: usize| candidates & 1 << input != 0;
         let inputs = rules.outputs() + rules.injectors;
-        let winner = winner(rules.arbitration, inputs, last.into(), key, asks, |input| self.contender(node, input));
-        winner.map_or(last, |input| input as u8)
+        let contender = |input| self.contender(router, node, input);
+        winner(rules.arbitration, inputs, last.into(), key, asks, contender).map_or(last, |input| input as u8)
     }
 
-    pub(super) fn contender(&self, node: usize, input: usize) -> Contender {
-        let rules = &self.rules;
-        let lane = &self.routers[node].lanes[input];
+    fn contender(&self, router: &Router<Q, P>, node: u32, input: usize) -> Contender {
+        let (rules, queue) = (&self.rules, &router.queues[input]);
         let transit = input < rules.outputs();
         // Injection queues have been filled in this cycle already.
         let now = if transit { self.clock } else { self.clock + 1 };
+        let index = node as usize * Q + input;
+        let phits = |moves: &Moves| moves.phits(queue.count, false, rules.packet_phits, now);
         Contender {
-            since: self.since.get(node * Q + input).copied().unwrap_or(0),
-            phits: lane.phits(false, rules.packet_phits, now),
-            start: self.packets[lane.waiting.first() as usize].start,
+            since: self.since.get(index).copied().unwrap_or(0),
+            phits: self.moves.get(index).map_or(0, phits),
+            start: self.packets[queue.waiting.first() as usize].start,
             vc: transit.then(|| rules.channel(input).vc),
         }
     }
 
-    /// Phase B: a free link has taken the header of a packet from `input`, towards node `next`.
+    /// Phase B: a free link takes the header of a packet that waits for it.
     #[inline(always)]
-    pub(super) fn sent(&mut self, node: usize, output: usize, input: usize, next: u32, handle: u32) {
+    fn start(&mut self, router: &mut Router<Q, P>, node: u32, port: usize) {
+        let first = port * self.rules.layout.vcs();
+        let waiting = router.granted.mask() >> first & u64::from(self.rules.layout.all_vcs());
+        if waiting != 0 {
+            let output = first + usize::from(after(waiting, router.last_vc[port]));
+            router.granted.remove(1 << output);
+            let input = usize::from(router.queues[output].last_winner);
+            self.send(router, node, output, input);
+        }
+    }
+
+    /// A free link takes the header of the packet at the head of `input`, which has been given `output`.
+    #[inline(always)]
+    fn send(&mut self, router: &mut Router<Q, P>, node: u32, output: usize, input: usize) {
         let rules = &self.rules;
+        let channel = rules.channel(output);
+        let port = channel.port.index();
+        let handle = router.head(input);
         let packet = &mut self.packets[handle as usize];
-        let port = rules.port_of(output);
-        let (here, there) = (NodeId(self.first + node as u32), NodeId(packet.destination));
-        rules.requests.hop(here, there, packet.key, Port(port as u8), &mut packet.offsets);
+        router.leave(input, packet);
+        router.credits[output] -= 1;
+        router.busy.add(1 << port);
+        router.last_vc[port] = channel.vc;
+        let next = router.downstream[port];
+
+        let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
+        if rules.requests.hop(here, there, packet.key, Port(port as u8), &mut packet.offsets) {
+            packet.wants = rules.requests.wants(&packet.offsets, packet.is_long());
+        }
         packet.hops += 1;
+        let behind = std::mem::replace(&mut packet.behind, node);
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
         }
-        if let Some(crossed) = self.crossed.get_mut(node * P + port) {
-            *crossed += 1;
-        }
-        self.crossing.enter(Left { node: node as u32, output: output as u8, input: input as u8 });
-        if (next as usize) < self.routers.len() {
+        self.crossing.enter(Left { node, behind, output: output as u8, input: input as u8 });
+        if next < self.own {
             self.headers.push((next, output as u8, handle));
         } else {
-            let Abroad { part, node } = self.border[next as usize - self.routers.len()];
+            let Abroad { part, node } = self.border[(next - self.own) as usize];
             self.outbox[part as usize].headers.push((node, output as u8, self.packets[handle as usize]));
             self.vacant.push(handle);
         }
-        if self.rules.compares_space {
-            self.ahead[node * Q + output].sent = self.clock;
-            self.tell_departure(node, input);
+        if self.is_watched {
+            self.write_down(node, output, input);
         }
     }
 
-    pub(super) fn start_consuming(&mut self, node: usize, input: usize) {
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[input];
-        let packet = lane.waiting.first();
-        lane.waiting.pop(&self.packets[packet as usize]);
-        lane.departed = Stamp::new(self.clock);
-        router.leaving |= 1 << input;
+    /// What is kept of a header that a link takes only where somebody asks for it.
+    #[inline(never)]
+    fn write_down(&mut self, node: u32, output: usize, input: usize) {
+        if let Some(crossed) = self.crossed.get_mut(node as usize * P + self.rules.port_of(output)) {
+            *crossed += 1;
+        }
+        if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
+            ahead.sent = self.clock;
+        }
+        self.begins_to_leave(node, input);
+    }
+
+    #[inline(always)]
+    fn start_consuming(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) {
+        let handle = router.head(input);
+        let packet = &self.packets[handle as usize];
+        router.leave(input, packet);
         self.report.moved = true;
-        self.ring.enter(Event::Consumed { node: node as u32, input: input as u8, packet });
-        if self.rules.compares_space {
-            self.tell_departure(node, input);
+        self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u8, packet: handle });
+        if self.is_watched {
+            self.begins_to_leave(node, input);
         }
     }
 
-    /// Tells the sender before a transit queue that a header has begun to leave it.
-    pub(super) fn tell_departure(&mut self, node: usize, input: usize) {
-        if input >= self.rules.outputs() {
+    /// A header begins to leave a queue: writes it down, and tells the sender before a transit queue, where they ask.
+    #[inline(never)]
+    fn begins_to_leave(&mut self, node: u32, input: usize) {
+        if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
+            moves.departed = Stamp::new(self.clock);
+        }
+        if !self.rules.compares_space || input >= self.rules.outputs() {
             return;
         }
-        let behind = self.routers[node].links[self.rules.port_of(input)].upstream as usize;
-        if behind < self.routers.len() {
-            self.ahead[behind * Q + input].departed = self.clock;
+        let behind = self.upstream[node as usize * P + self.rules.port_of(input)];
+        if behind < self.own {
+            self.ahead[behind as usize * Q + input].departed = self.clock;
         } else {
-            let Abroad { part, node } = self.border[behind - self.routers.len()];
+            let Abroad { part, node } = self.border[(behind - self.own) as usize];
             self.outbox[part as usize].departures.push((node, input as u8));
         }
     }

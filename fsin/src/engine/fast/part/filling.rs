@@ -1,22 +1,34 @@
 //! Step 1 and 2: source buffers and injection queues.
 
-use super::super::state::{Packet, after};
-use super::{Event, Part};
+use super::super::state::{Packet, Router, after};
+use super::{Event, Works};
 use crate::router::Inject;
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
-    /// A packet comes into a source buffer of a node.
-    pub(in crate::engine::fast) fn buffer(&mut self, node: usize, injector: usize, packet: Packet<D>) {
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+    /// Step 1: a packet comes into a source buffer of a node; where nothing keeps it there, step 2 would move it to the
+    /// injection queue in this cycle, and it goes there at once.
+    pub(in crate::engine::fast) fn buffer(
+        &mut self,
+        router: &mut Router<Q, P>,
+        node: u32,
+        injector: usize,
+        packet: Packet<D>,
+    ) {
         let handle = self.store(packet);
-        let buffer = &mut self.buffers[node * self.rules.injectors + injector];
+        let input = self.rules.outputs() + injector;
+        let is_empty = self.buffers[node as usize * self.rules.injectors + injector].waiting.is_empty();
+        if is_empty && self.rules.inject == Inject::Parallel && self.has_room(router, injector) {
+            return self.inject(router, node, input, handle, self.past());
+        }
+        let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
         self.wake_buffers(node);
     }
 
     /// The injector of a packet with so many hops to go.
-    pub(in crate::engine::fast) fn injector(&self, node: usize, offsets: &[i16]) -> usize {
+    pub(in crate::engine::fast) fn injector(&self, router: &Router<Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
@@ -25,67 +37,101 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             rules.injectors,
             |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
             |injector| {
-                let (router, lane) = (&self.routers[node], rules.outputs() + injector);
-                let leaving = router.leaving & 1 << lane != 0;
-                (buffered(injector), router.lanes[lane].phits(leaving, rules.packet_phits, self.clock))
+                let lane = rules.outputs() + injector;
+                let leaving = router.leaving.has(lane);
+                let (moves, count) = (self.moves.get(node * Q + lane), router.queues[lane].count);
+                let phits = moves.map_or(0, |moves| moves.phits(count, leaving, rules.packet_phits, self.clock));
+                (buffered(injector), phits)
             },
         )
     }
 
-    /// Step 2: from the source buffers to the injection queues.
-    pub(super) fn fill(&mut self, node: usize) {
+    /// Step 2: source buffers that may have something to move fill their injection queues.
+    #[inline(never)]
+    pub(super) fn fill_all(&mut self, routers: &mut [Router<Q, P>]) {
+        let mut injecting = std::mem::take(&mut self.injecting);
+        for &node in &injecting {
+            self.endpoints[node as usize].injecting = false;
+            self.fill(&mut routers[node as usize], node);
+        }
+        // Filling wakes no buffers.
+        injecting.clear();
+        self.injecting = injecting;
+    }
+
+    /// From the source buffers of a node to its injection queues.
+    fn fill(&mut self, router: &mut Router<Q, P>, node: u32) {
         match self.rules.inject {
             Inject::Parallel => {
                 for injector in 0..self.rules.injectors {
-                    while self.can_fill(node, injector) {
-                        let past = self.clock.wrapping_sub(self.rules.tail + 1);
-                        self.enter_injection_queue(node, injector, past);
+                    while self.can_fill(router, node, injector) {
+                        self.enter_injection_queue(router, node, injector, self.past());
                     }
                 }
             }
             Inject::Serial => {
-                if self.endpoints[node].serial_busy {
+                if self.endpoints[node as usize].serial_busy {
                     return;
                 }
                 let ready = (0..self.rules.injectors)
-                    .filter(|&injector| self.can_fill(node, injector))
+                    .filter(|&injector| self.can_fill(router, node, injector))
                     .fold(0u64, |ready, injector| ready | 1 << injector);
                 if ready != 0 {
-                    let injector = after(ready, self.endpoints[node].serial);
-                    self.endpoints[node].serial = injector;
-                    self.endpoints[node].serial_busy = true;
-                    self.enter_injection_queue(node, injector.into(), self.clock);
-                    self.ring.enter(Event::Injected { node: node as u32 });
+                    let endpoint = &mut self.endpoints[node as usize];
+                    let injector = after(ready, endpoint.serial);
+                    endpoint.serial = injector;
+                    endpoint.serial_busy = true;
+                    self.enter_injection_queue(router, node, injector.into(), self.clock);
+                    self.ring.enter(Event::Injected { node });
                 }
             }
         }
     }
 
     /// True if a packet waits in this source buffer and the injection queue has room for it.
-    pub(super) fn can_fill(&self, node: usize, injector: usize) -> bool {
-        let rules = &self.rules;
-        !self.buffers[node * rules.injectors + injector].waiting.is_empty()
-            && u32::from(self.routers[node].lanes[rules.outputs() + injector].count) < rules.queue_packets
+    fn can_fill(&self, router: &Router<Q, P>, node: u32, injector: usize) -> bool {
+        let buffer = &self.buffers[node as usize * self.rules.injectors + injector];
+        !buffer.waiting.is_empty() && self.has_room(router, injector)
     }
 
-    /// `arrived` is the cycle of the first phit, that of a packet's length ago if all phits move at once.
-    pub(super) fn enter_injection_queue(&mut self, node: usize, injector: usize, arrived: u64) {
-        let buffer = &mut self.buffers[node * self.rules.injectors + injector];
+    /// True if an injection queue has room for a packet.
+    #[inline(always)]
+    fn has_room(&self, router: &Router<Q, P>, injector: usize) -> bool {
+        u32::from(router.queues[self.rules.outputs() + injector].count) < self.rules.queue_packets
+    }
+
+    /// \[cycle\] In which the first phit of a packet has arrived whose phits all move at once in this one.
+    #[inline(always)]
+    fn past(&self) -> u64 {
+        self.clock.wrapping_sub(self.rules.tail + 1)
+    }
+
+    /// A packet enters an injection queue, its first phit in cycle `arrived`.
+    #[inline(always)]
+    fn inject(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, packet: u32, arrived: u64) {
+        router.reserve(input);
+        self.arrived(node, input, arrived);
+        self.stand(router, node, input, packet);
+    }
+
+    fn enter_injection_queue(&mut self, router: &mut Router<Q, P>, node: u32, injector: usize, arrived: u64) {
+        let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
         buffer.waiting.pop(&self.packets[packet as usize]);
         buffer.count -= 1;
-        let endpoint = &mut self.endpoints[node];
+        let endpoint = &mut self.endpoints[node as usize];
         if endpoint.held_up {
             endpoint.held_up = false;
-            self.report.relieved.push(node as u32);
+            self.report.relieved.push(node);
         }
-        self.enter(node, self.rules.outputs() + injector, packet, arrived);
+        self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
     }
 
-    pub(super) fn wake_buffers(&mut self, node: usize) {
-        if !self.endpoints[node].injecting {
-            self.endpoints[node].injecting = true;
-            self.injecting.push(node as u32);
+    pub(super) fn wake_buffers(&mut self, node: u32) {
+        let endpoint = &mut self.endpoints[node as usize];
+        if !endpoint.injecting {
+            endpoint.injecting = true;
+            self.injecting.push(node);
         }
     }
 }

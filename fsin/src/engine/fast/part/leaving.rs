@@ -1,116 +1,114 @@
 //! Step 4: tails leave, and what they held is free.
 
-use super::super::state::{Ahead, NOBODY};
-use super::{Abroad, NO_INPUT, Part};
+use super::super::state::{Ahead, NO_INPUT, Router};
+use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
-    /// Step 4: a tail has left an input through an output channel: channel and link are free.
-    #[inline(always)]
-    pub(super) fn left(&mut self, node: usize, output: usize, input: usize) {
-        let rules = &self.rules;
-        let port = rules.port_of(output);
-        let router = &mut self.routers[node];
-        router.busy &= !(1 << port);
-        let mut woken = 0;
-        if router.granted & rules.layout.channels(port) != 0 {
-            router.freed |= 1 << port;
-            woken = NO_INPUT;
-        }
-        let lane = &mut router.lanes[output];
-        lane.owner = NOBODY;
-        if lane.credits > 0 {
-            router.open |= 1 << output;
-            if router.has_sleepers(0) {
-                let sleepers = &mut self.sleepers[node * P + port][rules.kind(output)];
-                woken |= std::mem::take(sleepers) & router.unrouted;
+impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+    /// Step 4: the tails that leave in this cycle.
+    #[inline(never)]
+    pub(super) fn leave_all(&mut self, routers: &mut [Router<Q, P>]) {
+        let tails = self.crossing.turn(self.clock);
+        for &Left { node, behind, output, input } in &tails {
+            let router = &mut routers[node as usize];
+            let woken = self.release(router, node, output.into());
+            if self.departed(router, node, input.into(), woken) {
+                self.credit_behind(routers, behind, input);
             }
         }
-        self.departed(node, input, woken);
+        self.crossing.keep(self.clock, tails);
+        let events = self.ring.turn(self.clock);
+        for &event in &events {
+            match event {
+                Event::Consumed { node, behind, input, packet } => {
+                    self.report.consumed.push(packet);
+                    let router = &mut routers[node as usize];
+                    let woken = if self.rules.single_consumption { self.consumed(node) } else { 0 };
+                    if self.departed(router, node, input.into(), woken) {
+                        self.credit_behind(routers, behind, input);
+                    }
+                }
+                Event::Injected { node } => {
+                    self.endpoints[node as usize].serial_busy = false;
+                    self.wake_buffers(node);
+                }
+            }
+        }
+        self.ring.keep(self.clock, events);
     }
 
-    /// Step 4: a tail has been consumed.
-    pub(super) fn consumed(&mut self, node: usize, input: usize) {
-        let router = &mut self.routers[node];
-        let this = &mut self.endpoints[node];
-        if this.consuming {
-            this.consuming = false;
-            if this.arrived != 0 && router.wake(NO_INPUT) {
-                self.looking.push(node as u32);
-            }
+    /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked at.
+    #[inline(always)]
+    fn release(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) -> u64 {
+        let rules = &self.rules;
+        let port = rules.port_of(output);
+        if router.granted.mask() & rules.layout.channels(port) != 0 {
+            self.freed.push((node, port as u8));
         }
-        self.departed(node, input, 0);
+        if router.release(output, port) && router.has_sleepers(0) {
+            let sleepers = &mut self.sleepers[node as usize * P + port][rules.kind(output)];
+            return std::mem::take(sleepers) & router.unrouted.mask();
+        }
+        0
+    }
+
+    /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
+    fn consumed(&mut self, node: u32) -> u64 {
+        let endpoint = &mut self.endpoints[node as usize];
+        endpoint.consuming = false;
+        if endpoint.arrived != 0 { NO_INPUT } else { 0 }
     }
 
     /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs that
-    /// are to be looked at for another reason.
+    /// are to be looked at for another reason. Returns whether the node behind is to be told of the room.
     #[inline(always)]
-    pub(super) fn departed(&mut self, node: usize, input: usize, mut woken: u64) {
+    fn departed(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, mut woken: u64) -> bool {
         let rules = &self.rules;
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[input];
-        lane.count -= 1;
-        router.leaving &= !(1 << input);
-        if !lane.waiting.is_empty() {
-            router.unrouted |= 1 << input;
-            woken |= 1 << input;
-            if rules.keeps_since {
-                self.since[node * Q + input] = self.clock + 1;
-            }
+        let is_next = router.depart(input);
+        woken |= u64::from(is_next) << input;
+        if rules.keeps_since && is_next {
+            self.since[node as usize * Q + input] = self.clock + 1;
         }
-        let outputs = rules.outputs();
-        let port = rules.port_of(input);
-        if input < outputs && router.has_sleepers(woken) {
+        let transit = input < rules.outputs();
+        if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for those who want to enter it here.
-            let sleepers = &mut self.sleepers[node * P + port];
-            woken |= std::mem::take(&mut sleepers[1]) & router.unrouted;
+            let sleepers = &mut self.sleepers[node as usize * P + rules.port_of(input)];
+            woken |= std::mem::take(&mut sleepers[1]) & router.unrouted.mask();
             if rules.lbr > 0 {
-                woken |= std::mem::take(&mut sleepers[0]) & router.unrouted;
+                woken |= std::mem::take(&mut sleepers[0]) & router.unrouted.mask();
             }
         }
-        if woken != 0 && router.wake(woken) {
-            self.looking.push(node as u32);
+        self.wake(router, node, woken);
+        let rules = &self.rules;
+        if !transit && !self.buffers[node as usize * rules.injectors + input - rules.outputs()].waiting.is_empty() {
+            self.wake_buffers(node);
         }
-        if input >= outputs {
-            if !self.buffers[node * rules.injectors + input - outputs].waiting.is_empty() {
-                self.wake_buffers(node);
+        transit
+    }
+
+    /// Tells the node behind a transit queue that there is room for one more packet.
+    #[inline(always)]
+    fn credit_behind(&mut self, routers: &mut [Router<Q, P>], behind: u32, input: u8) {
+        match routers.get_mut(behind as usize) {
+            Some(router) => self.credit(router, behind, input.into()),
+            None => {
+                let Abroad { part, node } = self.border[(behind - self.own) as usize];
+                self.outbox[part as usize].credits.push((node, input));
             }
-            return;
-        }
-        let behind = router.links[port].upstream as usize;
-        if behind < self.routers.len() {
-            self.credit(behind, input);
-        } else {
-            let Abroad { part, node } = self.border[behind - self.routers.len()];
-            self.outbox[part as usize].credits.push((node, input as u8));
         }
     }
 
     /// There is room for one more packet behind an output channel.
     #[inline(always)]
-    pub(super) fn credit(&mut self, node: usize, output: usize) {
+    pub(super) fn credit(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) {
         let rules = &self.rules;
         if rules.compares_space {
-            self.ahead[node * Q + output].departed = Ahead::NEVER;
+            self.ahead[node as usize * Q + output].departed = Ahead::NEVER;
         }
-        let router = &mut self.routers[node];
-        let lane = &mut router.lanes[output];
-        lane.credits += 1;
-        if lane.credits == 1 && lane.owner == NOBODY {
-            router.open |= 1 << output;
-            if router.has_sleepers(0) {
-                let (port, kind) = (rules.port_of(output), rules.kind(output));
-                self.wake_sleepers(node, port, kind);
-            }
-        }
-    }
-
-    /// Wakes the heads that sleep at a link until an adaptive (0) or deterministic (1) channel opens.
-    pub(super) fn wake_sleepers(&mut self, node: usize, port: usize, kind: usize) {
-        let router = &mut self.routers[node];
-        let woken = std::mem::take(&mut self.sleepers[node * P + port][kind]) & router.unrouted;
-        if woken != 0 && router.wake(woken) {
-            self.looking.push(node as u32);
+        if router.credit(output) && router.has_sleepers(0) {
+            let sleepers = &mut self.sleepers[node as usize * P + rules.port_of(output)][rules.kind(output)];
+            let woken = std::mem::take(sleepers) & router.unrouted.mask();
+            self.wake(router, node, woken);
         }
     }
 }

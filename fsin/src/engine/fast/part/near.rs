@@ -25,37 +25,35 @@ impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, 
     #[inline(always)]
     fn open(&self, port: Port) -> u32 {
         let layout = self.rules.layout;
-        (self.router.open >> (port.index() * layout.vcs())) as u32 & layout.all_vcs()
+        (self.router.open.mask() >> (port.index() * layout.vcs())) as u32 & layout.all_vcs()
     }
 
     #[inline]
     fn is_full(&self, output: OutputVc) -> bool {
-        let no_link = self.router.links[output.port.index()].downstream == NONE;
-        no_link || self.router.lanes[output.index(self.rules.layout.vcs())].credits == 0
+        let no_link = self.router.downstream[output.port.index()] == NONE;
+        no_link || self.router.credits[output.index(self.rules.layout.vcs())] == 0
     }
 
     #[inline]
     fn packets_ahead(&self, output: OutputVc) -> u32 {
-        let credits = self.router.lanes[output.index(self.rules.layout.vcs())].credits;
+        let credits = self.router.credits[output.index(self.rules.layout.vcs())];
         self.rules.queue_packets - u32::from(credits)
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
-        if self.router.links[output.port.index()].downstream == NONE {
+        if self.router.downstream[output.port.index()] == NONE {
             return None;
         }
         let rules = self.rules;
         let index = output.index(rules.layout.vcs());
-        let packets = rules.queue_packets - u32::from(self.router.lanes[index].credits);
+        let packets = rules.queue_packets - u32::from(self.router.credits[index]);
         Some(rules.queue_phits() - self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now))
     }
 
     #[inline(always)]
     fn has_room(&self, output: OutputVc, packets: u32) -> bool {
         let rules = self.rules;
-        let index = output.index(rules.layout.vcs());
-        let leaving = self.router.leaving & 1 << index != 0;
-        self.router.lanes[index].has_room(leaving, packets, rules.queue_packets, rules.packet_phits, self.now)
+        self.router.has_room(output.index(rules.layout.vcs()), packets, rules.queue_packets)
     }
 
     #[inline(always)]
@@ -80,6 +78,6 @@ pub(super) fn head<'a, L: Layout, const D: usize>(
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,
         now,
-        long: packet.is_long,
+        long: packet.is_long(),
     }
 }
