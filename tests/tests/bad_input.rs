@@ -239,6 +239,12 @@ cases! {
 
 // Synthetic traffic.
 cases! {
+    load_list: case("run --load 0.1,0.2", "fsin sweep --load 0.1,0.2 -o DIR");
+    load_range: case("run --load 0.1..0.5/5", "fsin sweep --load 0.1..0.5/5 -o DIR");
+    routing_list: case("run --routing bubble:smart,dally:trc", "fsin sweep --routing bubble:smart,dally:trc -o DIR");
+    topology_list: case("run --topology torus:4x4,mesh:4x4", "fsin sweep --topology torus:4x4 --topology mesh:4x4 -o DIR");
+    topology_list_of_a_sweep: case("sweep --topology torus:4x4,mesh:4x4 --load 0.1,0.2 -o r", "--topology torus:4x4 --topology mesh:4x4");
+    explain_nothing_near: case("explain qwertyuiop", "fsin list");
     load_not_a_number: case("run --load 0,5", "--load");
     load_nan: case("run --load nan", "--load");
     load_infinite: case("run --load inf", "--load");
@@ -321,6 +327,13 @@ cases! {
     trace_garbage: case("run --trace a.trc", "a.trc").file("a.trc", b"\x00\x01\xfe\xff\x80garbage\x07\x1b[31m\n");
     trace_prose: trc("Once upon a time\n", "a.trc");
     trace_empty_folder: case("run --trace folder", "folder").file("folder/", "");
+    file_is_a_binary_trace: case("run a.trg", "--trace a.trg").file("a.trg", b"\x00\x01\xfe\xff");
+    trace_folder_of_archives: case("run --trace folder", "letter.tar.xz")
+        .file("folder/letter.tar.xz", include_bytes!("bad_input/letter.tar.xz"))
+        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"));
+    trace_folder_of_packed: case("run --trace folder", "gunzip folder/a.trc.gz")
+        .file("folder/a.trc.gz", include_bytes!("bad_input/trace.trc.gz"))
+        .file("folder/README", "nothing\n");
 }
 
 // FSIN .trc.

@@ -138,7 +138,10 @@ fn the_table_has_a_line_for_each_job_and_a_result_runs_again() {
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains("jobs mix.toml fcfs contiguous"), "{table}");
     let rows = table.lines().skip_while(|line| !line.starts_with("job ")).count();
-    assert_eq!(rows, 6, "{table}");
+    assert_eq!(rows, 1 + 1 + 5, "names, units, jobs: {table}");
+    let units: Vec<&str> =
+        table.lines().skip_while(|line| !line.starts_with("job ")).nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(units, ["cycle", "cycle", "cycle", "cycles", "cycles", "x", "alone"]);
     let again = run(folder.path(), "rerun stored");
     assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
     // The traces of a mix are inputs, as the file of jobs is.
@@ -175,6 +178,18 @@ fn what_cannot_be_run_is_refused_with_place_and_remedy() {
     for (mix, line, expected) in cases {
         let error = refused(mix, line);
         assert!(error.contains(expected), "{mix}{line}: {error}");
+    }
+    // The file of the mix, its line, and the trace.
+    let mix = "[[job]]\nname = \"a\"\nkernel = \"bintree:tasks=8\"\n\n[[job]]\nname = \"b\"\ntrace = \"NAME\"\n";
+    for (name, expected) in [("absent.trg", "job `b`: absent.trg: no such file"), ("bad.trc", "job `b`: bad.trc:1: ")] {
+        let folder = folder(&mix.replace("NAME", name));
+        fs::write(folder.path().join("bad.trc"), "s 0 1 5 1x\nr 0 1 5 1\n").unwrap();
+        let output = run(folder.path(), "run --topology torus:4x4 --job-mix mix.toml");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        for part in [expected, "mix.toml:7:", "help: "] {
+            assert!(error.contains(part), "no `{part}` in {error}");
+        }
     }
     let folder = folder(MIX);
     for line in ["run --scheduler easy", "run --kernel bintree --allocation random", "run --job-mix absent.toml"] {

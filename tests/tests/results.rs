@@ -97,6 +97,38 @@ fn saturated_points_are_hollow_and_not_joined() {
 }
 
 #[test]
+fn a_run_without_a_load_is_not_drawn_along_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = "run --kernel bintree:tasks=16 --topology torus:4x4 -q";
+    done(folder.path(), &format!("{kernel} -o bare"));
+    let refused = run(folder.path(), "plot bare");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    code(&refused, 2);
+    assert!(said.contains("bare: one run of traffic without a load") && said.contains("fsin report bare"), "{said}");
+    assert!(!folder.path().join("bare/plots").exists());
+    // What there is of it is drawn.
+    done(folder.path(), &format!("{kernel} --link-loads -o links"));
+    let drawn = run(folder.path(), "plot links");
+    assert_eq!(String::from_utf8_lossy(&drawn.stderr), "links/plots/links.svg: Load of links\n");
+    code(&drawn, 0);
+    let names: Vec<_> =
+        fs::read_dir(folder.path().join("links/plots")).unwrap().map(|name| name.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    done(folder.path(), "report links -q");
+    let page = fs::read_to_string(folder.path().join("links/report.html")).unwrap();
+    assert!(
+        !page.contains("Offered load (phits") && !page.contains("<h2>Curves") && !page.contains("null"),
+        "a load that is not there"
+    );
+    let table = done(folder.path(), "compare bare links");
+    assert!(!table.contains("null"), "{table}");
+    // With a load it is one point of a curve.
+    done(folder.path(), "run --topology torus:4x4 --cycles 500 -q -o loaded");
+    done(folder.path(), "plot loaded -q");
+    assert!(folder.path().join("loaded/plots/latency.svg").exists());
+}
+
+#[test]
 fn a_flipped_digit_is_found() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), "sweep --topology torus:4x4 --load 0.1,0.3 --cycles 1000 -q -o r");

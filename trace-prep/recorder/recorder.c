@@ -2,14 +2,18 @@
  * `trace-prep import` knows as liballprof. Built by `trace-prep record` with the user's mpicc, loaded by LD_PRELOAD.
  *
  * Times are the processor time of the thread, in microseconds: what passes between two calls is computing, however busy
- * the machine is. Lines are written whole: a rank that is killed leaves a file that ends with a line.
+ * the machine is. Lines are written whole: a rank that is killed leaves a file that ends with a line, without its last
+ * 4 KiB. One that ends by exit, MPI_Abort, or a signal that asks it to (SIGINT, SIGTERM) leaves everything.
  *
  * Calls from C and from Fortran (mpif.h, use mpi) are seen; Fortran's entry points call the library's own, and a call
  * within a call is not written twice. Persistent and non-blocking collective operations are written down as calls that
  * the reader refuses, so that no trace is silently incomplete. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,19 +33,56 @@ static double now(void) {
     return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
-static void flush(void) {
-    size_t done = 0;
-    while (file >= 0 && done < used) {
-        ssize_t n = write(file, buffer + done, used - done);
-        if (n <= 0) {
-            perror("trace-prep recorder: cannot write");
-            file = -1;
-        } else {
-            done += (size_t)n;
-        }
-    }
-    used = 0;
+/* A signal that asks to end waits until what is being written is whole. */
+static volatile sig_atomic_t writing, asked;
+
+static void leave(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
 }
+
+/* Writes to the file; returns whether that went well. */
+static int write_all(const char *bytes, size_t length) {
+    for (size_t done = 0; file >= 0 && done < length;) {
+        ssize_t n = write(file, bytes + done, length - done);
+        if (n > 0) done += (size_t)n;
+        else if (n == 0 || errno != EINTR) file = -1;
+    }
+    return file >= 0;
+}
+
+static void flush_with(const char *line, size_t length) {
+    int was_open = file >= 0;
+    writing = 1;
+    write_all(buffer, used);
+    used = 0;
+    if (!write_all(line, length) && was_open) perror("trace-prep recorder: cannot write");
+    writing = 0;
+    if (asked) leave(asked);
+}
+
+static void flush(void) { flush_with("", 0); }
+
+static void on_signal(int number) {
+    if (writing) {
+        asked = number;
+        return;
+    }
+    write_all(buffer, used);
+    used = 0;
+    /* Some launchers pass the signal on rank by rank, and kill the others when the first one has gone. */
+    poll(NULL, 0, 200);
+    leave(number);
+}
+
+/* Not where the program, or its MPI library, does something of its own. */
+static void listen_to(int number) {
+    struct sigaction there, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    if (sigaction(number, NULL, &there) == 0 && !(there.sa_flags & SA_SIGINFO) && there.sa_handler == SIG_DFL)
+        sigaction(number, &ours, NULL);
+}
+
+__attribute__((destructor)) static void at_exit(void) { flush(); }
 
 static void put(const char *format, ...) {
     for (int attempt = 0; attempt < 2 && file >= 0; attempt++) {
@@ -65,12 +106,7 @@ static void put_long(char *line) {
     if (length < sizeof buffer / 2) {
         put("%s", line);
     } else {
-        flush();
-        for (size_t done = 0; file >= 0 && done < length;) {
-            ssize_t n = write(file, line + done, length - done);
-            if (n <= 0) file = -1;
-            else done += (size_t)n;
-        }
+        flush_with(line, length);
     }
     free(line);
 }
@@ -86,6 +122,8 @@ static void begin_file(double t) {
     if (file < 0) perror(name);
     put("MPI_Init:-:0:0:%.3f\n", t);
     flush();
+    listen_to(SIGINT);
+    listen_to(SIGTERM);
 }
 
 static int type_size(MPI_Datatype type) {
@@ -174,6 +212,11 @@ int MPI_Finalize(void) {
     int result = PMPI_Finalize();
     depth--;
     return result;
+}
+
+int MPI_Abort(MPI_Comm k, int code) {
+    flush();
+    return PMPI_Abort(k, code);
 }
 
 #define MESSAGE(name, buf, count, type, other, tag, comm, rest, ...)                                          \
@@ -402,6 +445,8 @@ extern void WEAK pmpi_init_thread_(F *, F *, F *);
 void mpi_init_thread_(F *r, F *p, F *e) { depth++; pmpi_init_thread_(r, p, e); depth--; if (depth == 0) begin_file(now()); }
 extern void WEAK pmpi_finalize_(F *);
 void mpi_finalize_(F *e) { if (depth == 0) end_file(); depth++; pmpi_finalize_(e); depth--; }
+extern void WEAK pmpi_abort_(F *, F *, F *);
+void mpi_abort_(F *k, F *code, F *e) { flush(); pmpi_abort_(k, code, e); }
 #define F_SEND(lower, NAME)                                                                                \
     extern void WEAK pmpi_##lower##_(void *, F *, F *, F *, F *, F *, F *);                                \
     void mpi_##lower##_(void *b, F *n, F *d, F *p, F *g, F *k, F *e) {                                     \

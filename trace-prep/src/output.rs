@@ -1,8 +1,100 @@
-//! Output files that are complete or absent: written under a temporary name beside their place, then renamed.
+//! Output files that are complete or absent, and never replace one: written under a temporary name beside their place,
+//! then renamed.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+
+use trgen::trace::formats::write::WriteError;
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// Something of this name is there.
+    #[error("{}: {what}", .path.display())]
+    Taken {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// The folder that it was to be in is not there.
+    #[error("{}: there is no folder {}", .path.display(), .folder.display())]
+    NoFolder {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// What is missing.
+        folder: PathBuf,
+    },
+    /// The place or its disk refused.
+    #[error("{}: cannot write: {error}", .path.display())]
+    Refused {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The format has no word for what was to be written.
+    #[error("{}: {error}", .path.display())]
+    Inexpressible {
+        /// Where it was to be written.
+        path: PathBuf,
+        /// What is missing.
+        error: WriteError,
+    },
+}
+
+impl OutputError {
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Taken { .. } => "name one that does not exist yet; nothing is overwritten",
+            Self::NoFolder { .. } => "make the folder first, or name a file in one that exists",
+            Self::Refused { .. } => "name a file in a folder where you may write, with room",
+            Self::Inexpressible { .. } => "export to another format: trg and simgrid-ti know more events",
+        }
+    }
+}
+
+fn of(path: &Path) -> impl Fn(WriteError) -> OutputError {
+    move |error| {
+        let path = path.to_owned();
+        match error {
+            WriteError::Io(error) => OutputError::Refused { path, error },
+            error @ WriteError::Inexpressible { .. } => OutputError::Inexpressible { path, error },
+        }
+    }
+}
+
+/// Refuses a name that something has already.
+fn check_vacant(path: &Path) -> Result<(), OutputError> {
+    let taken = |what| Err(OutputError::Taken { path: path.to_owned(), what });
+    // A link that leads nowhere is something, too.
+    match path.symlink_metadata() {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
+        Err(error) => Err(OutputError::Refused { path: path.to_owned(), error }),
+        Ok(there) if there.is_dir() => taken("a folder of this name exists"),
+        Ok(_) => taken("a file of this name exists"),
+    }
+}
+
+/// Refuses a place where nothing could be written, before work that may take long: a name that something has, a folder
+/// that is not there or that refuses.
+///
+/// # Errors
+/// Why.
+pub fn check(path: &Path) -> Result<(), OutputError> {
+    check_vacant(path)?;
+    // The folder of a plain name is empty: here.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    if let Some(folder) = folder {
+        return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
+    }
+    let probe = temporary(path);
+    let refused = |error| OutputError::Refused { path: path.to_owned(), error };
+    File::create_new(&probe).and_then(|_| fs::remove_file(&probe)).map_err(refused)
+}
 
 fn temporary(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -12,37 +104,39 @@ fn temporary(path: &Path) -> PathBuf {
 /// Writes a file with `write`; if that fails, there is none.
 ///
 /// # Errors
-/// Those of `write`, or of the file system.
-pub fn file<E: From<io::Error>>(
+/// Those of `write`, or of the file system; a folder or file of this name.
+pub fn file(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
-) -> Result<(), E> {
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), WriteError>,
+) -> Result<(), OutputError> {
+    check_vacant(path)?;
     let temporary = temporary(path);
-    let written = File::create(&temporary).map_err(E::from).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 16, file);
+    let written = (|| {
+        let mut out = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
         write(&mut out)?;
-        out.flush().map_err(E::from)
-    });
-    let done = written.and_then(|()| fs::rename(&temporary, path).map_err(E::from));
-    if done.is_err() {
+        out.flush()?;
+        Ok(fs::rename(&temporary, path)?)
+    })();
+    if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-    done
+    written.map_err(of(path))
 }
 
 /// Fills a new folder with `write`; if that fails, there is none.
 ///
 /// # Errors
 /// Those of `write`, or of the file system; a folder or file of this name.
-pub fn folder<E: From<io::Error>>(path: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
-    if path.exists() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "exists already; nothing is overwritten").into());
-    }
+pub fn folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), WriteError>) -> Result<(), OutputError> {
+    check_vacant(path)?;
     let temporary = temporary(path);
-    let written = fs::create_dir(&temporary).map_err(E::from).and_then(|()| write(&temporary));
-    let done = written.and_then(|()| fs::rename(&temporary, path).map_err(E::from));
-    if done.is_err() {
+    let written = (|| {
+        fs::create_dir(&temporary)?;
+        write(&temporary)?;
+        Ok(fs::rename(&temporary, path)?)
+    })();
+    if written.is_err() {
         let _ = fs::remove_dir_all(&temporary);
     }
-    done
+    written.map_err(of(path))
 }

@@ -106,6 +106,7 @@ impl Printed {
             Fault::SeveralTraces { .. }
             | Fault::UnknownFormat { .. }
             | Fault::NoTrace { .. }
+            | Fault::Archives { .. }
             | Fault::MissingRank { .. } => own,
             _ => error.remedy().unwrap_or(own),
         };

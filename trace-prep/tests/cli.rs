@@ -89,6 +89,26 @@ fn programs_become_graphs_that_end() {
 }
 
 #[test]
+fn what_a_graph_does_not_say_is_said() {
+    let desk = Desk::new();
+    desk.write("b.trc", TRC);
+    let (status, _, said) = desk.run("export b.trc --to goal -o b.goal");
+    assert!(status == 0 && said.contains("o=1500,g=1000") && said.contains("--hosts"), "{said}");
+    // Neither a graph nor another format loses anything.
+    let (_, _, said) = desk.run("export b.goal --to goal-bin -o b.bin");
+    assert!(!said.contains("--hosts"), "{said}");
+    let (_, _, said) = desk.run("export b.trc --to simgrid-ti -o b.ti");
+    assert!(!said.contains("--hosts"), "{said}");
+}
+
+#[test]
+fn the_page_of_the_book_is_what_the_command_says() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/book/src/reference/trace-prep.md");
+    let same = fs::read_to_string(kept).unwrap() == Desk::new().succeeds("reference");
+    assert!(same, "not current: trace-prep reference > docs/book/src/reference/trace-prep.md");
+}
+
+#[test]
 fn a_deadlock_is_exit_3_and_names_who_waits_for_what() {
     let desk = Desk::new();
     desk.write("d.trc", "r 1 0 5 8\ns 0 1 5 8\nr 0 1 5 8\ns 1 0 5 8\n");
@@ -165,9 +185,9 @@ fn a_timed_section_lies_between_calls_of_collectives() {
     desk.write("t.ti", TIMED);
     // Bytes of the program's own messages, and what is computed.
     let section = |calls: &str| {
-        desk.succeeds(&format!("slice -q t.ti --between {calls} -o s.trg"));
-        desk.succeeds("check -q s.trg");
-        let events = desk.trace("s.trg").program.tasks.into_iter().flatten();
+        desk.succeeds(&format!("slice -q t.ti --between {calls} -o s{calls}.trg"));
+        desk.succeeds(&format!("check -q s{calls}.trg"));
+        let events = desk.trace(&format!("s{calls}.trg")).program.tasks.into_iter().flatten();
         events.fold((Vec::new(), 0), |(mut bytes, mut picoseconds), event| {
             match event {
                 Event::Send(send) | Event::Isend(send, _) if !send.tag.is_collective() => bytes.push(send.bytes),
@@ -211,6 +231,12 @@ fn what_is_wrong_is_exit_2_with_a_remedy_and_leaves_no_file() {
         ("slice t.trc --tasks 3..9 -o out", "0..5"),
         ("slice w.ti --events 2 -o out", "wildcard"),
         ("scale t.trc --compute -1 -o out", "--compute"),
+        ("scale t.trc --compute 50% -o out", "it is a factor: write 0.5"),
+        ("scale t.trc --bytes half -o out", "it is a factor: write 0.5 for half"),
+        ("scale t.trc -o out", "nothing to scale by"),
+        ("export t.trc --to ti -o out", "did you mean `simgrid-ti`?"),
+        ("export t.trc --to gaol -o out", "did you mean `goal`"),
+        ("export t.trc --to csv -o out", "known: trg, fsin-trc"),
         ("remap t.trc --permutation 0,0,1,2,3 -o out", "of its own"),
         ("generate waterfal:tasks=4 -o out", "`waterfall`"),
     ] {

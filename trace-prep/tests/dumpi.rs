@@ -65,6 +65,8 @@ impl Place {
 
     fn import(&self, input: &Path) -> PathBuf {
         let out = self.path("out.trg");
+        // That of the import before: nothing is overwritten.
+        let _ = std::fs::remove_file(&out);
         self.command(true).args(["import", "-o"]).arg(&out).arg(input).assert().success();
         out
     }

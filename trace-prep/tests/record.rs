@@ -35,11 +35,16 @@ fn build(mpi: Mpi, folder: &Path, name: &str, libraries: &[&str]) -> Option<Path
 }
 
 /// `trace-prep record` of a program on 4 ranks.
-fn recording(mpi: Mpi, out: &Path, program: PathBuf) -> assert_cmd::Command {
-    let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
+fn command(mpi: Mpi, out: &Path, program: &Path) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("trace-prep"));
     command.args(["record", "--mpicc", mpi.compiler, "-o"]).arg(out).arg("--");
     command.args(mpi.launcher).args(["-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    command
+}
+
+fn recording(mpi: Mpi, out: &Path, program: PathBuf) -> assert_cmd::Command {
+    let mut command = assert_cmd::Command::from_std(command(mpi, out, &program));
     command.timeout(std::time::Duration::from_secs(120));
     command
 }
@@ -133,4 +138,65 @@ fn a_killed_rank_leaves_a_log_that_can_be_read() {
     let mut slice = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
     slice.args(["slice", "--events", "200", "-o"]).arg(&part).arg(&out).assert().success();
     assert_eq!(check(&part), Some(0));
+}
+
+/// Sends of rank 0 and receives of rank 3 in a trace.
+fn ends(out: &Path) -> (usize, usize) {
+    let trace = read(out, &ReadOptions::default()).unwrap();
+    let of = |task: usize, is: fn(&Event) -> bool| trace.program.tasks[task].iter().filter(|event| is(event)).count();
+    (of(0, |event| matches!(event, Event::Send(_))), of(3, |event| matches!(event, Event::Recv(_))))
+}
+
+#[test]
+fn a_program_that_ends_itself_leaves_all_that_it_did() {
+    // MPICH kills the other ranks of one that ends; Open MPI asks them to.
+    for how in ["abort", "exit"] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(USUAL, folder.path(), "endless", &[]) else { return };
+        let out = folder.path().join("out.trg");
+        recording(USUAL, &out, program).arg(how).assert().code(1);
+        let (sends, receives) = ends(&out);
+        assert_eq!(sends, 40 * 3, "{how}");
+        assert!((30..=40).contains(&receives), "{how}: {receives} of 40 receives");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::CommandExt;
+    use std::process::Stdio;
+
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "endless", &[]) else { continue };
+        let out = folder.path().join("out.trg");
+        let mut command = command(mpi, &out, &program);
+        // As at a terminal: an interrupt is for the whole group. Its logs go where nobody but the test looks.
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).env("TMPDIR", folder.path());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        // Stays open: a launcher that cannot write any more ends in its own way.
+        let mut printed = BufReader::new(child.stdout.take().unwrap());
+        printed.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "thirty rounds");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let group = format!("-{}", child.id());
+        assert!(Command::new("kill").args(["-INT", "--", &group]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(130), "{said}");
+        assert!(said.contains("out.trg is not complete: it ends where the program was interrupted"), "{said}");
+        // All are within the last 4 KiB of each rank, which MPICH kills when the first of them has gone.
+        let (sends, receives) = ends(&out);
+        let all = (35 * 3, 35);
+        assert!(
+            (sends, receives) == all || mpi.compiler != USUAL.compiler,
+            "{sends} sends, {receives} receives: {said}"
+        );
+        let left = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
+        assert!(!left.iter().any(|name| name.starts_with("trace-prep-record")), "{left:?}");
+    }
 }

@@ -4,8 +4,9 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{KEYS, Key, Kind, Origin, Settings, SettingsError, read_file, variable};
+use fsin::experiment::{Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, read_file, variable};
 use fsin::report::FORMATS;
+use fsin::sweep::as_several;
 use trgen::catalog::suggestion;
 
 const EXAMPLES: &str = "Examples:
@@ -274,6 +275,33 @@ pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> 
         }
     }
     Ok(settings)
+}
+
+/// The one experiment of a command line. A flag that was given several values is said to be for a sweep.
+pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsError> {
+    Experiment::resolve(settings.clone()).map_err(|error| {
+        let given = |key: &Key| settings.value(key.name).filter(|_| settings.origin(key.name) == Origin::Flag);
+        let several = |key: &Key| as_several(key, given(key)?);
+        with_several(error, several, |flags| format!("several values are a sweep: fsin sweep {flags} -o DIR"))
+    })
+}
+
+/// An error of a flag whose word looks like several values, with how they are given.
+pub(crate) fn with_several(
+    mut error: SettingsError,
+    several: impl Fn(&Key) -> Option<String>,
+    say: impl Fn(&str) -> String,
+) -> SettingsError {
+    let about = |key: &&Key| {
+        let rest = error.what.strip_prefix("--").and_then(|rest| rest.strip_prefix(key.name));
+        rest.is_some_and(|rest| rest.starts_with([' ', ':']))
+    };
+    if let Some(flags) = KEYS.iter().find(about).and_then(several) {
+        // A list of all names is no help against a list of values.
+        let other = Some(error.remedy).filter(|remedy| !remedy.starts_with("known: "));
+        error.remedy = say(&flags) + &other.map_or_else(String::new, |other| format!("; or {other}"));
+    }
+    error
 }
 
 /// Warnings of variables that nearly have the name of one that sets a key. Others may belong to somebody else.

@@ -105,7 +105,13 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let names: Vec<&str> = all().map(|(_, component)| component.name).collect();
         let what = format!("no component is called `{wanted}`");
         let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
-        return Err(Complaint::new(Exit::Usage, what, suggestion(near, &names)));
+        let list = "`fsin list` names the families, `fsin list FAMILY` what is in one";
+        let remedy = match suggestion(near, &names) {
+            near if near.starts_with("did you mean") => format!("{near} Else: {list}"),
+            // All names would scroll the message away.
+            _ => list.to_owned(),
+        };
+        return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     output::print_text(&text)?;
     Ok(Exit::Done)

@@ -63,7 +63,10 @@ fn pages() -> Vec<(String, String)> {
 const MADE: &str = "<!-- Made by `fsin generate reference`; do not edit. -->\n\n";
 
 fn commands() -> String {
-    let mut text = format!("{MADE}# Commands\n\nThe output of `--help` of every command.\n");
+    let mut text = format!(
+        "{MADE}# Commands\n\nThe output of `--help` of every command of `fsin`. Those of `trace-prep` have [a page of their \
+         own](trace-prep.md).\n"
+    );
     let mut command = args::command().term_width(100).color(clap::ColorChoice::Never);
     command.build();
     let names: Vec<String> =

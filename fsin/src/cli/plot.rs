@@ -17,6 +17,16 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let curves = Curves::of(&plan, &collected);
     let mut pictures = pictures(&curves, &collected, scale(matches));
     pictures.extend(link_pictures(&plan, &curves, &collected));
+    if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
+        let what =
+            format!("{}: one run of traffic without a load: there is nothing to draw a curve along", folder.display());
+        let remedy = format!(
+            "its figures: fsin report {}; curves: fsin sweep with several values of a flag; a heat map of its links: run it \
+             with --link-loads",
+            folder.display()
+        );
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
     if pictures.is_empty() {
         let what = format!("{}: no point has a figure that can be drawn", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run the sweep: fsin sweep --resume -o DIR"));

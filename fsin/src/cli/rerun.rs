@@ -5,11 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
-use fsin::experiment::{Inputs, Kind, key};
-use fsin::sweep::{Collected, Plan, open, reproducible};
+use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key};
+use fsin::sweep::{Collected, Plan, Row, open, reproducible};
 use serde_json::{Map, Value};
+use trgen::Cycle;
 
-use super::perform::perform;
+use super::perform::{perform, perform_up_to};
 use super::progress::Points;
 use super::{Complaint, Exit, interrupt, output};
 
@@ -27,8 +28,10 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let single = plan.points.len() == 1 && folder.join("result.json").exists();
     let jobs = matches.get_one::<usize>("jobs").copied();
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let quiet = matches.get_flag("quiet");
+    let stopped = tell_stopped(&plan, &collected, quiet);
     let stop = interrupt::listen()?;
-    let meter = Points::new(matches.get_flag("quiet"), collected.rows.len());
+    let meter = Points::new(quiet, collected.rows.len());
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Vec<String>)>> = Mutex::new(Vec::new());
     let work = || {
@@ -66,9 +69,13 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     text.push_str(&format!(
-        "{} of {} results are the same to the last digit\n",
+        "{} of {} results are the same to the last digit{}\n",
         found.len() - differing.len(),
-        found.len()
+        found.len(),
+        match stopped {
+            0 => String::new(),
+            stopped => format!(" ({stopped} up to where the run was stopped)"),
+        }
     ));
     output::print_text(&text)?;
     Ok(if differing.is_empty() { Exit::Done } else { Exit::Failed })
@@ -97,7 +104,11 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     if before.ne(inputs.iter().map(String::as_str)) {
         differences.push("input files are not those that were read".to_owned());
     }
-    match perform(&experiment, interrupt::flag(), alone) {
+    let performed = match stopped_after(row, &experiment) {
+        Some((count, _)) => perform_up_to(&experiment, count, interrupt::flag(), alone),
+        None => perform(&experiment, interrupt::flag(), alone),
+    };
+    match performed {
         Ok(None) => return None,
         Ok(Some(figures)) => {
             let figures = reproducible(&figures);
@@ -106,6 +117,38 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
         Err(complaint) => differences.push(format!("it does not run any more: {complaint}")),
     }
     Some(differences)
+}
+
+/// After how much a stored run was stopped before its end, and the unit of that; `None` if it came to its end, failed, or
+/// met its limit of cycles.
+fn stopped_after(row: &Row, experiment: &Experiment) -> Option<(u64, &'static str)> {
+    let figures = &row.figures;
+    let failed = figures.get("failure").is_some_and(|failure| !failure.is_null());
+    if failed || figures.get("complete") != Some(&Value::Bool(false)) {
+        return None;
+    }
+    let count = |name: &str| figures.get(name).and_then(Value::as_u64);
+    match (count("cycles"), experiment.plan) {
+        (Some(cycles), RunPlan::ToEnd(limit)) if cycles >= limit.since(Cycle::FIRST) => None,
+        (Some(cycles), _) => Some((cycles, "cycles")),
+        (None, _) => count("events").map(|events| (events, "events")),
+    }
+}
+
+/// Says which stored runs were stopped before their end, and returns how many.
+fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
+    let stopped = collected.rows.iter().filter_map(|row| {
+        let experiment = plan.points[row.index].resolve().ok()?;
+        stopped_after(row, &experiment)
+    });
+    stopped
+        .inspect(|(count, unit)| {
+            if !quiet {
+                let what = format!("the stored run was stopped after {count} {unit}, before its end");
+                output::tell(&format!("note: {what}: it is run again up to there"));
+            }
+        })
+        .count()
 }
 
 /// Figures without the names of files: their contents have been compared, and a name may have been relative.

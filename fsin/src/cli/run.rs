@@ -17,7 +17,7 @@ use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let experiment = args::one_experiment(args::settings(matches)?)?;
     let quiet = matches.get_flag("quiet");
     let folder = matches.get_one::<PathBuf>("output");
     if let Some(folder) = folder {

@@ -20,7 +20,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !settings.is_set("load") {
         settings.set("load", "1", Origin::Default)?;
     }
-    let experiment = Experiment::resolve(settings.clone())?;
+    let experiment = args::one_experiment(settings.clone())?;
     let has_load = experiment.effective().iter().any(|(key, _)| key.name == "load");
     let most: f64 = settings.value("load").and_then(|load| load.parse().ok()).unwrap_or(1.0);
     if !has_load || most <= 0.0 {
@@ -41,7 +41,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let mut settings = settings.clone();
         settings.set("load", load.to_string(), settings.origin("load"))?;
         let experiment = Experiment::resolve(settings)?;
-        let Some(figures) = perform(&experiment, stop, true)? else { return Ok(Exit::Interrupted) };
+        let Some(figures) = perform(&experiment, stop, true)? else { break };
         if let Some(why) = figures["failure"].get("what").and_then(Value::as_str) {
             let what = format!("at load {load}: {why}");
             return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
@@ -55,10 +55,12 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     drop(meter);
     probes.sort_by(|a, b| a["load"].as_f64().unwrap_or(0.0).total_cmp(&b["load"].as_f64().unwrap_or(0.0)));
-    tell(matches, &bracket, &probes, most)
+    tell(matches, &bracket, &probes, most)?;
+    // What was asked to stop has a load left to try.
+    Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
 
-fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], most: f64) -> Result<Exit, Complaint> {
+fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], most: f64) -> Result<(), Complaint> {
     let peak = probes
         .iter()
         .filter_map(|probe| probe[FIGURES[0]].as_f64())
@@ -69,6 +71,7 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
         "json" => {
             let mut all = Map::new();
             all.insert("schema".to_owned(), json!(1));
+            all.insert("complete".to_owned(), json!(bracket.next().is_none()));
             all.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
             all.insert("carried_load_phits_per_node_cycle".to_owned(), json!(bracket.low));
             all.insert("saturated_load_phits_per_node_cycle".to_owned(), json!(bracket.high));
@@ -82,12 +85,18 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
                     "saturation load   {load:.4} phits/node/cycle ({:.4} is carried, {high:.4} is not)\n",
                     bracket.low
                 ),
+                (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),
                 _ => format!("not saturated up to {most} phits/node/cycle\n"),
             };
+            if bracket.next().is_some() {
+                table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
+            }
             if let Some(peak) = peak {
                 table.push_str(&format!("peak accepted     {peak:.4} phits/node/cycle, of the loads tried\n"));
             }
-            table.push_str("\n    load  accepted   latency\n");
+            if !probes.is_empty() {
+                table.push_str("\n    load  accepted   latency\n phits/node/cycle     cycles\n");
+            }
             for probe in probes {
                 let number = |name: &str| probe[name].as_f64().map_or("-".to_owned(), |value| format!("{value:.4}"));
                 let saturated = if probe["saturated"] == json!(true) { "  saturated" } else { "" };
@@ -97,6 +106,5 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
             text = table.into_bytes();
         }
     }
-    output::print_text(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Done)
+    output::print_text(&String::from_utf8_lossy(&text))
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::dashboard::of_result;
-use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
+use fsin::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
 use fsin::sweep::{
-    Collected, Grid, Plan, Point, Slurm, Store, StoreError, collect, left_out, split_at_commas, write_results,
+    Collected, Grid, Plan, Point, Slurm, Store, StoreError, as_several, collect, left_out, split_at_commas,
+    write_results,
 };
 use fsin::watch::Watch;
 use serde_json::{Value, json};
@@ -90,7 +91,13 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         return Ok(store.plan()?);
     }
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
-    let plan = Plan::new(&Grid::new(lists)?, stop_after, matches.get_flag("skip-invalid"))?;
+    let grid = Grid::new(lists)?;
+    let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid")).map_err(|error| {
+        // Of flags that are not parted at commas.
+        let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
+        let several = |key: &Key| given(key).find_map(|word| as_several(key, word));
+        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+    })?;
     if store.exists() && !matches.get_flag("dry-run") {
         if !resume {
             let what = format!("-o {}: a sweep is already there", store.root().display());

@@ -1,6 +1,7 @@
 //! Experiment files: TOML with one key for each flag.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,7 +33,12 @@ pub fn read_lists(path: &Path) -> Result<Lists, SettingsError> {
 fn file_text(path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| SettingsError {
         what: format!("cannot read the experiment {}: {error}", path.display()),
-        remedy: "give the path of a TOML file, or flags alone".to_owned(),
+        remedy: match error.kind() {
+            ErrorKind::InvalidData | ErrorKind::IsADirectory => {
+                format!("an experiment is a TOML file; if this is a trace, use --trace {}", path.display())
+            }
+            _ => "give the path of a TOML file, or flags alone".to_owned(),
+        },
         origin: Origin::Flag,
     })
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adapters::clock::parse_span;
 use serde::Deserialize;
 use toml::Spanned;
-use trgen::trace::formats::{self, Application, ReadOptions};
+use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
 use trgen::trace::jobs::{Gaps, Job, JobMix, JobRecord, Terms, arrivals};
 use trgen::trace::kernels;
 use trgen::trace::placement;
@@ -69,6 +69,8 @@ pub struct JobEntry {
     gaps: Gaps,
     estimate: Option<Span>,
     span: Range<usize>,
+    /// Where its trace or kernel stands.
+    work_span: Range<usize>,
 }
 
 /// A file of jobs.
@@ -108,8 +110,8 @@ struct RawFile {
 #[serde(deny_unknown_fields)]
 struct RawEntry {
     name: Option<String>,
-    trace: Option<PathBuf>,
-    kernel: Option<String>,
+    trace: Option<Spanned<PathBuf>>,
+    kernel: Option<Spanned<String>>,
     count: Option<Spanned<u32>>,
     arrival: Option<Spanned<RawSpan>>,
     every: Option<Spanned<RawSpan>>,
@@ -152,9 +154,15 @@ pub(super) fn read_jobs(settings: &Settings) -> Result<JobFile, SettingsError> {
 }
 
 fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> Result<JobEntry, SettingsError> {
-    let work = match (raw.trace, raw.kernel) {
-        (Some(path), None) => Work::Trace(file.path.parent().unwrap_or(Path::new("")).join(path)),
-        (None, Some(kernel)) => Work::Kernel(kernel),
+    let (work, work_span) = match (raw.trace, raw.kernel) {
+        (Some(path), None) => {
+            let span = path.span();
+            (Work::Trace(file.path.parent().unwrap_or(Path::new("")).join(path.into_inner())), span)
+        }
+        (None, Some(kernel)) => {
+            let span = kernel.span();
+            (Work::Kernel(kernel.into_inner()), span)
+        }
         (Some(_), Some(_)) => return Err(file.error(span, "a job has a `trace` or a `kernel`, not both", EXAMPLE)),
         (None, None) => return Err(file.error(span, "a job has neither `trace` nor `kernel`", EXAMPLE)),
     };
@@ -196,7 +204,8 @@ fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> 
     let (arrival, every) = (time(raw.arrival, "arrival")?, time(raw.every, "every")?);
     let start = Span::Cycles(0);
     let (arrival, every) = (arrival.unwrap_or(start), every.unwrap_or(start));
-    Ok(JobEntry { name, work, count, arrival, every, gaps, estimate: time(raw.estimate, "estimate")?, span })
+    let estimate = time(raw.estimate, "estimate")?;
+    Ok(JobEntry { name, work, count, arrival, every, gaps, estimate, span, work_span })
 }
 
 /// What reading the traces of a mix told.
@@ -272,12 +281,16 @@ fn program(
             let program = kernels::parse_seeded(spec, geometry.nodes(), None, experiment.router.seed);
             return program.map_err(|refusal| {
                 let what = format!("job `{}`: {refusal}", entry.name);
-                file.error(entry.span.clone(), what, refusal.remedy()).into()
+                file.error(entry.work_span.clone(), what, refusal.remedy()).into()
             });
         }
         Work::Trace(path) => path,
     };
-    match formats::open(path, options)? {
+    let unreadable = |error: ReadError| {
+        let remedy = error.remedy().unwrap_or_else(|| "correct the trace, or record it again".to_owned());
+        file.error(entry.work_span.clone(), format!("job `{}`: {error}", entry.name), remedy)
+    };
+    match formats::open(path, options).map_err(unreadable)? {
         Application::Programs(trace) => {
             let named = |line: String| format!("job `{}`: {line}", entry.name);
             about.warnings.extend(trace.warnings.into_iter().map(named));

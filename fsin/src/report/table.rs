@@ -30,6 +30,8 @@ const LINES: &[Line] = &[
     Line("tasks", &["tasks"], 0, "tasks"),
     Line("messages", &["messages"], 0, "messages"),
     Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
+    Line("bytes x hops", &["hop_bytes"], 0, "bytes x links"),
+    Line("  per byte", &["hops_per_byte"], 4, "links, mean"),
     Line("jobs finished", &["jobs_finished"], 0, "jobs"),
     Line("  wait", &["job_wait_mean_cycles"], 2, "cycles, mean"),
     Line("  run", &["job_run_mean_cycles"], 2, "cycles, mean"),
@@ -65,14 +67,14 @@ pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Re
 
 /// A line for each job.
 fn jobs(jobs: &[Value], out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [(&str, &str); 7] = [
-        ("nodes", "nodes"),
-        ("arrival_cycle", "arrival"),
-        ("start_cycle", "start"),
-        ("finish_cycle", "finish"),
-        ("wait_cycles", "wait"),
-        ("run_cycles", "run"),
-        ("slowdown", "slowdown"),
+    const COLUMNS: [(&str, &str, &str); 7] = [
+        ("nodes", "nodes", ""),
+        ("arrival_cycle", "arrival", "cycle"),
+        ("start_cycle", "start", "cycle"),
+        ("finish_cycle", "finish", "cycle"),
+        ("wait_cycles", "wait", "cycles"),
+        ("run_cycles", "run", "cycles"),
+        ("slowdown", "slowdown", "x alone"),
     ];
     let shown = |job: &Value, name: &str| match &job[name] {
         Value::Null => "-".to_owned(),
@@ -80,10 +82,11 @@ fn jobs(jobs: &[Value], out: &mut dyn Write) -> io::Result<()> {
     };
     let names: Vec<String> = jobs.iter().map(|job| shown(job, "name")).collect();
     let Some(width) = names.iter().map(|name| name.chars().count()).max() else { return Ok(()) };
-    let head: String = COLUMNS.iter().map(|(_, title)| format!(" {title:>10}")).collect();
-    writeln!(out, "\n{:<width$}{head}", "job", width = width.max(3))?;
+    let head: String = COLUMNS.iter().map(|(_, title, _)| format!(" {title:>10}")).collect();
+    let units: String = COLUMNS.iter().map(|(.., unit)| format!(" {unit:>10}")).collect();
+    writeln!(out, "\n{:<width$}{head}\n{:<width$}{units}", "job", "", width = width.max(3))?;
     for (job, name) in jobs.iter().zip(names) {
-        let row: String = COLUMNS.iter().map(|(column, _)| format!(" {:>10}", shown(job, column))).collect();
+        let row: String = COLUMNS.iter().map(|(column, ..)| format!(" {:>10}", shown(job, column))).collect();
         writeln!(out, "{name:<width$}{row}", width = width.max(3))?;
     }
     Ok(())

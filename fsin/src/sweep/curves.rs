@@ -47,6 +47,8 @@ pub struct Curves {
     pub axis: String,
     /// True if its values are numbers.
     pub numeric: bool,
+    /// False if nothing varies along which a curve could be drawn, and there is no load either: one trace, for one.
+    pub is_along: bool,
     /// In the order of the plan.
     pub curves: Vec<Curve>,
 }
@@ -67,7 +69,7 @@ impl Curves {
                 (Some(at), Some(axis)) => (position(axis, &values[at], numeric), values[at].clone()),
                 _ => {
                     let load = &row.figures["experiment"]["load"];
-                    (load.as_f64().unwrap_or(0.0), load.to_string())
+                    (load.as_f64().unwrap_or(0.0), load.as_f64().map_or("-".to_owned(), |_| load.to_string()))
                 }
             };
             let curve = match curves.iter().position(|curve| curve.settings == settings) {
@@ -90,7 +92,8 @@ impl Curves {
         for curve in &mut curves {
             curve.spots.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
-        Self { axis: axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone()), numeric, curves }
+        let is_along = axis.is_some() || curves.iter().flat_map(|curve| &curve.spots).any(|spot| spot.word != "-");
+        Self { axis: axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone()), numeric, is_along, curves }
     }
 
     /// True if any run has this figure.

@@ -159,6 +159,34 @@ pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
     if key.kind == Kind::Path || OWN_COMMAS.contains(&key.name) {
         return vec![word.to_owned()];
     }
+    parts(word)
+}
+
+/// How several values of a flag are written, if its word, which cannot be read as one value, looks like several: a list, a
+/// range, or names with parameters after each other.
+#[must_use]
+pub fn as_several(key: &Key, word: &str) -> Option<String> {
+    let flag = key.name;
+    let listed = split_at_commas(key, word);
+    let ranged = matches!(key.kind, Kind::Integer | Kind::Number) && word.contains("..");
+    if listed.len() > 1 || ranged {
+        return listed.iter().all(|value| !value.is_empty()).then(|| format!("--{flag} {word}"));
+    }
+    // `torus:4x4,mesh:4x4`: each begins with a name, as `2,2` of `thintree:4,2,2` does not.
+    let mut values: Vec<String> = Vec::new();
+    for part in parts(word) {
+        let begins = part.contains(':') && part.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        match values.last_mut().filter(|_| !begins) {
+            Some(value) => *value = format!("{value},{part}"),
+            None => values.push(part),
+        }
+    }
+    let flags: Vec<String> = values.iter().map(|value| format!("--{flag} {value}")).collect();
+    (flags.len() > 1).then(|| flags.join(" "))
+}
+
+/// A word parted at commas outside of brackets.
+fn parts(word: &str) -> Vec<String> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, letter) in word.char_indices() {
         match letter {
@@ -226,6 +254,21 @@ mod tests {
         let split = |name, word| split_at_commas(key(name).unwrap(), word);
         assert_eq!(split("traffic", "uniform,hotspot(0.1,0)"), ["uniform", "hotspot(0.1,0)"]);
         assert_eq!(split("kernel", "bintree:tasks=8,bytes=4"), ["bintree:tasks=8,bytes=4"]);
+    }
+
+    #[test]
+    fn several_values_of_a_flag_are_told_from_one() {
+        let several = |name, word| as_several(key(name).unwrap(), word);
+        assert_eq!(several("load", "0.1,0.2").as_deref(), Some("--load 0.1,0.2"));
+        assert_eq!(several("load", "0.1..0.5/3").as_deref(), Some("--load 0.1..0.5/3"));
+        assert_eq!(
+            several("topology", "torus:4x4,thintree:4,2,2").as_deref(),
+            Some("--topology torus:4x4 --topology thintree:4,2,2")
+        );
+        assert_eq!(several("kernel", "bintree:tasks=8,bytes=4"), None);
+        assert_eq!(several("topology", "thintree:4,2,2"), None);
+        assert_eq!(several("load", "0.1,"), None);
+        assert_eq!(several("traffic", "hotspot(0.1,0)"), None);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use collect::{Collected, Row, collect, reproducible, write_results};
 pub use compare::{Difference, Verdict, compare};
 pub use curves::{Curve, Curves, Spot, Value};
 pub(crate) use curves::{along, is_numeric, legend, position, settings};
-pub use grid::{Axis, Grid, split_at_commas};
+pub use grid::{Axis, Grid, as_several, split_at_commas};
 pub use load::open;
 pub use plan::{Plan, PlanAxis, Point};
 pub use saturation::{Bracket, Probe};

@@ -243,3 +243,18 @@ fn an_ideal_network_is_told_in_every_format() {
     let jsonl = text(&run(folder.path(), &format!("{line} --format jsonl")));
     assert_eq!(jsonl.matches('\n').count(), 1);
 }
+
+#[test]
+fn the_table_says_what_a_placement_comes_to() {
+    let folder = folder();
+    let line = "run --kernel bintree:tasks=16 --topology torus:4x4 -q";
+    let found = json(folder.path(), line.trim_end_matches(" -q"));
+    let table = String::from_utf8_lossy(&run(folder.path(), line).stdout).into_owned();
+    let cell =
+        |label: &str| table.lines().find_map(|row| row.strip_prefix(label)).unwrap().split_whitespace().next().unwrap();
+    assert_eq!(cell("bytes x hops "), found["hop_bytes"].to_string());
+    assert_eq!(cell("  per byte "), format!("{:.4}", found["hops_per_byte"].as_f64().unwrap()));
+    // Of traffic without tasks there is nothing to place.
+    let table = run(folder.path(), "run --topology torus:4x4 --cycles 100 -q").stdout;
+    assert!(!String::from_utf8_lossy(&table).contains("bytes x hops"));
+}

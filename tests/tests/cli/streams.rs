@@ -87,6 +87,85 @@ fn an_interrupted_run_prints_what_it_has() {
     assert_eq!(kept["complete"], false);
 }
 
+/// Starts the command, interrupts it in the midst of its work, and waits for its end.
+#[cfg(unix)]
+fn interrupted(folder: &Path, line: &str) -> std::process::Output {
+    let mut command = fsin(folder);
+    command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    await_handler(child.id());
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_run_again_up_to_where_it_was_stopped() {
+    let folder = folder();
+    for (line, name) in [
+        ("run --cycles 100000000000 --topology torus:4x4", "fixed"),
+        ("run --samples 100000000 --topology torus:4x4 --link-loads", "batch"),
+        ("run --kernel all-to-all:tasks=16,bytes=1073741824 --topology torus:4x4", "kernel"),
+    ] {
+        interrupted(folder.path(), &format!("{line} -o {name} -q"));
+        let place = folder.path().join(name);
+        let kept: Value = serde_json::from_slice(&fs::read(place.join("result.json")).unwrap()).unwrap();
+        let cycles = kept["cycles"].as_u64().unwrap();
+        let again = run(folder.path(), &format!("rerun {name}"));
+        let said = String::from_utf8_lossy(&again.stderr).into_owned();
+        assert_eq!(again.status.code(), Some(0), "{line}: {}{said}", String::from_utf8_lossy(&again.stdout));
+        assert!(said.contains(&format!("was stopped after {cycles} cycles, before its end")), "{line}: {said}");
+        // A digit that is wrong is found there, too.
+        let wrong = fs::read_to_string(place.join("result.json")).unwrap().replacen(
+            &format!("\"packets_received\": {}", kept["packets_received"]),
+            "\"packets_received\": 7",
+            1,
+        );
+        fs::write(place.join("result.json"), wrong).unwrap();
+        let again = run(folder.path(), &format!("rerun {name} -q"));
+        assert_eq!(again.status.code(), Some(1), "{line}");
+        assert!(String::from_utf8_lossy(&again.stdout).contains("packets_received: stored 7"), "{line}");
+        assert_eq!(String::from_utf8_lossy(&again.stderr), "", "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_prints_the_loads_that_it_tried() {
+    let folder = folder();
+    // The first load ends soon, the next ones take longer than anybody waits.
+    let search = "saturation --topology torus:16x16 --load 0.3 --warmup 10000000000 --samples 10 -q";
+    let none = interrupted(folder.path(), search);
+    assert_eq!(
+        String::from_utf8_lossy(&none.stdout).lines().next(),
+        Some("INCOMPLETE: interrupted, these are the loads tried so far")
+    );
+    let search = "saturation --topology torus:32x32 --tolerance 0.000001 --warmup 3000 --samples 2 --sample-size 1000 --max-conv-time 0 -q";
+    let table = String::from_utf8_lossy(&interrupted(folder.path(), search).stdout).into_owned();
+    let json = interrupted(folder.path(), &format!("{search} --format json"));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert!(table.starts_with("INCOMPLETE"), "{table}");
+    assert_eq!(json["complete"], false);
+    assert!(json["probes"].is_array(), "{json}");
+    let whole = json_of_search(folder.path());
+    assert_eq!(whole["complete"], true);
+    assert!(!whole["probes"].as_array().unwrap().is_empty());
+}
+
+/// A search that comes to its end.
+#[cfg(unix)]
+fn json_of_search(folder: &Path) -> Value {
+    let line =
+        "saturation --topology torus:4x4 --tolerance 0.5 --warmup 20 --samples 2 --sample-size 20 --max-conv-time 0 -q";
+    let output = run(folder, &format!("{line} --format json"));
+    assert_eq!(output.status.code(), Some(0));
+    let table = String::from_utf8_lossy(&run(folder, line).stdout).into_owned();
+    assert!(!table.contains("INCOMPLETE") && table.contains(" phits/node/cycle     cycles\n"), "{table}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 #[test]
 fn a_limit_of_cycles_is_a_failure_only_if_asked() {
     let folder = folder();

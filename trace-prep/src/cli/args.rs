@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, crate_version, value_parser};
+use trgen::catalog::suggestion;
 use trgen::trace::formats::FORMATS;
 
 use super::{Complaint, Exit};
 
 const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or an input cannot be used, 3 the \
-                    trace deadlocks.";
+                    trace deadlocks, 130 a recording was interrupted.";
 
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
@@ -38,8 +39,8 @@ pub(super) fn command() -> Command {
                     .long("to")
                     .value_name("FORMAT")
                     .required(true)
-                    .value_parser(PossibleValuesParser::new(TARGETS))
-                    .help("Format to write; simgrid-ti makes a folder of an index and a file per rank"),
+                    .value_parser(target)
+                    .help("Format to write: trg, fsin-trc, simgrid-ti, goal, goal-bin; simgrid-ti makes a folder of an index and a file per rank"),
             ),
         )
         .subcommand(
@@ -71,8 +72,8 @@ pub(super) fn command() -> Command {
         .subcommand(
             reading(Command::new("scale"))
                 .about("Multiplies computing times and message sizes")
-                .arg(factor("compute", "Factor on computing times; 0 removes computing"))
-                .arg(factor("bytes", "Factor on message sizes"))
+                .arg(factor("compute", "Factor on computing times; 0 removes computing [1]"))
+                .arg(factor("bytes", "Factor on message sizes [1]"))
                 .arg(
                     Arg::new("tasks")
                         .long("tasks")
@@ -178,6 +179,7 @@ pub(super) fn command() -> Command {
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
         )
         .subcommand(Command::new("man").about("Prints the manual page"))
+        .subcommand(Command::new("reference").about("Prints the help of every command as a page of Markdown"))
 }
 
 fn path(name: &'static str, value: &'static str) -> Arg {
@@ -185,7 +187,11 @@ fn path(name: &'static str, value: &'static str) -> Arg {
 }
 
 fn output(value: &'static str) -> Arg {
-    path("output", value).short('o').long("output").required(true).help("Where to write; absent unless complete")
+    path("output", value)
+        .short('o')
+        .long("output")
+        .required(true)
+        .help("Where to write: a name that does not exist yet; absent unless complete")
 }
 
 fn quiet() -> Arg {
@@ -193,13 +199,27 @@ fn quiet() -> Arg {
 }
 
 fn factor(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name)
-        .value_name("X")
-        .default_value("1")
-        .allow_negative_numbers(true)
-        .value_parser(value_parser!(f64))
-        .help(help)
+    Arg::new(name).long(name).value_name("X").allow_negative_numbers(true).value_parser(number).help(help)
+}
+
+/// A factor; what is meant by per cent is said.
+fn number(word: &str) -> Result<f64, String> {
+    let meant = word.strip_suffix('%').and_then(|share| share.trim().parse::<f64>().ok());
+    match (word.parse::<f64>(), meant) {
+        (Ok(factor), _) => Ok(factor),
+        (_, Some(percent)) => Err(format!("it is a factor: write {}", percent / 100.0)),
+        _ => Err("it is a factor: write 0.5 for half, 2 for twice as much".to_owned()),
+    }
+}
+
+/// A format that can be written.
+fn target(word: &str) -> Result<String, String> {
+    if TARGETS.contains(&word) {
+        return Ok(word.to_owned());
+    }
+    // A part of a name is too short to be near it: `ti`.
+    let part = TARGETS.iter().find(|target| target.split('-').any(|part| part.eq_ignore_ascii_case(word)));
+    Err(part.map_or_else(|| suggestion(word, &TARGETS), |target| format!("did you mean `{target}`?")))
 }
 
 fn reading(command: Command) -> Command {
@@ -279,5 +299,24 @@ pub(super) fn man() -> Result<Exit, Complaint> {
     let mut text = Vec::new();
     clap_mangen::Man::new(command()).render(&mut text)?;
     super::print(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Done)
+}
+
+/// The page of the book: the help of every command.
+pub(super) fn reference() -> Result<Exit, Complaint> {
+    let mut text =
+        "<!-- Made by `trace-prep reference`; do not edit. -->\n\n# Commands of trace-prep\n\nThe output of \
+                    `--help` of every command.\n"
+            .to_owned();
+    let mut command = command().term_width(100).color(clap::ColorChoice::Never);
+    command.build();
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names.into_iter().filter(|name| name != "help") {
+        let help = command.find_subcommand_mut(&name).map(Command::render_long_help);
+        let help = help.map(|help| help.to_string()).unwrap_or_default();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        text.push_str(&format!("\n## trace-prep {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
+    }
+    super::print(&text)?;
     Ok(Exit::Done)
 }

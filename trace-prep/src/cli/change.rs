@@ -1,8 +1,6 @@
 //! Commands that make a trace of traces, or of a few words.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
@@ -24,7 +22,7 @@ fn change(
     command: &str,
     change: impl FnOnce(&mut Trace) -> Result<(), Complaint>,
 ) -> Result<Exit, Complaint> {
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let loaded = load(matches)?;
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
@@ -37,6 +35,10 @@ fn change(
 pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let factor = |name: &str| matches.get_one::<f64>(name).copied().unwrap_or(1.0);
     let tasks = range(matches)?;
+    if !matches.contains_id("compute") && !matches.contains_id("bytes") {
+        let remedy = "give --compute 0.5, --bytes 2, or both";
+        return Err(Complaint::new(Exit::Usage, "nothing to scale by", remedy));
+    }
     change(matches, "scale", |trace| {
         match tasks {
             Some((first, end)) if factor("bytes") == 1.0 => {
@@ -112,7 +114,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
 }
 
 pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let mut programs = Vec::new();
     let mut notes = Vec::new();
     for input in matches.get_many::<PathBuf>("inputs").into_iter().flatten() {
@@ -140,7 +142,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return list();
     }
     let spec = matches.get_one::<String>("spec").map_or("", String::as_str);
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1);
     let name = spec.split([':', '(']).next().unwrap_or_default().trim();
     if patterns::components().any(|component| component.name == name) {
@@ -159,7 +161,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })?;
     let header = programs_header(program.tasks.len(), spec, Vec::new(), Vec::new());
     let meter = Meter::new(false, &format!("writing {}", path.display()));
-    output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+    output::file(&path, |out| {
         let mut writer = Writer::new(out, &header)?;
         let mut events = 0_u64;
         for (task, steps) in (0..).zip(&program.tasks) {

@@ -6,11 +6,11 @@ use std::io::{self, ErrorKind};
 use miette::Diagnostic;
 use trace_prep::dumpi::{self, Misread};
 use trace_prep::otf2;
+use trace_prep::output::OutputError;
 use trgen::SourceError;
 use trgen::catalog::Refusal;
 use trgen::trace::container::ContainerError;
 use trgen::trace::formats::ReadError;
-use trgen::trace::formats::write::WriteError;
 
 use super::Exit;
 
@@ -64,20 +64,14 @@ impl From<Refusal> for Complaint {
 
 impl From<io::Error> for Complaint {
     fn from(error: io::Error) -> Self {
-        Self::new(
-            Exit::Failed,
-            format!("cannot write: {error}"),
-            "name a file in a place where you may write, with room",
-        )
+        Self::new(Exit::Failed, format!("cannot write to stdout: {error}"), "free some space, or write elsewhere")
     }
 }
 
-impl From<WriteError> for Complaint {
-    fn from(error: WriteError) -> Self {
-        match error {
-            WriteError::Io(error) => error.into(),
-            other => Self::new(Exit::Usage, other.to_string(), "export to another format: trg and ti know more events"),
-        }
+impl From<OutputError> for Complaint {
+    fn from(error: OutputError) -> Self {
+        let exit = if matches!(error, OutputError::Refused { .. }) { Exit::Failed } else { Exit::Usage };
+        Self::new(exit, error.to_string(), error.remedy())
     }
 }
 
@@ -145,6 +139,6 @@ impl From<trace_prep::transform::TransformError> for Complaint {
 
 impl From<trgen::trace::goal::chain::ChainError> for Complaint {
     fn from(error: trgen::trace::goal::chain::ChainError) -> Self {
-        Self::new(Exit::Usage, error.to_string(), "export to trg or ti instead")
+        Self::new(Exit::Usage, error.to_string(), "export to trg or simgrid-ti instead")
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource::CommandLine;
-use trace_prep::{dumpi, otf2};
+use trace_prep::{dumpi, otf2, output};
 use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace, unused_options};
 use trgen::trace::goal::Graph;
 
@@ -43,6 +43,14 @@ pub(super) fn read_options(matches: &ArgMatches) -> Result<ReadOptions, Complain
 pub(super) fn file(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
     let missing = || Complaint::new(Exit::Usage, format!("no {name} given"), "see --help");
     matches.get_one::<PathBuf>(name).cloned().ok_or_else(missing)
+}
+
+/// Where the argument `name` says that something is to be written; refused before any work where it cannot be.
+pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
+    let path = file(matches, name)?;
+    let flag = if name == "output" { "-o".to_owned() } else { format!("--{name}") };
+    output::check(&path).map_err(|error| Complaint::new(Exit::Usage, format!("{flag} {error}"), error.remedy()))?;
+    Ok(path)
 }
 
 /// Reads the trace that the argument `input` names.

@@ -1,7 +1,6 @@
 //! `check`, `info` and `matrix`: what a trace is, without changing it.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::ArgMatches;
 use serde_json::{Map, Value, json};
@@ -138,16 +137,22 @@ fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String
 }
 
 pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let given = |name: &str| matches.contains_id(name).then(|| input::output(matches, name)).transpose();
+    let (table, picture) = (given("output")?, given("svg")?);
+    if table.is_some() && table == picture {
+        let what = "-o and --svg name the same file";
+        return Err(Complaint::new(Exit::Usage, what, "name a file for the CSV and another one for the picture"));
+    }
     let loaded = load(matches)?;
     let matrix = match &loaded.application {
         Application::Programs(trace) => Matrix::of_program(&trace.program),
         Application::Graphs(graph) => Matrix::of_graph(&graph.graph),
     };
-    if let Some(path) = matches.get_one::<PathBuf>("svg") {
-        output::file(path, |out| -> Result<(), Complaint> { Ok(svg(&matrix, out)?) })?;
+    if let Some(path) = picture {
+        output::file(&path, |out| Ok(svg(&matrix, out)?))?;
     }
-    match matches.get_one::<PathBuf>("output") {
-        Some(path) => output::file(path, |out| -> Result<(), Complaint> { Ok(csv(&matrix, out)?) })?,
+    match table {
+        Some(path) => output::file(&path, |out| Ok(csv(&matrix, out)?))?,
         None => {
             let mut text = Vec::new();
             csv(&matrix, &mut text)?;

@@ -16,13 +16,14 @@ mod store;
 
 pub(crate) use self::complaint::Complaint;
 
-/// Exit codes: done, failed while working, unusable command line or input, deadlock of the trace.
+/// Exit codes: done, failed while working, unusable command line or input, deadlock of the trace, interrupted by the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     Done = 0,
     Failed = 1,
     Usage = 2,
     Deadlock = 3,
+    Interrupted = 130,
 }
 
 /// A line for the user, on stderr. Nobody listening is no error.
@@ -55,6 +56,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("record", matches)) => record::record(matches),
         Some(("completions", matches)) => args::completions(matches),
         Some(("man", _)) => args::man(),
+        Some(("reference", _)) => args::reference(),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };

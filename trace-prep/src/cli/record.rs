@@ -1,7 +1,8 @@
 //! `record`: runs an MPI program and keeps what it did.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use trace_prep::record::{RecordError, record as run};
@@ -9,6 +10,9 @@ use trgen::trace::formats::{self, ReadOptions};
 
 use super::store::{header, store_program};
 use super::{Complaint, Exit, input, tell};
+
+/// True once the user has asked to stop.
+static STOP: AtomicBool = AtomicBool::new(false);
 
 impl From<RecordError> for Complaint {
     fn from(error: RecordError) -> Self {
@@ -18,7 +22,7 @@ impl From<RecordError> for Complaint {
 }
 
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let output = input::file(matches, "output")?;
+    let output = input::output(matches, "output")?;
     let quiet = input::quiet(matches);
     let command: Vec<OsString> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let compiler = matches.get_one::<String>("mpicc").map_or("mpicc", String::as_str);
@@ -29,21 +33,67 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("{}: cannot create the folder for logs: {error}", folder.display());
         Complaint::new(Exit::Usage, what, "name a folder that does not exist yet, with --logs")
     })?;
-    let done = (|| {
-        let status = run(folder, compiler, &command)?;
-        if !status.success() && !quiet {
-            tell(&format!("warning: the program ended with {status}; what its ranks recorded until then is kept"));
+    listen(folder)?;
+    let recorded = run(folder, compiler, &command);
+    let recorded_something = recorded.is_ok();
+    let stopped = STOP.load(Ordering::Relaxed);
+    let done = match recorded {
+        Err(_) if stopped => {
+            tell("interrupted before any rank recorded anything");
+            Ok(Exit::Interrupted)
         }
-        let trace = formats::read(folder, &ReadOptions::default())?;
-        if !quiet {
-            trace.notes.iter().for_each(|note| tell(&format!("note: {note}")));
-            trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+        Err(error) => Err(error.into()),
+        Ok(status) => {
+            if !status.success() && !quiet {
+                let how = if stopped { "was interrupted".to_owned() } else { format!("ended with {status}") };
+                tell(&format!("warning: the program {how}; what its ranks recorded until then is kept"));
+            }
+            keep_recorded(folder, &output, quiet).map(|()| match status.success() {
+                _ if stopped => Exit::Interrupted,
+                true => Exit::Done,
+                false => Exit::Failed,
+            })
         }
-        store_program(&output, &header(&trace, "record"), &trace.program, quiet)?;
-        Ok(if status.success() { Exit::Done } else { Exit::Failed })
-    })();
-    if keep.is_none() {
+    };
+    if stopped && done.is_ok() && recorded_something {
+        tell(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
+    }
+    if keep.is_some() || (done.is_err() && recorded_something) {
+        // What was recorded may have taken days, and is not to be lost for want of room.
+        if done.is_err() || stopped {
+            tell(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete(stopped)));
+        }
+    } else {
         let _ = std::fs::remove_dir_all(folder);
     }
     done
+}
+
+const fn incomplete(stopped: bool) -> &'static str {
+    if stopped { ", not complete" } else { "" }
+}
+
+/// Waits for the program when the user interrupts, which interrupts the program, too; a second time ends at once.
+fn listen(folder: &Path) -> Result<(), Complaint> {
+    let folder = folder.to_owned();
+    ctrlc::set_handler(move || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            tell(&format!("ended; the logs of the ranks are in {}, not complete", folder.display()));
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        tell("interrupted: waiting for the program to end; again to end at once and leave the logs");
+    })
+    .map_err(|error| {
+        Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")
+    })
+}
+
+/// Reads what the ranks recorded and writes it as a container.
+fn keep_recorded(folder: &Path, output: &Path, quiet: bool) -> Result<(), Complaint> {
+    let trace = formats::read(folder, &ReadOptions::default())?;
+    if !quiet {
+        trace.notes.iter().for_each(|note| tell(&format!("note: {note}")));
+        trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+    }
+    store_program(output, &header(&trace, "record"), &trace.program, quiet)
 }

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ArgMatches;
 use trace_prep::output;
 use trgen::trace::container::{Content, Header, Writer};
+use trgen::trace::formats::write::WriteError;
 use trgen::trace::formats::{Application, Trace, write};
 use trgen::trace::goal::{Graph, binary, text};
 use trgen::trace::program::Program;
@@ -36,13 +37,14 @@ pub(super) fn programs_header(
 /// Writes programs as a container.
 pub(super) fn store_program(path: &Path, header: &Header, program: &Program, quiet: bool) -> Result<(), Complaint> {
     let meter = Meter::new(quiet, &format!("writing {}", path.display()));
-    output::file(path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+    output::file(path, |out| {
         let mut writer = Writer::new(out, header)?;
         writer.program(program)?;
         meter.at(program.tasks.iter().map(|events| events.len() as u64).sum());
         writer.finish()?;
         Ok(())
-    })
+    })?;
+    Ok(())
 }
 
 /// Writes a graph as a container.
@@ -54,12 +56,13 @@ pub(super) fn store_graph(path: &Path, graph: &Graph, origin: &str) -> Result<()
         collectives: Vec::new(),
         notes: Vec::new(),
     };
-    output::file(path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
+    output::file(path, |out| {
         let mut writer = Writer::new(out, &header)?;
         writer.graph(graph)?;
         writer.finish()?;
         Ok(())
-    })
+    })?;
+    Ok(())
 }
 
 fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
@@ -70,11 +73,12 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
 }
 
 pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    store(&input::file(matches, "output")?, load(matches)?)?;
+    store(&input::output(matches, "output")?, load(matches)?)?;
     Ok(Exit::Done)
 }
 
 pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let output = matches.contains_id("output").then(|| input::output(matches, "output")).transpose()?;
     let loaded = load(matches)?;
     let quiet = loaded.quiet;
     let trace = loaded.programs("expand")?;
@@ -82,7 +86,7 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = "the trace has no collectives, or they have been expanded before".to_owned();
         return Err(Complaint::new(Exit::Usage, what, "give the trace that was imported, with its calls"));
     }
-    if let Some(path) = matches.get_one::<PathBuf>("output") {
+    if let Some(path) = &output {
         store_program(path, &header(&trace, trace.format), &trace.program, quiet)?;
     }
     let mut table = format!("{:<16}{:<20}{:>12}\n", "operation", "algorithm", "calls");
@@ -96,22 +100,19 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
 }
 
 pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let path = input::file(matches, "output")?;
+    let path = input::output(matches, "output")?;
     let loaded = load(matches)?;
     let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
+    let becomes_graph = matches!(loaded.application, Application::Programs(_));
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,
         Some("goal") => {
             let graph = loaded.graph()?;
-            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
-                Ok(text::write(&graph, out)?)
-            })?;
+            output::file(&path, |out| Ok(text::write(&graph, out)?))?;
         }
         Some("goal-bin") => {
             let graph = loaded.graph()?;
-            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
-                Ok(binary::write(&graph, out)?)
-            })?;
+            output::file(&path, |out| Ok(binary::write(&graph, out)?))?;
         }
         Some("simgrid-ti") => {
             let trace = loaded.programs("export --to simgrid-ti")?;
@@ -119,18 +120,24 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         _ => {
             let trace = loaded.programs("export --to fsin-trc")?;
-            output::file(&path, |out: &mut BufWriter<File>| -> Result<(), Complaint> {
-                Ok(write::trc(&trace.program, out)?)
-            })?;
+            output::file(&path, |out| write::trc(&trace.program, out))?;
         }
     }
     if !quiet {
         tell(&format!("note: wrote {}", path.display()));
+        let to_graph = matches.get_one::<String>("to").is_some_and(|to| to.starts_with("goal"));
+        if becomes_graph && to_graph {
+            tell(&format!("note: {HOSTS}"));
+        }
     }
     Ok(Exit::Done)
 }
 
-fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), Complaint> {
+/// What is not in a graph, and yet decides about its time.
+const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin run --trace` of it takes o=1500,g=1000,O=0,S=65535 \
+                     (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
+
+fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), WriteError> {
     let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);
     for task in 0..program.tasks.len() {
         let name = format!("rank-{task}.txt");

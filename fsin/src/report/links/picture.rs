@@ -79,13 +79,19 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> Vec
     let many = drawn.len() > 1;
     let picture = |(number, (row, net, map, loads)): (usize, (usize, Net, Map, Vec<f64>))| {
         let title = telling(curves).into_iter().find(|(_, spot)| spot.rows.contains(&row)).map(|(curve, spot)| {
-            let at = if curves.numeric { format!("{} {}", curves.axis, spot.word) } else { spot.word.clone() };
+            let at = if !curves.is_along {
+                String::new()
+            } else if curves.numeric {
+                format!("{} {}", curves.axis, spot.word)
+            } else {
+                spot.word.clone()
+            };
             [curve.label.clone(), at].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ")
         });
         let title = title.unwrap_or_default();
         Picture {
             name: if many { format!("links-{}", number + 1) } else { "links".to_owned() },
-            caption: format!("Load of links, {title}"),
+            caption: if title.is_empty() { "Load of links".to_owned() } else { format!("Load of links, {title}") },
             svg: svg(&map, &loads, scale, &title, Paint::Colour),
             data: data(&net, &loads),
             hints: Vec::new(),

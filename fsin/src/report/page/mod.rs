@@ -35,18 +35,12 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
     let mut body =
         format!("<header><h1>{}</h1><p>{}</p></header>\n<main>\n", escape(title), origin::summary(plan, collected));
     body.push_str(&warnings::section(plan, collected));
-    body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
-    for picture in pictures(&curves, collected, scale) {
-        body.push_str(&figure(&picture));
+    let pictures = pictures(&curves, collected, scale);
+    if !pictures.is_empty() {
+        body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
+        body.extend(pictures.iter().map(figure));
+        body.push_str(&format!("</div>{}</section>\n", hollow(collected)));
     }
-    body.push_str("</div>");
-    if collected.rows.iter().any(|row| row.figures.get("saturated") == Some(&true.into())) {
-        body.push_str(
-            "<p class=\"note\">Hollow markers are saturated points: the network accepted less than was offered, and \
-                       its latency depends on how long the run was. No line leads to them.</p>",
-        );
-    }
-    body.push_str("</section>\n");
     body.push_str(&saturation(&curves, collected));
     body.push_str(&links::section(plan, &curves, collected));
     if let Some(baseline) = baseline {
@@ -65,6 +59,16 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
         series_colours(),
         links::load_colours()
     )
+}
+
+/// What hollow markers are, if there are any.
+fn hollow(collected: &Collected) -> &'static str {
+    if collected.rows.iter().any(|row| row.figures.get("saturated") == Some(&true.into())) {
+        "<p class=\"note\">Hollow markers are saturated points: the network accepted less than was offered, and its latency \
+         depends on how long the run was. No line leads to them.</p>"
+    } else {
+        ""
+    }
 }
 
 /// A picture within the page: its colours become those of the page, and its markers say their values.

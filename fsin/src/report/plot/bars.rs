@@ -3,7 +3,7 @@
 use plotters::prelude::{Color, Rectangle};
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, WORDS, colour};
+use super::canvas::{Canvas, WORDS, breadth, colour, left};
 use super::scale::Axis;
 use super::{Frame, Hint};
 
@@ -32,19 +32,23 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     // What all words end with is said once.
     let ending = ending(&words.iter().map(|&(_, word)| word).collect::<Vec<_>>());
     let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
-    let group = (super::canvas::WIDTH - 190) / words.len().max(1) as i32;
+    let upper = spots().map(|spot| spot.value.mean + spot.value.ci95.unwrap_or(0.0)).fold(0.0, f64::max);
+    let y = |from, to| {
+        if frame.log {
+            let least = spots().map(|spot| spot.value.mean).fold(f64::MAX, f64::min);
+            Axis::log(least / 2.0, upper, from, to)
+        } else {
+            Axis::linear(0.0, upper, from, to)
+        }
+    };
+    let left = left(&y(1, 0));
+    let group = breadth(left) / words.len().max(1) as i32;
     let shown: Vec<Vec<String>> = words
         .iter()
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
-    let canvas = Canvas::new(&mut svg, &labels, shown.iter().map(Vec::len).max().unwrap_or(1));
-    let upper = spots().map(|spot| spot.value.mean + spot.value.ci95.unwrap_or(0.0)).fold(0.0, f64::max);
-    let y = if frame.log {
-        let least = spots().map(|spot| spot.value.mean).fold(f64::MAX, f64::min);
-        Axis::log(least / 2.0, upper, canvas.bottom, canvas.top)
-    } else {
-        Axis::linear(0.0, upper, canvas.bottom, canvas.top)
-    };
+    let canvas = Canvas::new(&mut svg, &labels, shown.iter().map(Vec::len).max().unwrap_or(1), left);
+    let y = y(canvas.bottom, canvas.top);
     let frame = &Frame { x_title, ..*frame };
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;

@@ -22,7 +22,11 @@ const LEGEND_LINES: i32 = 4;
 const LETTERS: i32 = 34;
 /// \[units\] Mean width of a letter.
 const LETTER: f64 = 0.45 * LETTERS as f64;
+/// \[units\] Left of the frame, at least: the title of the axis and numbers of five digits.
 const LEFT: i32 = 160;
+/// \[units\] The title of the vertical axis with what is free beside it, and between numbers and the frame.
+const UPRIGHT: i32 = 52;
+const GAP: i32 = 12;
 const RIGHT: i32 = 30;
 const BOTTOM: i32 = 104;
 const LINE: i32 = 46;
@@ -58,9 +62,10 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with a legend of these words, and room for `lines` lines of words below it.
-    pub(super) fn new(svg: &'a mut String, labels: &[&str], lines: usize) -> Self {
-        let (left, right) = (LEFT, WIDTH - RIGHT);
+    /// An empty picture with a legend of these words, and room for `lines` lines of words below it; the frame begins at
+    /// `left`.
+    pub(super) fn new(svg: &'a mut String, labels: &[&str], lines: usize, left: i32) -> Self {
+        let right = WIDTH - RIGHT;
         let legend = places(labels, left, right).last().map_or(0, |&(_, line)| line + 1);
         let below = BOTTOM + WORDS * (lines as i32 - 1);
         let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
@@ -110,11 +115,18 @@ impl<'a> Canvas<'a> {
         for tick in y.ticks() {
             let at = y.place(tick);
             self.line(vec![(left, at), (right, at)], GRID.stroke_width(2));
-            self.words(&short(tick), (left - 12, at), HPos::Right, VPos::Center);
+            self.words(&short(tick), (left - GAP, at), HPos::Right, VPos::Center);
         }
+        let mut free = i32::MIN;
         for tick in x.iter().flat_map(|x| x.ticks().into_iter().map(|tick| (tick, x.place(tick)))) {
             self.line(vec![(tick.1, top), (tick.1, bottom)], GRID.stroke_width(2));
-            self.words(&short(tick.0), (tick.1, bottom + 10), HPos::Center, VPos::Top);
+            let (text, at) = (short(tick.0), tick.1);
+            let half = width(&text) / 2;
+            // A number that would lie over its neighbour is left out.
+            if at - half >= free {
+                self.words(&text, (at.min(WIDTH - half), bottom + 10), HPos::Center, VPos::Top);
+                free = at + half + GAP;
+            }
         }
         let ink = BLACK.stroke_width(3);
         self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
@@ -167,6 +179,27 @@ impl<'a> Canvas<'a> {
     }
 }
 
+/// \[units\] Where a frame begins that has this vertical axis: its numbers stand between the title and the frame.
+pub(super) fn left(y: &Axis) -> i32 {
+    let widest = y.ticks().into_iter().map(|tick| width(&short(tick))).max().unwrap_or(0);
+    LEFT.max(UPRIGHT + widest + GAP)
+}
+
+/// \[units\] Right of a frame that begins at `left`: what is free for it.
+pub(super) const fn breadth(left: i32) -> i32 {
+    WIDTH - RIGHT - left
+}
+
+/// \[units\] Width of a number, in the widest of the usual fonts.
+fn width(number: &str) -> i32 {
+    let letter = |letter| match letter {
+        '\u{2009}' => 0.17,
+        '.' | '-' => 0.3,
+        _ => 0.52,
+    };
+    (number.chars().map(letter).sum::<f64>() * f64::from(LETTERS)).ceil() as i32
+}
+
 /// Where the words of a legend stand: \[units\] from the left, and in which line.
 fn places(labels: &[&str], left: i32, right: i32) -> Vec<(i32, i32)> {
     let (mut x, mut line) = (left, 0);
@@ -189,4 +222,21 @@ pub(super) fn colour(number: usize) -> RGBColor {
 
 fn style(hpos: HPos, vpos: VPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", LETTERS).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_between_the_title_and_the_frame() {
+        let of = |most: f64| left(&Axis::linear(0.0, most, 1, 0));
+        assert_eq!((of(1.0), of(80_000.0)), (LEFT, LEFT), "pictures of the usual numbers have the usual frame");
+        // Digits of the widest usual font (DejaVu Sans) are 0.636 of a letter high, which is written as 34 / 1.24.
+        for (most, digits, spaces) in [(150_000.0, 6, 1), (8_000_000.0, 7, 2), (3e12, 13, 4)] {
+            let needed = f64::from(digits) * 17.44 + f64::from(spaces) * 5.5;
+            let free = f64::from(of(most) - GAP - UPRIGHT);
+            assert!((needed..1.1 * needed + 2.0).contains(&free), "{most}: {free} for {needed}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::{Color, RGBColor};
 
-use super::canvas::{Canvas, colour};
+use super::canvas::{Canvas, colour, left};
 use super::scale::Axis;
 use super::{Frame, Hint, Mark};
 
@@ -11,17 +11,20 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     let mut svg = String::new();
     let mut hints = Vec::new();
     let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
-    let canvas = Canvas::new(&mut svg, &labels, 1);
     let spots = || frame.series.iter().flat_map(|series| &series.spots);
     let most = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MIN, f64::max);
     let least = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MAX, f64::min);
     let upper = |mark: &Mark| mark.value.mean + mark.value.ci95.unwrap_or(0.0);
-    let x = Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right);
-    let y = if frame.log {
-        Axis::log(least(&|mark| mark.value.mean), most(&upper), canvas.bottom, canvas.top)
-    } else {
-        Axis::linear(0.0, most(&upper), canvas.bottom, canvas.top)
+    let y = |from, to| {
+        if frame.log {
+            Axis::log(least(&|mark| mark.value.mean), most(&upper), from, to)
+        } else {
+            Axis::linear(0.0, most(&upper), from, to)
+        }
     };
+    let canvas = Canvas::new(&mut svg, &labels, 1, left(&y(1, 0)));
+    let y = y(canvas.bottom, canvas.top);
+    let x = Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right);
     canvas.frame(frame, Some(&x), &y);
     if frame.diagonal {
         let end = most(&|mark| mark.x).min(most(&upper));

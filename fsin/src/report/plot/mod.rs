@@ -99,12 +99,13 @@ impl Mark {
     }
 }
 
-/// Draws every figure that the results have. `scale` is that of delays; loads are linear.
+/// Draws every figure that the results have; none if there is nothing along which they could be drawn. `scale` is that of
+/// delays; loads are linear.
 #[must_use]
 pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Picture> {
     let mut pictures = Vec::new();
     for &(figure, y_title, name) in PICTURES {
-        if !curves.have(&collected.rows, figure) {
+        if !curves.is_along || !curves.have(&collected.rows, figure) {
             continue;
         }
         let all: Vec<Series> = curves

@@ -7,7 +7,8 @@ pub(super) struct Axis {
     high: f64,
     from: i32,
     to: i32,
-    log: bool,
+    /// Between marks of an even axis; `None`: the axis goes by factors.
+    step: Option<f64>,
 }
 
 impl Axis {
@@ -15,7 +16,7 @@ impl Axis {
     pub(super) fn linear(low: f64, high: f64, from: i32, to: i32) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = step(high - low);
-        Self { low: (low / step).floor() * step, high: (high / step - 1e-9).ceil() * step, from, to, log: false }
+        Self { low: (low / step).floor() * step, high: (high / step - 1e-9).ceil() * step, from, to, step: Some(step) }
     }
 
     /// An axis by factors, around positive values.
@@ -30,13 +31,13 @@ impl Axis {
             marks.iter().map(|mark| mark * power).find(|&mark| mark >= value * (1.0 - 1e-9)).unwrap_or(10.0 * power)
         };
         let (low, high) = (below(low), above(high));
-        Self { low, high: if high > low { high } else { 10.0 * low }, from, to, log: true }
+        Self { low, high: if high > low { high } else { 10.0 * low }, from, to, step: None }
     }
 
     /// Where a value is. Values beyond the axis stand at its end.
     pub(super) fn place(&self, value: f64) -> i32 {
         let value = value.clamp(self.low, self.high);
-        let share = if self.log {
+        let share = if self.step.is_none() {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
@@ -46,8 +47,7 @@ impl Axis {
 
     /// Round values along the axis.
     pub(super) fn ticks(&self) -> Vec<f64> {
-        if !self.log {
-            let step = step(self.high - self.low);
+        if let Some(step) = self.step {
             let count = ((self.high - self.low) / step).round() as usize;
             return (0..=count).map(|at| self.low + step * at as f64).collect();
         }
@@ -63,7 +63,7 @@ impl Axis {
     }
 }
 
-/// A round distance of marks for a range: 1, 2 or 5 times a power of ten, four to eight of them.
+/// A round distance of marks for a range: 1, 2 or 5 times a power of ten, three to nine of them.
 fn step(range: f64) -> f64 {
     let rough = range / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -119,6 +119,20 @@ mod tests {
         assert_eq!(axis.ticks(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0]);
         assert_eq!((axis.place(10.0), axis.place(500.0)), (100, 0));
         assert_eq!(Axis::linear(3.0, 3.0, 0, 1).ticks().len(), 6, "one value is a range too");
+    }
+
+    #[test]
+    fn a_mark_stands_where_its_value_is() {
+        for high in (1..2000).map(|high| f64::from(high) * 0.37) {
+            let axis = Axis::linear(0.0, high, 0, 1_000_000);
+            let ticks = axis.ticks();
+            let last = ticks[ticks.len() - 1];
+            assert!((4..=10).contains(&ticks.len()), "{high}: {ticks:?}");
+            assert!(last >= high * (1.0 - 1e-9), "{high}: {ticks:?}");
+            for &tick in &ticks {
+                assert_eq!(axis.place(tick), (1e6 * tick / last).round() as i32, "{high}: {tick} of {ticks:?}");
+            }
+        }
     }
 
     #[test]

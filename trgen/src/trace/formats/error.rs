@@ -132,6 +132,16 @@ pub enum Fault {
         /// What was expected.
         known: String,
     },
+    /// A folder holds no trace, but archives, which nobody looks into.
+    #[error("no trace in it, but {} {}: {}", .names.len(), plural(.names.len(), "archive", "archives"), list(.names))]
+    Archives {
+        /// Their names in the folder.
+        names: Vec<String>,
+        /// One that can be read, or be unpacked.
+        first: String,
+        /// Command that unpacks that one, if it is not read as it is.
+        command: Option<&'static str>,
+    },
     /// A folder or archive holds more than one trace.
     #[error("holds {} traces: {}", .choices.len(), list(.choices))]
     SeveralTraces {
@@ -299,6 +309,16 @@ impl Fault {
                  `{tool} NAME-0000.bin > NAME-0000.txt` and so on, and give the folder of the texts"
             )),
             Self::UnknownFormat { known, .. } | Self::NoTrace { known, .. } => Some(known.clone()),
+            Self::Archives { first, command, .. } => {
+                let path = place.path.join(Quoted(first).to_string());
+                Some(match command {
+                    None => format!("give one of them, for instance {}", path.display()),
+                    Some(command) => {
+                        let command = command.replace("FILE", &path.display().to_string());
+                        format!("unpack one, for instance with `{command}`, and give what comes of it")
+                    }
+                })
+            }
             Self::SeveralTraces { choices, archive } => choices.first().map(|first| {
                 let joint = if *archive { "#" } else { "/" };
                 format!("choose one, for instance {}{joint}{}", place.path.display(), Quoted(first))

@@ -46,6 +46,15 @@ pub(super) struct Source<'a> {
     store: Store<'a>,
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
+    archives: Vec<Archive>,
+}
+
+/// An archive or packed file in a folder, which nobody looks into.
+pub(super) struct Archive {
+    /// Name relative to the folder.
+    pub(super) name: String,
+    /// Command that unpacks it, if it is not read as it is.
+    pub(super) command: Option<&'static str>,
 }
 
 /// One file of a source.
@@ -101,7 +110,12 @@ impl<'a> Source<'a> {
             for name in names {
                 // A file that cannot be looked at is none that a trace consists of; if an index names it, the error
                 // is reported then.
-                let head = open_text(&Origin::File(path.join(&name)), &place).and_then(|opened| opened.head(&place));
+                let opened = open_text(&Origin::File(path.join(&name)), &place);
+                if let Some(command) = unpacked_by(&opened) {
+                    source.archives.push(Archive { name: name.clone(), command });
+                }
+                let head =
+                    opened.and_then(|opened| if opened.tar { Ok(Default::default()) } else { opened.head(&place) });
                 source.add(name, head.map(|(head, _)| head).unwrap_or_default())?;
             }
             return Ok(source);
@@ -169,7 +183,8 @@ impl<'a> Source<'a> {
     }
 
     fn new(path: &Path, selection: Option<String>, store: Store<'a>) -> Self {
-        Self { path: path.to_owned(), selection, store, entries: Vec::new(), by_name: HashMap::new() }
+        let (entries, by_name, archives) = (Vec::new(), HashMap::new(), Vec::new());
+        Self { path: path.to_owned(), selection, store, entries, by_name, archives }
     }
 
     fn add(&mut self, name: String, beginning: Beginning) -> Result<(), ReadError> {
@@ -209,6 +224,11 @@ impl<'a> Source<'a> {
     /// The file, if there is only one.
     pub(super) fn only_entry(&self) -> Option<&Entry> {
         self.entries.first().filter(|_| self.entries.len() == 1)
+    }
+
+    /// Archives in a folder.
+    pub(super) fn archives(&self) -> &[Archive] {
+        &self.archives
     }
 
     /// What was chosen with `#`.
@@ -435,6 +455,19 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
     let (beginning, decoder) = peek(decoder).map_err(io_failed)?;
     let reader = Guard { inner: decoder, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
     Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
+}
+
+/// Of an archive or packed file: the command that unpacks it, or none where it is read as it is.
+fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static str>> {
+    match opened {
+        Ok(opened) => opened.tar.then_some(None),
+        Err(error) => match *error.fault {
+            // A part of an archive of OTF2, which is told of as such.
+            Fault::Packed { name: "OTF2", .. } => None,
+            Fault::Packed { command, .. } => Some(Some(command)),
+            _ => None,
+        },
+    }
 }
 
 /// Beginnings of packed files that are not read directly.

@@ -30,7 +30,7 @@ pub use error::{Fault, Place, ReadError};
 pub use options::{ComputeUnit, ReadOptions, RecvOrder, unused_options};
 pub use ti::datatype_bytes;
 
-use self::input::Source;
+use self::input::{Archive, Source};
 use super::container;
 use super::goal::Graph;
 use super::matrix::Matrix;
@@ -242,6 +242,15 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
     }
 }
 
+/// A folder that holds archives and no trace.
+fn archives(found: &[Archive]) -> Fault {
+    let names = found.iter().map(|archive| archive.name.clone()).collect();
+    // One that is read as it is, if there is any.
+    let first = found.iter().find(|archive| archive.command.is_none()).or(found.first());
+    let (first, command) = first.map_or((String::new(), None), |first| (first.name.clone(), first.command));
+    Fault::Archives { names, first, command }
+}
+
 fn nothing_found(source: &Source<'_>) -> ReadError {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let known = format!("known formats: {}; `fsin list formats` describes them", formats.join(", "));
@@ -251,6 +260,7 @@ fn nothing_found(source: &Source<'_>) -> ReadError {
             remedy: "unpack it and run `otf2-print -A ARCHIVE.otf2 > TRACE.txt`, or `trace-prep import ARCHIVE.otf2`",
         },
         _ if dumpi::holds_binaries(source) => dumpi::unprinted(),
+        _ if !source.archives().is_empty() => archives(source.archives()),
         Some(entry) if !source.is_archive() => match entry.head.first() {
             None => Fault::Empty,
             Some(line) => Fault::UnknownFormat { found: line.clone(), known },
