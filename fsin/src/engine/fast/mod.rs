@@ -10,7 +10,8 @@
 //! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may have something to
 //!    move fill their injection queues.
 //! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
-//!    model); then links that are free take the header of a packet that waits for them (its phase B).
+//!    model); a free link takes the header of a packet that is given one of its channels. Then links that have become free
+//!    take headers of packets that wait for them (its phase B).
 //! 4. Tails that leave in this cycle, from a ring of lists: space, channels and links become free, packets arrive.
 //!
 //! Each step visits a list. A cycle in which all lists are empty is skipped.
@@ -38,12 +39,12 @@
 //! A head that asked for nothing sleeps. What it could ask for depends on three things only, and each wakes it:
 //! - an output channel of a port that it would take opens (somebody's tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
-//!   leaves that queue (`Lane::has_room` shows that the beginning of a departure never makes room by itself);
+//!   leaves that queue (`Router::has_room` shows that the beginning of a departure never makes room by itself);
 //! - its own draws, which are functions of the packet and the node.
 //!
 //! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
-//! change its mind without an event (`Requests::may_change_its_mind`): `bubble:shortest` compares free space phit by
-//! phit, and `bubble:smart` draws anew in every cycle.
+//! change its mind without an event, while some channel that it may ask for is open (`Requests::may_change_its_mind`):
+//! `bubble:shortest` compares free space phit by phit, and `bubble:smart` draws anew in every cycle.
 //!
 //! # Wires
 //! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and
