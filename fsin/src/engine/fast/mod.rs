@@ -99,16 +99,16 @@ const WORTH_THREADS: usize = 96;
 #[must_use]
 pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
     let (shape, vcs) = (topology.shape(), params.vcs);
-    let lanes = shape.ports() * vcs + params.injectors;
-    /// The engine of a layout, for at most so many dimensions, lanes and ports.
+    let queues = shape.ports() * vcs + params.injectors;
+    /// The engine of a layout, for at most so many dimensions, queues and ports.
     macro_rules! fast {
-        ($layout:expr, $dimensions:expr, $lanes:literal, $ports:literal) => {
-            Some(Box::new(Fast::<_, $dimensions, $lanes, $ports>::new($layout, topology, params, threads)?))
+        ($layout:expr, $dimensions:expr, $queues:literal, $ports:literal) => {
+            Some(Box::new(Fast::<_, $dimensions, $queues, $ports>::new($layout, topology, params, threads)?))
         };
     }
     if shape.is_switched() {
         let switches = Switches::new(shape, vcs);
-        return match (lanes, shape.ports()) {
+        return match (queues, shape.ports()) {
             (..=16, ..=16) => fast!(switches, STATE_WORDS, 16, 16),
             (..=32, ..=16) => fast!(switches, STATE_WORDS, 32, 16),
             (..=MAX_QUEUES, ..=24) => fast!(switches, STATE_WORDS, 63, 24),
@@ -117,7 +117,7 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
         };
     }
     let any = Direct::new(shape, vcs);
-    match (shape.dimensions, shape.ways, vcs, lanes, shape.ports()) {
+    match (shape.dimensions, shape.ways, vcs, queues, shape.ports()) {
         (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
         (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
         (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, 2, 13, 4),
@@ -130,7 +130,7 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
 }
 
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
-/// `Q` lanes and `P` ports.
+/// `Q` queues and `P` ports.
 ///
 /// The parts simulate routers and links. The whole holds what is there once: the clock, the interfaces, the record.
 #[derive(Debug)]

@@ -60,11 +60,11 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) endpoints: Vec<Endpoint>,
     /// By node and port.
     sleepers: Vec<Sleepers>,
-    /// By node and lane; empty where nobody asks.
+    /// By node and queue; empty where nobody asks.
     ahead: Vec<Ahead>,
     /// \[cycle\] In which the header at the head of a queue first asks, by node and lane; empty where nobody asks.
     since: Vec<u64>,
-    /// By node and lane; empty where nobody asks.
+    /// By node and queue; empty where nobody asks.
     moves: Vec<Moves>,
     /// By node and port: the node whose link of that port leads here; [`NONE`] where there is none.
     upstream: Vec<u32>,

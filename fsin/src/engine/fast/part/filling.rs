@@ -37,9 +37,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             rules.injectors,
             |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
             |injector| {
-                let lane = rules.outputs() + injector;
-                let leaving = router.leaving.has(lane);
-                let (moves, count) = (self.moves.get(node * Q + lane), router.queues[lane].count);
+                let queue = rules.outputs() + injector;
+                let leaving = router.leaving.has(queue);
+                let (moves, count) = (self.moves.get(node * Q + queue), router.queues[queue].count);
                 let phits = moves.map_or(0, |moves| moves.phits(count, leaving, rules.packet_phits, self.clock));
                 (buffered(injector), phits)
             },

@@ -14,7 +14,7 @@ pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
     pub(super) router: &'a Router<Q, P>,
     pub(super) node: usize,
-    /// By node and lane.
+    /// By node and queue.
     pub(super) ahead: &'a [Ahead],
     /// By node; empty where there are no timeouts.
     pub(super) timers: &'a [Timer],
