@@ -52,6 +52,12 @@ impl Injection {
         ("longest-path", Self::LongestPath),
     ];
 
+    /// True if it is asked how much injectors hold.
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        !matches!(self, Self::Dor | Self::LongestPath)
+    }
+
     /// The injector of a packet with so many hops to go in each dimension; one that has none to go takes the first.
     ///
     /// `occupied(injector)` says how full an injector is, `has_room(injector)` whether its source buffer takes a packet.

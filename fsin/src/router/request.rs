@@ -166,9 +166,10 @@ impl<L: Layout> Requests<L> {
             Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal
         );
         let escapes = Self::first_channels(layout);
+        let tells_wants = adaptive_beside_escape && detours.is_none() && layout.outputs() <= 64;
         Self {
-            is_plain: params.routing == Routing::BubbleSmart && detours.is_none() && params.lbr == 0,
-            tells_wants: adaptive_beside_escape && detours.is_none() && layout.outputs() <= 64,
+            is_plain: tells_wants && params.routing == Routing::BubbleSmart && params.lbr == 0,
+            tells_wants,
             escapes,
             layout,
             routing: params.routing,
@@ -221,9 +222,7 @@ impl<L: Layout> Requests<L> {
         if self.layout.is_switched() {
             return self.guided(head, near);
         }
-        // A copy: what is handed to functions elsewhere must be in memory, and the usual head need not.
-        let head = *head;
-        self.unusual_request(&head, near)
+        self.direct_request(head, near)
     }
 
     /// True if [`request_among`](Self::request_among) may be asked instead of [`request`](Self::request).
@@ -297,9 +296,8 @@ impl<L: Layout> Requests<L> {
         (0..outputs.min(64)).filter(|&output| layout.channel(output).vc == 0).fold(0, |mask, output| mask | 1 << output)
     }
 
-    /// Of all routings, and with dead links.
-    #[inline(always)]
-    fn unusual_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+    /// In a direct network.
+    fn direct_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
             Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
@@ -484,11 +482,12 @@ impl<L: Layout> Requests<L> {
     #[inline]
     fn passing_adaptive(&self, head: &Head<'_>, dimension: usize, near: &impl Surroundings) -> Option<(Port, u32)> {
         let offset = head.offsets[dimension];
+        if offset == 0 {
+            return None;
+        }
         let port = self.layout.shape().port(dimension, offset > 0);
-        let is_profitable = offset != 0 && self.leads_on(head, port);
-        is_profitable
-            .then(|| (port, self.passing(head, port, self.channels_from(1), near)))
-            .filter(|&(_, vcs)| vcs != 0)
+        let vcs = if self.leads_on(head, port) { self.passing(head, port, self.channels_from(1), near) } else { 0 };
+        (vcs != 0).then_some((port, vcs))
     }
 
     /// Straight ahead in the same adaptive channel; else one [drawn](Self::drawn_by_dimension).

@@ -113,7 +113,9 @@ impl Distribution {
 
     /// How often a value was recorded that is the same to 3 digits.
     fn count_at(&self, value: u64) -> u64 {
-        self.small.get(value as usize).copied().unwrap_or_else(|| self.large.count_at(value))
+        // Beyond its range the histogram answers for its last value.
+        let large = || if value > self.large.max() { 0 } else { self.large.count_at(value) };
+        self.small.get(value as usize).copied().unwrap_or_else(large)
     }
 
     /// What was recorded since `earlier`, a former state of this distribution, as (value, how often), from the smallest
@@ -193,6 +195,12 @@ mod tests {
         assert_eq!((since[0], since.len(), since[1].1), ((7, 1), 2, 1));
         assert!(since[1].0.abs_diff(100_000) <= 100);
         assert_eq!(all.since(Some(&all.clone())), []);
+        // The range of the former state ends before the new value.
+        let mut all = Distribution::default();
+        all.record(4095);
+        let before = all.clone();
+        all.record(100_000);
+        assert_eq!(all.since(Some(&before)).len(), 1);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 //! nothing for the phits in between.
 //!
 //! # A cycle
-//! 1. Interfaces that may have something to send put a packet into a source buffer.
-//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may have something to
-//!    move fill their injection queues.
+//! 1. Interfaces that may have something to send put a packet into a source buffer; where nothing keeps it there, into the
+//!    injection queue.
+//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may still have something
+//!    to move fill their injection queues.
 //! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
 //!    model); a free link takes the header of a packet that is given one of its channels. Then links that have become free
 //!    take headers of packets that wait for them (its phase B).
@@ -36,11 +37,13 @@
 //! that queue.
 //!
 //! # Who sleeps, and why waking is complete
-//! A head that asked for nothing sleeps. What it could ask for depends on three things only, and each wakes it:
+//! A head that asked for nothing sleeps. What it could ask for depends on few things only, and each wakes it:
 //! - an output channel of a port that it would take opens (somebody's tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
 //!   leaves that queue (`Router::has_room` shows that the beginning of a departure never makes room by itself);
-//! - its own draws, which are functions of the packet and the node.
+//! - for a packet that leaves an injection queue where there is a local restriction: room in this node's own queues of the
+//!   channels that it would take, and where that holds at congested nodes only, that its node no longer is;
+//! - its own draws, which are functions of the packet and the node, and some of the cycle, for which see below.
 //!
 //! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
 //! change its mind without an event, while some channel that it may ask for is open (`Requests::may_change_its_mind`):
@@ -155,6 +158,8 @@ struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
     control: Option<GlobalControl>,
     /// \[cycle\] The last in which a phit moves, as known so far.
     moves_until: u64,
+    /// A deadlock was found in the cycle at which the clock stands, which is over.
+    has_failed: bool,
 }
 
 /// What names the packets of a node.
@@ -200,6 +205,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
             in_network: 0,
             control,
             moves_until: Cycle::FIRST.0,
+            has_failed: false,
         })
     }
 
@@ -296,7 +302,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
         }
     }
 
-    /// Step 1: one packet of the message in front enters an injector's source buffer, if it fits.
+    /// Step 1: one packet of the message in front enters an injector's source buffer, if it fits, or its queue.
     fn generate(&mut self, node: usize, notices: &mut Notices) {
         let Some(slot) = self.interface.front(node) else { return };
         let rules = &self.rules;
@@ -422,6 +428,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
                 let fires = self.moves_until + self.rules.watchdog_cycles;
                 if next > fires && fires < until.0 {
                     self.clock = self.clock.max(fires);
+                    self.has_failed = true;
                     return Err(self.deadlock());
                 }
                 if next >= until.0 {
@@ -432,6 +439,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
             }
             self.step(notices);
             if self.clock.saturating_sub(self.moves_until) >= self.rules.watchdog_cycles {
+                self.has_failed = true;
                 return Err(self.deadlock());
             }
             self.clock += 1;
@@ -477,7 +485,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> View for Fast<L,
             }
         }
         for part in &self.parts {
-            part.take_moving(self.span, into);
+            part.take_moving(self.clock + u64::from(self.has_failed), self.span, into);
         }
     }
 }

@@ -18,8 +18,8 @@ mod near;
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
 
-/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part. The
-/// packet came there from node `behind`.
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part. To a
+/// transit queue the packet came from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     node: u32,
@@ -51,7 +51,7 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
     /// The number of the part's first node in the network.
     pub(super) first: u32,
-    /// \[nodes\] Of the part: greater numbers are beyond its border.
+    /// \[nodes\] Of the part: numbers from this one on are beyond its border.
     own: u32,
     pub(super) clock: u64,
     /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
@@ -62,7 +62,7 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     sleepers: Vec<Sleepers>,
     /// By node and queue; empty where nobody asks.
     ahead: Vec<Ahead>,
-    /// \[cycle\] In which the header at the head of a queue first asks, by node and lane; empty where nobody asks.
+    /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
     since: Vec<u64>,
     /// By node and queue; empty where nobody asks.
     moves: Vec<Moves>,
@@ -262,8 +262,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     }
 
     /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a queue of
-    /// this one and those that have not reached the next. Parts have `span` nodes.
-    pub(super) fn take_moving(&self, span: usize, into: &mut Occupancy) {
+    /// this one before cycle `now` and those that have not reached the next. Parts have `span` nodes.
+    pub(super) fn take_moving(&self, now: u64, span: usize, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
         let left = |into: &mut Occupancy, node: u32, input: u8, phits: u32| {
@@ -273,8 +273,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
                 false => into.injection[node] -= phits,
             }
         };
-        for (at, event) in works.crossing.entries(works.clock) {
-            let phits = length - 1 - (at - works.clock) as u32;
+        for (at, event) in works.crossing.entries(now) {
+            let phits = length - 1 - (at - now) as u32;
             left(into, event.node, event.input, phits);
             let port = rules.port_of(event.output.into());
             let next = self.routers[event.node as usize].downstream[port] as usize;
@@ -284,8 +284,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
             };
             into.transit[next * ports + port] -= length - phits;
         }
-        for (at, event) in works.ring.entries(works.clock) {
-            let phits = length - 1 - (at - works.clock) as u32;
+        for (at, event) in works.ring.entries(now) {
+            let phits = length - 1 - (at - now) as u32;
             match event {
                 Event::Consumed { node, input, .. } => left(into, *node, *input, phits),
                 Event::Injected { node } => into.injection[first + *node as usize] -= length - phits,

@@ -1,6 +1,6 @@
 //! What happens a fixed number of cycles later: a ring of lists, one for each cycle.
 
-/// Events of the next cycles. All are entered the same number of cycles ahead: a tail follows its header by the length of
+/// Events of the next cycles. Most are entered the same number of cycles ahead: a tail follows its header by the length of
 /// a packet less one.
 #[derive(Debug)]
 pub(super) struct Ring<E> {

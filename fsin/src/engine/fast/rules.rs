@@ -53,7 +53,8 @@ impl<L: Layout> Rules<L> {
             compares_space: requests.compare_space(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
             keeps_since: params.arbitration == Arbitration::Fifo,
-            keeps_moves: params.arbitration == Arbitration::Longest || params.injectors > 1,
+            keeps_moves: params.arbitration == Arbitration::Longest
+                || (params.injectors > 1 && params.injection.compares()),
             layout,
             requests,
             tail: u64::from(params.packet_phits) - 1,

@@ -3,7 +3,8 @@
 /// "None" among handles and nodes.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet under way, in a network of at most `D` dimensions. On a cache line of its own: 56 bytes would often lie on two.
+/// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
+/// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Packet<const D: usize> {
@@ -224,7 +225,7 @@ impl Set {
 
 /// A router of at most `P` ports and `Q` queues.
 ///
-/// What is needed of it at every step comes first: of a usual router that is one cache line.
+/// The sets come first, on a cache line of their own.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Router<const Q: usize, const P: usize> {

@@ -56,7 +56,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
                 continue;
             }
             self.arrived(node, input, self.clock - 1);
-            let wire = self.wire_to(node, input);
+            let wire = if has_wires { self.wire_to(node, input) } else { 0 };
             if wire == 0 {
                 self.stand(router, node, input, packet);
             } else {
@@ -76,9 +76,6 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// \[cycles\] That a header which was sent in the previous cycle is yet on the wire to a queue.
     fn wire_to(&mut self, node: u32, input: usize) -> u64 {
-        if self.rules.wires.longest() == 0 {
-            return 0;
-        }
         let port = self.rules.port_of(input);
         let wire = self.rules.wires.to((self.first + node) as usize, port).into();
         self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);

@@ -24,7 +24,10 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
-        self.wake_buffers(node);
+        // Otherwise it waits for what leaves the injection queue.
+        if self.rules.inject == Inject::Serial {
+            self.wake_buffers(node);
+        }
     }
 
     /// The injector of a packet with so many hops to go.
