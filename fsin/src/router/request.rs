@@ -161,12 +161,8 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let detours = Detours::new(params, topology).map(Arc::new);
-        let adaptive_beside_escape = matches!(
-            params.routing,
-            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal
-        );
         let escapes = Self::first_channels(layout);
-        let tells_wants = adaptive_beside_escape && detours.is_none() && layout.outputs() <= 64;
+        let tells_wants = params.routing.has_escape_channel() && detours.is_none() && layout.outputs() <= 64;
         Self {
             is_plain: tells_wants && params.routing == Routing::BubbleSmart && params.lbr == 0,
             tells_wants,
@@ -351,7 +347,7 @@ impl<L: Layout> Requests<L> {
     #[must_use]
     pub fn first_adaptive(&self) -> u8 {
         match self.routing {
-            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleSmart | Routing::BubbleBimodal => 1,
+            routing if routing.has_escape_channel() => 1,
             Routing::DallyAdaptive => 2,
             _ => self.vcs(),
         }

@@ -327,6 +327,12 @@ impl Routing {
         }
     }
 
+    /// True if channel 0 is the escape channel of deterministic routes, and all others are adaptive.
+    #[must_use]
+    pub const fn has_escape_channel(self) -> bool {
+        matches!(self, Self::BubbleRandom | Self::BubbleShortest | Self::BubbleSmart | Self::BubbleBimodal)
+    }
+
     /// True if packets that enter a ring leave a bubble there.
     #[must_use]
     pub const fn uses_bubble(self) -> bool {
