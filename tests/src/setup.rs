@@ -112,7 +112,7 @@ impl Setup {
     /// When the settings are refused.
     #[must_use]
     pub fn fast_network(&self) -> Box<dyn Network> {
-        fast::build(self.checked_shape(), self.params.clone(), 1).expect("the tests' routers have at most 63 queues")
+        fast::build(self.checked_shape(), self.params.clone(), 1).expect("networks are small")
     }
 
     fn checked_shape(&self) -> Box<dyn Topology> {

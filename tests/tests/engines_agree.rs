@@ -1,6 +1,7 @@
 //! The fast engine gives the results of the reference engine, bit for bit: every count, every latency histogram, every
 //! batch, the digest over all deliveries, and the cyclic wait of a deadlock.
 
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
@@ -28,9 +29,7 @@ const CYCLES: u64 = 1_500;
 /// The reference engine, the fast engine, and the fast engine with the network cut into 2, 3 or 8 parts, on the same
 /// network.
 fn engines(setup: &Setup) -> [Box<dyn Network>; 3] {
-    let fast = |threads| {
-        fast::build(setup.shape(), setup.params.clone(), threads).expect("strategies keep within 63 queues per router")
-    };
+    let fast = |threads| fast::build(setup.shape(), setup.params.clone(), threads).expect("networks are small");
     let parts = [2, 3, 8][(setup.params.seed % 3) as usize];
     [Box::new(Reference::new(setup.shape(), setup.params.clone())), fast(1), fast(parts)]
 }
@@ -59,29 +58,29 @@ fn wide_routers() -> impl Strategy<Value = RouterParams> {
     })
 }
 
-/// With at most 6 channels.
-fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize) -> RouterParams {
+/// With at most so many channels.
+fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize, most: usize) -> RouterParams {
     let topology = fsin::topology::parse(topology, ways).expect("networks can be built");
     let least = params.routing.min_vcs(topology.shape().dimensions);
-    fitted(params, &*topology, more.min(6usize.saturating_sub(least)))
+    fitted(params, &*topology, more.min(most.saturating_sub(least)))
 }
 
-fn synthetic() -> impl Strategy<Value = Setup> {
+/// Of routers with so many channels more than the fewest, and at most as many as that.
+fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
+    let most = channels.end() + 1;
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
     let faults = prop_oneof![3 => Just(0usize), 1 => 1usize..=3];
-    (networks(64), wide_routers(), (0usize..=5, faults), patterns, 0.0f64..=1.0)
-        .prop_map(|((topology, ways), params, (more, faults), pattern, load)| {
-            let params = fitted_to(params, &topology, ways, more);
+    (networks(64), wide_routers(), (channels, faults), patterns, 0.0f64..=1.0).prop_map(
+        move |((topology, ways), params, (more, faults), pattern, load)| {
+            let params = fitted_to(params, &topology, ways, more, most);
             let orders = params.routing.orders_by_channel();
             let load = load * f64::from(params.packet_phits.min(4));
             // The smallest networks have few links.
             let faults = faults.min(links(&topology, ways));
             let faults = if orders { 0 } else { faults };
             Setup { load, params, topology, ways, pattern: pattern.to_owned(), faults }
-        })
-        .prop_filter("a router has at most 63 queues", |setup| {
-            setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
-        })
+        },
+    )
 }
 
 /// \[links\] At least so many, counted both ways.
@@ -117,12 +116,12 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
         "waterfall",
     ]);
     let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
-    (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=3_000, 0u64..=100_000, pace)
-        .prop_map(|((topology, ways), (params, more), kernel, bytes, compute, (cycle, compute_scale))| {
+    (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=3_000, 0u64..=100_000, pace).prop_map(
+        |((topology, ways), (params, more), kernel, bytes, compute, (cycle, compute_scale))| {
             // A bubble that keeps the network alive: what deadlocks is compared by the synthetic cases.
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
-            let params = fitted_to(params, &topology, ways, more);
+            let params = fitted_to(params, &topology, ways, more, 6);
             let setup = Setup { topology, ways, params, pattern: "uniform".to_owned(), load: 0.0, faults: 0 };
             let nodes = setup.shape().nodes();
             let text = format!("{kernel}:tasks={nodes},bytes={bytes},iterations=2");
@@ -135,10 +134,8 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
                 }
             }
             (setup, program, Pace { cycle: Picoseconds(cycle), compute_scale })
-        })
-        .prop_filter("a router has at most 63 queues", |(setup, ..)| {
-            setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors <= 63
-        })
+        },
+    )
 }
 
 fn check_program((setup, program, pace): &(Setup, Program, Pace)) -> Result<(), TestCaseError> {
@@ -163,7 +160,40 @@ fn check_cases<S: Strategy>(cases: u32, strategy: &S, check: fn(&S::Value) -> Re
 
 #[test]
 fn synthetic_traffic_on_400_networks() {
-    check_cases(400, &synthetic(), check_synthetic);
+    check_cases(400, &synthetic(0..=5), check_synthetic);
+}
+
+/// Most of these routers have more queues than a word has bits.
+#[test]
+fn synthetic_traffic_on_40_networks_of_many_channels() {
+    check_cases(40, &synthetic(9..=31), check_synthetic);
+}
+
+/// Networks of switches with so many ports or channels that masks take two, four and more words.
+#[test]
+fn switches_of_many_queues() {
+    for (topology, vcs, load, consumption) in [
+        ("fattree:9,2", 4, 1.0, Consumption::Multiple),
+        ("fattree:70,1", 1, 0.8, Consumption::Multiple),
+        ("fattree:70,1", 3, 1.0, Consumption::Single),
+        ("fattree:13,1", 20, 0.3, Consumption::Multiple),
+        ("dragonfly:p=2,a=8,h=2,g=5", 6, 1.0, Consumption::Multiple),
+        ("hyperx:3x3:2", 12, 0.5, Consumption::Single),
+        ("icube:4x3:2", 14, 1.0, Consumption::Multiple),
+        ("rrg:s=10,d=5,p=3", 17, 1.0, Consumption::Multiple),
+    ] {
+        for (routing, least) in routings_of(topology) {
+            let mut setup = Setup::new(topology, routing, vcs.max(least)).load(load);
+            setup.params.consumption = consumption;
+            let queues = setup.shape().shape().ports() * setup.params.vcs + setup.params.injectors;
+            assert!(queues > 63, "{topology}, {routing:?}: {queues}");
+            let [reference, fast, cut] = engines(&setup)
+                .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 300, &mut |_| {})));
+            assert!(reference.totals.received > 20, "{setup:?}");
+            assert_eq!(&reference, &fast, "{topology} {routing:?}");
+            assert_eq!(&reference, &cut, "in parts: {topology} {routing:?}");
+        }
+    }
 }
 
 /// Networks of switches, whose routings are others.
@@ -203,7 +233,7 @@ fn threads_do_not_show_in_networks_of_switches() {
             let setup = Setup::new(topology, routing, vcs).load(1.0);
             let results = [1, 3].map(|threads| {
                 let network = fast::build(setup.shape(), setup.params.clone(), threads);
-                let mut network = network.expect("these have few ports");
+                let mut network = network.expect("networks are small");
                 run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
             });
             assert!(results[0].totals.received > 20, "{setup:?}");
@@ -220,7 +250,7 @@ fn kernels_with_computing_on_100_networks() {
 #[test]
 #[ignore = "20 000 cases take minutes"]
 fn synthetic_traffic_on_15_000_networks() {
-    check_cases(15_000, &synthetic(), check_synthetic);
+    check_cases(15_000, &synthetic(0..=5), check_synthetic);
 }
 
 #[test]
@@ -239,11 +269,11 @@ fn threads_do_not_show() {
             ("torus:300", 1, Consumption::Multiple),
         ] {
             let params = RouterParams { routing, packet_phits, consumption, ..RouterParams::default() };
-            let params = fitted_to(params, topology, 2, 1);
+            let params = fitted_to(params, topology, 2, 1, 6);
             let setup = Setup { params, ..Setup::new(topology, routing, 3).load(1.0) };
             let results = [1, 2, 3, 8].map(|threads| {
                 let network = fast::build(setup.shape(), setup.params.clone(), threads);
-                let mut network = network.expect("six channels in three dimensions are less than 63 queues");
+                let mut network = network.expect("networks are small");
                 run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
             });
             assert!(results[0].totals.received > 1_000, "{setup:?}");

@@ -112,7 +112,7 @@ fn is_minimal(routing: Routing) -> bool {
 fn soak(setup: &Setup) {
     let shape = setup.shape();
     let distances = distances(&*shape);
-    let mut network = fast::build(shape, setup.params.clone(), 1).expect("these routers have at most 63 queues");
+    let mut network = fast::build(shape, setup.params.clone(), 1).expect("networks are small");
     let mut source = Watched { source: setup.source(), distances, sum: 0, delivered: 0 };
     let stop = AtomicBool::new(false);
     let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES, &mut |_| {});

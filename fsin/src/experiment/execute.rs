@@ -17,7 +17,7 @@ use super::driver::{Driver, Kind};
 use super::resolve::{EngineKind, Experiment, RunPlan};
 use super::settings::SettingsError;
 use crate::couple::Coupled;
-use crate::engine::fast::{self, MAX_QUEUES};
+use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::network::Network;
 use crate::router::SourceQueue;
@@ -252,8 +252,7 @@ pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geom
     let network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
         EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
-            let what = format!("--engine fast simulates routers of at most {MAX_QUEUES} queues");
-            settings.error("engine", what, "use fewer virtual channels, dimensions or injectors, or --engine reference")
+            settings.error("engine", "--engine fast simulates fewer than 2^31 nodes", "use a smaller network")
         })?,
     };
     Ok((network, geometry))

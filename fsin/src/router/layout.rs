@@ -46,7 +46,7 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
         OutputVc { port: Port(port as u8), vc: (output - port * self.vcs()) as u8 }
     }
 
-    /// The channels of one port, as a mask of all output channels.
+    /// The channels of one port, as a mask of all output channels, which must fit in a word.
     #[inline(always)]
     fn channels(self, port: usize) -> u64 {
         u64::from(self.all_vcs()) << (port * self.vcs())
@@ -74,7 +74,7 @@ impl Layout for AnySize {
     }
 }
 
-/// A number to divide by, 1 to 63, for dividends of the same range: a multiplication does it.
+/// A number to divide by, for dividends and numbers of at most 16 bits: a multiplication does it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Divisor {
     number: usize,
@@ -83,16 +83,16 @@ struct Divisor {
 
 impl Divisor {
     const fn new(number: usize) -> Self {
-        Self { number, reciprocal: (1usize << 16).div_ceil(number) }
+        Self { number, reciprocal: (1usize << 32).div_ceil(number) }
     }
 
     #[inline(always)]
     const fn divide(self, dividend: usize) -> usize {
-        (dividend * self.reciprocal) >> 16
+        (dividend * self.reciprocal) >> 32
     }
 }
 
-/// A direct network of any size, of routers with at most 63 queues.
+/// A direct network of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Direct {
     dimensions: usize,
@@ -130,7 +130,7 @@ impl Layout for Direct {
     }
 }
 
-/// A network of switches with at most 63 queues each.
+/// A network of switches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Switches {
     ports: usize,
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn layouts_that_multiply_divide() {
-        for vcs in 1..=63usize {
+        for vcs in 1..=32usize {
             let (direct, switches) = (Direct::new(Shape::direct(3, 2), vcs), Switches::new(Shape::switched(8), vcs));
-            for output in 0..=63 {
+            for output in 0..=1024 {
                 let expected = OutputVc::at(output, vcs);
                 assert_eq!((direct.channel(output), switches.channel(output)), (expected, expected));
                 assert_eq!(direct.port_of(output), expected.port.index());

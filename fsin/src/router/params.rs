@@ -109,6 +109,7 @@ const MAX_PHITS: u32 = 1 << 16;
 const MAX_PACKETS: u32 = 1 << 12;
 const MAX_VCS: usize = 32;
 const MAX_INJECTORS: usize = 64;
+const MAX_QUEUES: usize = 1023;
 
 impl Default for RouterParams {
     /// The original's settings: 3 channels, smart bubble routing, packets of 16 phits of 4 bytes, queues of 4 packets.
@@ -188,9 +189,9 @@ impl RouterParams {
                 ));
             }
         }
-        if shape.ports() * self.vcs + self.injectors > 1024 {
+        if shape.ports() * self.vcs + self.injectors > MAX_QUEUES {
             let what = format!(
-                "{} ports of {} virtual channels and {} injectors are more than 1024 queues per router",
+                "{} ports of {} virtual channels and {} injectors are more than {MAX_QUEUES} queues per router",
                 shape.ports(),
                 self.vcs,
                 self.injectors

@@ -124,6 +124,9 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
     pick(mix2(key ^ dimension as u64, Purpose::Direction as u64), 2) == 0
 }
 
+/// \[queues\] Of a router whose masks fit in a word.
+const WORD: usize = 64;
+
 /// The request rules of a router.
 #[derive(Clone, Debug)]
 pub struct Requests<L> {
@@ -146,13 +149,13 @@ pub struct Requests<L> {
     detours: Option<Arc<Detours>>,
 }
 
-/// The ports that a blocked head would take if they opened, as bit masks.
+/// The channels of a port that a blocked head would take if they opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Interest {
-    /// On adaptive channels.
-    pub adaptive: u64,
-    /// On the channels of its deterministic route, and if the bubble of that ring opened.
-    pub deterministic: u64,
+pub enum Interest {
+    /// The adaptive ones.
+    Adaptive,
+    /// Those of its deterministic route; also if the bubble of that ring opened.
+    Deterministic,
 }
 
 impl<L: Layout> Requests<L> {
@@ -162,7 +165,8 @@ impl<L: Layout> Requests<L> {
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let detours = Detours::new(params, topology).map(Arc::new);
         let escapes = Self::first_channels(layout);
-        let tells_wants = params.routing.has_escape_channel() && detours.is_none() && layout.outputs() <= 64;
+        let tells_wants =
+            params.routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
         Self {
             is_plain: tells_wants && params.routing == Routing::BubbleSmart && params.lbr == 0,
             tells_wants,
@@ -286,10 +290,12 @@ impl<L: Layout> Requests<L> {
         profitable & !self.escapes | escape & self.escapes
     }
 
-    /// The first channel of each port, as a mask of outputs; of routers with few queues.
+    /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.
     fn first_channels(layout: L) -> u64 {
         let outputs = layout.outputs();
-        (0..outputs.min(64)).filter(|&output| layout.channel(output).vc == 0).fold(0, |mask, output| mask | 1 << output)
+        (0..outputs.min(WORD))
+            .filter(|&output| layout.channel(output).vc == 0)
+            .fold(0, |mask, output| mask | 1 << output)
     }
 
     /// In a direct network.
@@ -323,23 +329,21 @@ impl<L: Layout> Requests<L> {
         offsets[dimension] == 0
     }
 
-    /// What a head that asked for nothing waits for: only if one of these opens can it ask for something.
-    #[must_use]
-    pub fn interest(&self, head: &Head<'_>) -> Interest {
+    /// What a head that asked for nothing waits for: only if something opens of what this tells, port by port, can it ask for
+    /// something.
+    pub fn interest(&self, head: &Head<'_>, mut tell: impl FnMut(Port, Interest)) {
         if self.layout.is_switched() {
-            return self.guided_interest(head);
+            return self.guided_ports(head, |port| tell(port, Interest::Deterministic));
         }
-        let deterministic = if self.routing.orders_by_channel() {
-            self.double_ports(head)
-        } else {
-            self.deterministic(head).map_or(0, |port| 1 << port.index())
-        };
+        if self.routing.orders_by_channel() {
+            self.double_ports(head, |port| tell(port, Interest::Deterministic));
+        } else if let Some(port) = self.deterministic(head) {
+            tell(port, Interest::Deterministic);
+        }
         let escapes_only = head.long && self.routing == Routing::BubbleBimodal;
-        let adaptive = match self.first_adaptive() < self.vcs() && !escapes_only {
-            true => self.profitable(head).fold(0, |ports, port| ports | 1 << port.index()),
-            false => 0,
-        };
-        Interest { adaptive, deterministic }
+        if self.first_adaptive() < self.vcs() && !escapes_only {
+            self.profitable(head).for_each(|port| tell(port, Interest::Adaptive));
+        }
     }
 
     /// The first channel of a port that only packets with an adaptive [`Interest`] take; channels below it are

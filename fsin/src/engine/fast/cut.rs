@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use trgen::NodeId;
 
+use super::mask::Mask;
 use super::part::{Abroad, Part};
 use super::rules::Rules;
 use super::state::{NONE, Router};
@@ -11,25 +12,26 @@ use crate::router::layout::Layout;
 use crate::topology::{Port, Topology};
 
 /// All nodes of a topology, in parts of `span` nodes; the last may have fewer.
-pub(super) fn cut<L: Layout, const D: usize, const Q: usize, const P: usize>(
+pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     topology: &dyn Topology,
     rules: &Rules<L>,
     span: usize,
-) -> Vec<Box<Part<L, D, Q, P>>> {
+) -> Vec<Box<Part<L, M, D, Q, P>>> {
     let count = topology.nodes();
     let parts = count.div_ceil(span);
     let own = |part: usize| span.min(count - part * span);
 
     // Numbers are those of the whole network at first.
     let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as u16, rules.layout.vcs());
-    let mut routers: Vec<Vec<Router<Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
+    let mut routers: Vec<Vec<Router<M, Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
     let mut upstream: Vec<Vec<u32>> = (0..parts).map(|part| vec![NONE; own(part) * P]).collect();
     for node in 0..count {
         for port in 0..rules.layout.shape().ports() {
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
                 let router = &mut routers[node / span][node % span];
                 router.downstream[port] = next.0;
-                router.open.add(rules.layout.channels(port));
+                let channels = M::of_word(rules.layout.all_vcs().into(), port * rules.layout.vcs());
+                router.open = router.open | channels;
                 upstream[next.index() / span][next.index() % span * P + port] = node as u32;
             }
         }

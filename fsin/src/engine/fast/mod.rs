@@ -68,10 +68,11 @@ use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::{packet_key, source_key};
 use crate::router::{Injection, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
-use crate::topology::{STATE_WORDS, Topology};
+use crate::topology::{MAX_DIMENSIONS, STATE_WORDS, Topology};
 use crate::view::{Occupancy, View};
 
 mod cut;
+mod mask;
 mod part;
 mod pool;
 mod ring;
@@ -79,13 +80,11 @@ mod rules;
 mod state;
 
 use cut::cut;
+use mask::{Mask, Words};
 use part::Part;
 use pool::Pool;
 use rules::Rules;
 use state::Packet;
-
-/// Most queues of a router: they are bits of a word, and one bit is for other use.
-pub const MAX_QUEUES: usize = 63;
 
 /// Most threads.
 pub const MAX_THREADS: usize = 256;
@@ -98,37 +97,41 @@ const WORTH_THREADS: usize = 96;
 ///
 /// Usual sizes of routers have code of their own.
 ///
-/// `None` if a router has more than [`MAX_QUEUES`] queues, or there are 2^31 nodes or more.
+/// `None` if there are 2^31 nodes or more.
 #[must_use]
 pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
     let (shape, vcs) = (topology.shape(), params.vcs);
     let queues = shape.ports() * vcs + params.injectors;
-    /// The engine of a layout, for at most so many dimensions, queues and ports.
+    /// The engine of a layout, with masks of a kind, for at most so many dimensions, queues and ports.
     macro_rules! fast {
-        ($layout:expr, $dimensions:expr, $queues:literal, $ports:literal) => {
-            Some(Box::new(Fast::<_, $dimensions, $queues, $ports>::new($layout, topology, params, threads)?))
+        ($layout:expr, $mask:ty, $dimensions:expr, $queues:literal, $ports:literal) => {
+            Some(Box::new(Fast::<_, $mask, $dimensions, $queues, $ports>::new($layout, topology, params, threads)?))
         };
     }
+    // A mask has a bit for each queue, and one for other use.
     if shape.is_switched() {
         let switches = Switches::new(shape, vcs);
         return match (queues, shape.ports()) {
-            (..=16, ..=16) => fast!(switches, STATE_WORDS, 16, 16),
-            (..=32, ..=16) => fast!(switches, STATE_WORDS, 32, 16),
-            (..=MAX_QUEUES, ..=24) => fast!(switches, STATE_WORDS, 63, 24),
-            (..=MAX_QUEUES, _) => fast!(switches, STATE_WORDS, 63, 63),
-            _ => None,
+            (..=16, ..=16) => fast!(switches, u64, STATE_WORDS, 16, 16),
+            (..=32, ..=16) => fast!(switches, u64, STATE_WORDS, 32, 16),
+            (..=63, ..=24) => fast!(switches, u64, STATE_WORDS, 63, 24),
+            (..=63, _) => fast!(switches, u64, STATE_WORDS, 63, 63),
+            (..=127, ..=64) => fast!(switches, Words<2>, STATE_WORDS, 127, 64),
+            (..=255, _) => fast!(switches, Words<4>, STATE_WORDS, 255, 255),
+            _ => fast!(switches, Words<16>, STATE_WORDS, 1023, 255),
         };
     }
     let any = Direct::new(shape, vcs);
     match (shape.dimensions, shape.ways, vcs, queues, shape.ports()) {
-        (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, 2, 5, 4),
-        (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, 2, 9, 4),
-        (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, 2, 13, 4),
-        (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, 3, 19, 6),
-        (..=4, _, _, ..=16, ..=8) => fast!(any, 4, 16, 8),
-        (..=4, _, _, ..=MAX_QUEUES, ..=8) => fast!(any, 4, 63, 8),
-        (_, _, _, ..=MAX_QUEUES, _) => fast!(any, 20, 63, 63),
-        _ => None,
+        (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, u64, 2, 5, 4),
+        (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, u64, 2, 9, 4),
+        (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, u64, 2, 13, 4),
+        (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, u64, 3, 19, 6),
+        (..=4, _, _, ..=16, ..=8) => fast!(any, u64, 4, 16, 8),
+        (..=4, _, _, ..=63, ..=8) => fast!(any, u64, 4, 63, 8),
+        (_, _, _, ..=63, _) => fast!(any, u64, MAX_DIMENSIONS, 63, 63),
+        (_, _, _, ..=127, _) => fast!(any, Words<2>, MAX_DIMENSIONS, 127, 40),
+        _ => fast!(any, Words<16>, MAX_DIMENSIONS, 1023, 40),
     }
 }
 
@@ -137,15 +140,15 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
 ///
 /// The parts simulate routers and links. The whole holds what is there once: the clock, the interfaces, the record.
 #[derive(Debug)]
-struct Fast<L: Layout, const D: usize, const Q: usize, const P: usize> {
+struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
     topology: Box<dyn Topology>,
     clock: u64,
     /// In the order of their nodes.
-    parts: Vec<Box<Part<L, D, Q, P>>>,
+    parts: Vec<Box<Part<L, M, D, Q, P>>>,
     /// \[nodes\] Of each part but the last.
     span: usize,
-    pool: Option<Pool<Part<L, D, Q, P>>>,
+    pool: Option<Pool<Part<L, M, D, Q, P>>>,
     interface: Interface,
     senders: Vec<Sender>,
     /// Nodes whose interface may have something to send, and whether a node is among them.
@@ -176,7 +179,7 @@ impl Sender {
     }
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L, M, D, Q, P> {
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
@@ -361,8 +364,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
-            let node = part.routers.iter().position(|router| router.unrouted.mask() != 0)?;
-            Some((part.works.first as usize + node, part.routers[node].unrouted.mask().trailing_zeros() as usize))
+            let node = part.routers.iter().position(|router| !router.unrouted.is_empty())?;
+            Some((part.works.first as usize + node, part.routers[node].unrouted.least()))
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
@@ -386,7 +389,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Fast<L, D, Q, P>
     }
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network for Fast<L, M, D, Q, P> {
     fn nodes(&self) -> usize {
         self.senders.len()
     }
@@ -474,7 +477,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Network for Fast
     }
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> View for Fast<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> View for Fast<L, M, D, Q, P> {
     fn occupancy(&self, into: &mut Occupancy) {
         into.reset(self.topology.nodes(), self.rules.layout.shape().ports());
         for part in &self.parts {

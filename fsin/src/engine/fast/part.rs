@@ -1,5 +1,6 @@
 //! A part of a network, and one cycle of it.
 
+use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Chain, Endpoint, List, Moves, NONE, Packet, Router, Sleepers, Stamp};
@@ -24,15 +25,15 @@ use near::{Near, head};
 struct Left {
     node: u32,
     behind: u32,
-    output: u8,
-    input: u8,
+    output: u16,
+    input: u16,
 }
 
 /// What else happens at the end of a cycle, when a tail has moved, at a node of the part.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// The tail of the packet that was leaving this input has been consumed.
-    Consumed { node: u32, behind: u32, input: u8, packet: u32 },
+    Consumed { node: u32, behind: u32, input: u16, packet: u32 },
     /// Serial injection has moved a tail.
     Injected { node: u32 },
 }
@@ -40,14 +41,14 @@ enum Event {
 /// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own, from
 /// 0.
 #[derive(Debug)]
-pub(super) struct Part<L, const D: usize, const Q: usize, const P: usize> {
-    pub(super) routers: Vec<Router<Q, P>>,
-    pub(super) works: Works<L, D, Q, P>,
+pub(super) struct Part<L, M, const D: usize, const Q: usize, const P: usize> {
+    pub(super) routers: Vec<Router<M, Q, P>>,
+    pub(super) works: Works<L, M, D, Q, P>,
 }
 
 /// What a part has beside its routers, and what it does with one of them at a time.
 #[derive(Debug)]
-pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
+pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
     /// The number of the part's first node in the network.
     pub(super) first: u32,
@@ -57,9 +58,9 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
     previous: u64,
     capped: u64,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<Endpoint<M>>,
     /// By node and port.
-    sleepers: Vec<Sleepers>,
+    sleepers: Vec<Sleepers<M>>,
     /// By node and queue; empty where nobody asks.
     ahead: Vec<Ahead>,
     /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
@@ -75,9 +76,9 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     pub(super) packets: Vec<Packet<D>>,
     pub(super) vacant: Vec<u32>,
     /// Headers that crossed a link in the previous cycle: node, queue and packet.
-    headers: Vec<(u32, u8, u32)>,
+    headers: Vec<(u32, u16, u32)>,
     /// Headers that are on a wire, by the cycle in which they come.
-    wire: Ring<(u32, u8, u32)>,
+    wire: Ring<(u32, u16, u32)>,
     /// By node; empty where there are no timeouts.
     timers: Vec<Timer>,
     /// Nodes with heads to look at, and with source buffers to look at.
@@ -91,7 +92,9 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     crossing: Ring<Left>,
     ring: Ring<Event>,
     /// By output: the inputs that ask for it, while a node decides.
-    asking: [u64; 64],
+    asking: Vec<M>,
+    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
+    deterministic: M,
     /// By part: what comes from it, and what goes to it.
     pub(super) inbox: Vec<Mail<D>>,
     pub(super) outbox: Vec<Mail<D>>,
@@ -102,20 +105,24 @@ pub(super) struct Works<L, const D: usize, const Q: usize, const P: usize> {
     is_watched: bool,
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Of nodes from number `first` on, as many as `upstream` tells of, in a network of `parts` parts.
     fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
         let count = upstream.len() / P;
         let endpoint = Endpoint {
-            arrived: 0,
-            last_consumed: inputs as u8 - 1,
+            arrived: M::EMPTY,
+            last_consumed: inputs as u16 - 1,
             consuming: false,
             injecting: false,
             held_up: false,
             serial: 0,
             serial_busy: false,
         };
+        let mut deterministic = M::EMPTY;
+        (0..rules.outputs())
+            .filter(|&output| rules.is_deterministic(output))
+            .for_each(|output| deterministic.insert(output));
         let mut looking = List::EMPTY;
         looking.reset(count);
         Self {
@@ -125,7 +132,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             previous: 0,
             capped: 0,
             endpoints: vec![endpoint; count],
-            sleepers: vec![[0; 2]; count * P],
+            sleepers: vec![[M::EMPTY; 2]; count * P],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
@@ -143,7 +150,8 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             freed: Vec::new(),
             crossing: Ring::new(rules.tail),
             ring: Ring::new(rules.tail),
-            asking: [0; 64],
+            asking: vec![M::EMPTY; Q],
+            deterministic,
             inbox: (0..parts).map(|_| Mail::new()).collect(),
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
@@ -177,26 +185,39 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
+    /// The channels of one port.
+    #[inline(always)]
+    fn channels(&self, port: usize) -> M {
+        let layout = self.rules.layout;
+        M::of_word(layout.all_vcs().into(), port * layout.vcs())
+    }
+
+    /// 0 if a channel is adaptive, 1 if it is deterministic.
+    #[inline(always)]
+    fn kind(&self, output: usize) -> usize {
+        self.deterministic.has(output).into()
+    }
+
     /// What a head at a node sees.
     #[inline(always)]
-    fn near<'a>(&'a self, router: &'a Router<Q, P>, node: u32) -> Near<'a, L, Q, P> {
+    fn near<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> Near<'a, L, M, Q, P> {
         let (ahead, timers) = (&self.ahead, &self.timers);
         Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
     }
 
     /// Wakes these inputs of a router.
     #[inline(always)]
-    fn wake(&mut self, router: &mut Router<Q, P>, node: u32, inputs: u64) {
+    fn wake(&mut self, router: &mut Router<M, Q, P>, node: u32, inputs: M) {
         self.looking.add(node, router.wake(inputs));
     }
 }
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L, M, D, Q, P> {
     /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
     pub(super) fn new(
         rules: Rules<L>,
         first: u32,
-        routers: Vec<Router<Q, P>>,
+        routers: Vec<Router<M, Q, P>>,
         upstream: Vec<u32>,
         border: Vec<Abroad>,
         parts: usize,
@@ -266,7 +287,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Part<L, D, Q, P>
     pub(super) fn take_moving(&self, now: u64, span: usize, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
-        let left = |into: &mut Occupancy, node: u32, input: u8, phits: u32| {
+        let left = |into: &mut Occupancy, node: u32, input: u16, phits: u32| {
             let (node, input) = (first + node as usize, usize::from(input));
             match input < rules.outputs() {
                 true => into.transit[node * ports + rules.port_of(input)] -= phits,

@@ -30,8 +30,6 @@ pub(super) struct Rules<L> {
     pub(super) keeps_moves: bool,
     /// What hops take beyond one cycle.
     pub(super) wires: Arc<Wires>,
-    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
-    pub(super) deterministic: u64,
 }
 
 impl<L> Deref for Rules<L> {
@@ -45,10 +43,6 @@ impl<L> Deref for Rules<L> {
 impl<L: Layout> Rules<L> {
     pub(super) fn new(params: RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let requests = Requests::new(&params, layout, topology);
-        let outputs = layout.outputs();
-        let deterministic = (0..outputs)
-            .filter(|&output| layout.channel(output).vc < requests.first_adaptive())
-            .fold(0, |mask, output| mask | 1 << output);
         Self {
             compares_space: requests.compare_space(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
@@ -60,7 +54,6 @@ impl<L: Layout> Rules<L> {
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
             more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
-            deterministic,
             wires: Arc::new(Wires::new(&params, topology)),
             params,
         }
@@ -83,9 +76,9 @@ impl<L: Layout> Rules<L> {
         self.layout.channel(output)
     }
 
-    /// 0 if a channel is adaptive, 1 if it is deterministic.
-    #[inline(always)]
-    pub(super) const fn kind(&self, output: usize) -> usize {
-        (self.deterministic >> output & 1) as usize
+    /// True if an output channel wakes those who sleep for deterministic channels, and not those who sleep for adaptive
+    /// ones.
+    pub(super) fn is_deterministic(&self, output: usize) -> bool {
+        self.channel(output).vc < self.requests.first_adaptive()
     }
 }

@@ -1,5 +1,7 @@
 //! What the fast engine keeps of a network.
 
+use super::mask::Mask;
+
 /// "None" among handles and nodes.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -137,7 +139,7 @@ pub(super) struct Queue {
     /// \[packets\] Arrived, arriving or departing.
     pub(super) count: u16,
     /// The input that the output channel of the same number was given to last: while it is owned, its owner.
-    pub(super) last_winner: u8,
+    pub(super) last_winner: u16,
 }
 
 /// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
@@ -183,69 +185,29 @@ impl Ahead {
     }
 }
 
-/// The bit of [`Router::awake`] that stands for no input.
-pub(super) const NO_INPUT: u64 = 1 << 63;
-
-/// A set of inputs, outputs or ports of a router.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Set(u64);
-
-impl Set {
-    pub(super) const EMPTY: Self = Self(0);
-
-    /// As a mask.
-    #[inline(always)]
-    pub(super) const fn mask(self) -> u64 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub(super) const fn has(self, member: usize) -> bool {
-        self.0 & 1 << member != 0
-    }
-
-    /// Adds those of a mask.
-    #[inline(always)]
-    pub(super) const fn add(&mut self, mask: u64) {
-        self.0 |= mask;
-    }
-
-    /// Takes those of a mask away.
-    #[inline(always)]
-    pub(super) const fn remove(&mut self, mask: u64) {
-        self.0 &= !mask;
-    }
-
-    /// Takes all away, and returns them as a mask.
-    #[inline(always)]
-    pub(super) const fn take(&mut self) -> u64 {
-        std::mem::replace(self, Self::EMPTY).mask()
-    }
-}
-
-/// A router of at most `P` ports and `Q` queues.
+/// A router of at most `P` ports and `Q` queues, which masks of a kind have bits for.
 ///
-/// The sets come first, on a cache line of their own.
+/// The masks come first, on a cache line of their own where they are words.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Router<const Q: usize, const P: usize> {
+pub(super) struct Router<M, const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
-    pub(super) unrouted: Set,
-    /// Inputs to look at in the next step 3. [`NO_INPUT`] only asks for the node to be looked at.
-    awake: Set,
+    pub(super) unrouted: M,
+    /// Inputs to look at in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only asks for the node to be looked at.
+    awake: M,
     /// Inputs that a packet is leaving.
-    pub(super) leaving: Set,
+    pub(super) leaving: M,
     /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it says of
     /// other inputs has no meaning.
-    refilled: Set,
+    refilled: M,
     /// Output channels that have been given to a packet whose tail has not left.
-    owned: Set,
+    owned: M,
     /// Output channels that nobody owns and behind which a packet fits.
-    pub(super) open: Set,
+    pub(super) open: M,
     /// Output channels whose packet waits for the link.
-    pub(super) granted: Set,
+    pub(super) granted: M,
     /// Ports whose link is carrying a packet.
-    pub(super) busy: Set,
+    pub(super) busy: M,
     /// By output channel: \[packets\] room in the queue behind it.
     pub(super) credits: [u16; Q],
     /// By port: the channel that crossed the link last.
@@ -256,45 +218,48 @@ pub(super) struct Router<const Q: usize, const P: usize> {
     pub(super) queues: [Queue; Q],
 }
 
-impl<const Q: usize, const P: usize> Router<Q, P> {
+impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
+    /// The number of no input.
+    pub(super) const NO_INPUT: usize = M::SIZE - 1;
+
     /// A router without links, of `inputs` queues with room for `capacity` packets, and of `vcs` channels.
     pub(super) fn new(inputs: usize, capacity: u16, vcs: usize) -> Self {
         Self {
-            unrouted: Set::EMPTY,
-            awake: Set::EMPTY,
-            leaving: Set::EMPTY,
-            refilled: Set::EMPTY,
-            owned: Set::EMPTY,
-            open: Set::EMPTY,
-            granted: Set::EMPTY,
-            busy: Set::EMPTY,
+            unrouted: M::EMPTY,
+            awake: M::EMPTY,
+            leaving: M::EMPTY,
+            refilled: M::EMPTY,
+            owned: M::EMPTY,
+            open: M::EMPTY,
+            granted: M::EMPTY,
+            busy: M::EMPTY,
             credits: [capacity; Q],
             last_vc: [vcs as u8 - 1; P],
             downstream: [NONE; P],
-            queues: [Queue { waiting: Chain::EMPTY, count: 0, last_winner: inputs as u8 - 1 }; Q],
+            queues: [Queue { waiting: Chain::EMPTY, count: 0, last_winner: inputs as u16 - 1 }; Q],
         }
     }
 
     /// These inputs are looked at in the next step 3. Returns whether the router was asleep and is no longer.
     #[inline(always)]
     #[must_use]
-    pub(super) fn wake(&mut self, inputs: u64) -> bool {
-        let asleep = self.awake.mask() == 0;
-        self.awake.add(inputs);
-        asleep && inputs != 0
+    pub(super) fn wake(&mut self, inputs: M) -> bool {
+        let asleep = self.awake.is_empty();
+        self.awake = self.awake | inputs;
+        asleep && !inputs.is_empty()
     }
 
     /// The inputs with a head that is to be looked at. After that the router is asleep.
     #[inline(always)]
-    pub(super) fn look(&mut self) -> u64 {
-        self.awake.take() & self.unrouted.mask()
+    pub(super) fn look(&mut self) -> M {
+        std::mem::replace(&mut self.awake, M::EMPTY) & self.unrouted
     }
 
     /// A packet has room in a queue from now on: its first phit has taken its place.
     #[inline(always)]
     pub(super) fn reserve(&mut self, input: usize) {
         self.queues[input].count += 1;
-        self.refilled.add(self.leaving.mask() & 1 << input);
+        self.refilled = self.refilled | self.leaving & M::bit(input);
     }
 
     /// A header stands in a queue. Returns whether it may ask for an output now.
@@ -305,7 +270,7 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
         waiting.push(packets, packet);
         let asks = is_first && !self.leaving.has(input);
         if asks {
-            self.unrouted.add(1 << input);
+            self.unrouted.insert(input);
         }
         asks
     }
@@ -319,29 +284,29 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
     /// Gives an output channel to the head of an input.
     #[inline(always)]
     pub(super) fn give(&mut self, output: usize, input: usize) {
-        self.queues[output].last_winner = input as u8;
-        self.owned.add(1 << output);
-        self.open.remove(1 << output);
-        self.unrouted.remove(1 << input);
+        self.queues[output].last_winner = input as u16;
+        self.owned.insert(output);
+        self.open.erase(output);
+        self.unrouted.erase(input);
     }
 
     /// The packet at the head of an input, `first`, begins to leave it.
     #[inline(always)]
     pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &Packet<D>) {
         self.queues[input].waiting.pop(first);
-        self.leaving.add(1 << input);
-        self.refilled.remove(1 << input);
+        self.leaving.insert(input);
+        self.refilled.erase(input);
     }
 
     /// A tail has left through an output channel: it and the link of `port` are free. Returns whether the channel is open
     /// now.
     #[inline(always)]
     pub(super) fn release(&mut self, output: usize, port: usize) -> bool {
-        self.busy.remove(1 << port);
-        self.owned.remove(1 << output);
+        self.busy.erase(port);
+        self.owned.erase(output);
         let is_open = self.credits[output] > 0;
         if is_open {
-            self.open.add(1 << output);
+            self.open.insert(output);
         }
         is_open
     }
@@ -352,7 +317,7 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
         self.credits[output] += 1;
         let opens = self.credits[output] == 1 && !self.owned.has(output);
         if opens {
-            self.open.add(1 << output);
+            self.open.insert(output);
         }
         opens
     }
@@ -363,9 +328,9 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
         let queue = &mut self.queues[input];
         queue.count -= 1;
         let is_next = !queue.waiting.is_empty();
-        self.leaving.remove(1 << input);
+        self.leaving.erase(input);
         if is_next {
-            self.unrouted.add(1 << input);
+            self.unrouted.insert(input);
         }
         is_next
     }
@@ -380,13 +345,13 @@ impl<const Q: usize, const P: usize> Router<Q, P> {
     pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
         let room = capacity - packets;
         let count = u32::from(self.queues[input].count);
-        count <= room || (count == room + 1 && self.leaving.mask() & self.refilled.mask() & 1 << input != 0)
+        count <= room || (count == room + 1 && (self.leaving & self.refilled).has(input))
     }
 
     /// True if some head sleeps, and is not among those that are about to be `woken`.
     #[inline(always)]
-    pub(super) fn has_sleepers(&self, woken: u64) -> bool {
-        self.unrouted.mask() & !(self.awake.mask() | woken) != 0
+    pub(super) fn has_sleepers(&self, woken: M) -> bool {
+        !(self.unrouted & !(self.awake | woken)).is_empty()
     }
 }
 
@@ -428,14 +393,14 @@ impl<T: Copy + Default> List<T> {
 
 /// Inputs that sleep until an adaptive (0) or a deterministic (1) channel of a link opens. Some of the heads may have gone
 /// on meanwhile.
-pub(super) type Sleepers = [u64; 2];
+pub(super) type Sleepers<M> = [M; 2];
 
 /// What a node keeps for its own traffic.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Endpoint {
+pub(super) struct Endpoint<M> {
     /// Inputs that wait for the single consumption port.
-    pub(super) arrived: u64,
-    pub(super) last_consumed: u8,
+    pub(super) arrived: M,
+    pub(super) last_consumed: u16,
     pub(super) consuming: bool,
     /// Stands in the list of source buffers to look at.
     pub(super) injecting: bool,
@@ -454,45 +419,9 @@ pub(super) struct Buffer {
     pub(super) count: u16,
 }
 
-/// Set bits of a mask, from the lowest.
-pub(super) struct Bits(pub(super) u64);
-
-impl Iterator for Bits {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let bit = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(bit)
-    }
-}
-
-/// The first bit of `mask` after position `last`, cyclically: round robin. `mask` must not be 0, `last` at most 63.
-#[inline]
-pub(super) const fn after(mask: u64, last: u8) -> u8 {
-    let above = mask & ((u64::MAX << last) << 1);
-    (if above != 0 { above.trailing_zeros() } else { mask.trailing_zeros() }) as u8
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::router::arbitration::round_robin;
-
-    #[test]
-    fn round_robin_by_bits_is_round_robin() {
-        for mask in 1..256u64 {
-            for last in 0..8 {
-                let expected = round_robin(8, last, |input| mask & 1 << input != 0);
-                assert_eq!(Some(after(mask, last as u8).into()), expected, "{mask:b} after {last}");
-            }
-        }
-        assert_eq!(after(1 << 63, 63), 63);
-    }
 
     #[test]
     fn stamps_are_exact_however_long_nothing_happens() {
@@ -519,7 +448,7 @@ mod tests {
                     if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
                         continue;
                     }
-                    let mut router = Router::<1, 1>::new(1, 4, 1);
+                    let mut router = Router::<u64, 1, 1>::new(1, 4, 1);
                     router.queues[0].count = count.saturating_sub(1);
                     let packet = Packet::<1>::new(0, 0, 0, false);
                     // A header that was sent in a cycle takes its place at the beginning of the next.

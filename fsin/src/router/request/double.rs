@@ -60,13 +60,13 @@ impl<L: Layout> Requests<L> {
         matches!(head.input, Input::Transit(_)) && (0..self.vcs()).any(|vc| self.passes(head, vc, near).is_some())
     }
 
-    /// Ports of all channels that a head might take, as a mask.
-    pub(super) fn double_ports(&self, head: &Head<'_>) -> u64 {
-        let port = |vc: u8| self.next_in(vc, head.offsets).map_or(0, |port| 1 << port.index());
-        match (self.routing, head.input) {
-            (Routing::DoubleOblivious | Routing::HexaOblivious, Input::Transit(input)) => port(input.vc),
-            _ => (0..self.vcs()).fold(0, |ports, vc| ports | port(vc)),
-        }
+    /// Ports of all channels that a head might take.
+    pub(super) fn double_ports(&self, head: &Head<'_>, tell: impl FnMut(Port)) {
+        let vcs = match (self.routing, head.input) {
+            (Routing::DoubleOblivious | Routing::HexaOblivious, Input::Transit(input)) => input.vc..input.vc + 1,
+            _ => 0..self.vcs(),
+        };
+        vcs.filter_map(|vc| self.next_in(vc, head.offsets)).for_each(tell);
     }
 
     /// A packet waits at last for its own channel, one that is not in the network yet for any: the first.

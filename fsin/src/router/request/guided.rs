@@ -3,7 +3,7 @@
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
-use super::{Head, Interest, OutputVc, Requests, Surroundings};
+use super::{Head, OutputVc, Requests, Surroundings};
 use crate::router::guide::{Guide, Visit, Way};
 use crate::router::layout::Layout;
 use crate::topology::Port;
@@ -97,12 +97,10 @@ impl<L: Layout> Requests<L> {
 
     /// Whatever opens on any of its ways concerns the head.
     #[inline(never)]
-    pub(super) fn guided_interest(&self, head: &Head<'_>) -> Interest {
-        let mut ports = 0;
+    pub(super) fn guided_ports(&self, head: &Head<'_>, mut tell: impl FnMut(Port)) {
         if let Some(guide) = self.guide.as_deref() {
-            guide.ways(&visit(head), |way| ports |= 1 << way.port.index());
+            guide.ways(&visit(head), |way| tell(way.port));
         }
-        Interest { adaptive: 0, deterministic: ports }
     }
 
     /// True if the head weighs its ways: while one of them is open, what is ahead on another decides.

@@ -1,14 +1,15 @@
 //! What comes: mail from other parts, and headers that take their places in queues.
 
+use super::super::mask::Mask;
 use super::super::state::{Packet, Router, Stamp};
 use super::Works;
 use super::mail::Mail;
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// What other parts did in the previous cycle.
     #[inline(never)]
-    pub(super) fn open_mail(&mut self, routers: &mut [Router<Q, P>]) {
+    pub(super) fn open_mail(&mut self, routers: &mut [Router<M, Q, P>]) {
         for from in 0..self.inbox.len() {
             if self.inbox[from].is_empty() {
                 continue;
@@ -43,7 +44,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the wire
     /// stand there.
     #[inline(never)]
-    pub(super) fn enter_all(&mut self, routers: &mut [Router<Q, P>]) {
+    pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
         let has_wires = self.rules.wires.longest() > 0;
         let plain = !(has_wires || self.rules.keeps_moves || self.rules.keeps_since);
@@ -52,7 +53,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             router.reserve(input);
             if plain {
                 let asks = router.stand(&mut self.packets, input, packet);
-                self.wake(router, node, u64::from(asks) << input);
+                self.wake(router, node, if asks { M::bit(input) } else { M::EMPTY });
                 continue;
             }
             self.arrived(node, input, self.clock - 1);
@@ -60,7 +61,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             if wire == 0 {
                 self.stand(router, node, input, packet);
             } else {
-                self.wire.put(self.clock + wire, (node, input as u8, packet));
+                self.wire.put(self.clock + wire, (node, input as u16, packet));
             }
         }
         headers.clear();
@@ -92,9 +93,9 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// A header has come to a queue, in which its packet has room.
     #[inline(always)]
-    pub(super) fn stand(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, packet: u32) {
+    pub(super) fn stand(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
         if router.stand(&mut self.packets, input, packet) {
-            self.wake(router, node, 1 << input);
+            self.wake(router, node, M::bit(input));
             if self.rules.keeps_since {
                 self.since[node as usize * Q + input] = self.clock;
             }

@@ -2,7 +2,8 @@
 
 use trgen::NodeId;
 
-use super::super::state::{Bits, List, Moves, Router, Stamp, after};
+use super::super::mask::{Mask, Members};
+use super::super::state::{List, Moves, Router, Stamp};
 use super::near::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
@@ -10,11 +11,11 @@ use crate::router::layout::Layout;
 use crate::router::request::{Asker, Surroundings};
 use crate::topology::Port;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given away, and
     /// free links take headers.
     #[inline(never)]
-    pub(super) fn decide_all(&mut self, routers: &mut [Router<Q, P>]) {
+    pub(super) fn decide_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         // Who is woken from here on is looked at in the next cycle.
         std::mem::swap(&mut self.looking, &mut self.looked);
         self.looking.reset(routers.len());
@@ -36,20 +37,21 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     #[inline(always)]
-    fn decide(&mut self, router: &mut Router<Q, P>, node: u32) {
+    fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let look = router.look();
         if self.rules.more_than_heads {
             self.decide_more(router, node, look);
-        } else if look & look.wrapping_sub(1) != 0 {
+        } else if !look.is_empty() && !look.rest().is_empty() {
             self.decide_several(router, node, look);
-        } else if look != 0 {
-            let input = look.trailing_zeros() as usize;
+        } else if !look.is_empty() {
+            let input = look.least();
             if let Some(output) = self.ask(router, node, input) {
                 router.give(output, input);
                 // Where others wait for the link, their channels have their turns too, when it takes a header.
-                let waits = router.granted.mask() & self.rules.layout.channels(self.rules.port_of(output)) != 0;
-                match waits || router.busy.has(self.rules.port_of(output)) {
-                    true => router.granted.add(1 << output),
+                let port = self.rules.port_of(output);
+                let waits = !(router.granted & self.channels(port)).is_empty();
+                match waits || router.busy.has(port) {
+                    true => router.granted.insert(output),
                     false => self.send(router, node, output, input),
                 }
             }
@@ -58,7 +60,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
     #[inline(never)]
-    fn decide_more(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
+    fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M) {
         if self.timers.is_empty() {
             return self.decide_several(router, node, look);
         }
@@ -68,21 +70,23 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
-    fn standing(&self, router: &Router<Q, P>, node: u32, look: u64) -> u64 {
+    fn standing(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
         let number = self.first + node;
         let destination = |input: usize| self.packets[router.head(input) as usize].destination;
-        let arrived = Bits(look).filter(|&input| destination(input) == number).fold(0, |mask, input| mask | 1 << input);
-        router.unrouted.mask() & !arrived & ((1u64 << self.rules.outputs()) - 1)
+        let arrived = Members(look)
+            .filter(|&input| destination(input) == number)
+            .fold(M::EMPTY, |mask, input| mask | M::bit(input));
+        router.unrouted & !arrived & M::below(self.rules.outputs())
     }
 
     /// Timers of congestion, after outputs have been given away.
-    fn time(&mut self, router: &mut Router<Q, P>, node: u32, standing: u64) {
+    fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, standing: M) {
         let queues = self.rules.outputs();
-        let blocked = standing & router.unrouted.mask();
-        let is = |mask: u64| move |queue: usize| mask & 1 << queue != 0;
+        let blocked = standing & router.unrouted;
+        let is = |mask: M| move |queue: usize| mask.has(queue);
         let is_cleared = self.timers[node as usize].step(self.clock, queues, is(standing), is(blocked));
         // Who was kept from injecting may try now.
-        let injecting = router.unrouted.mask() >> queues << queues;
+        let injecting = router.unrouted & !M::below(queues);
         if is_cleared {
             self.wake(router, node, injecting);
         }
@@ -90,29 +94,29 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// Any number of heads ask.
     #[inline(never)]
-    fn decide_several(&mut self, router: &mut Router<Q, P>, node: u32, look: u64) {
-        let mut wanted = 0u64;
-        for input in Bits(look) {
+    fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M) {
+        let mut wanted = M::EMPTY;
+        for input in Members(look) {
             if let Some(output) = self.ask(router, node, input) {
-                let asking = &mut self.asking[output & 63];
-                *asking = if wanted & 1 << output == 0 { 1 << input } else { *asking | 1 << input };
-                wanted |= 1 << output;
+                let asking = &mut self.asking[output];
+                *asking = if wanted.has(output) { *asking | M::bit(input) } else { M::bit(input) };
+                wanted.insert(output);
             }
         }
         if self.rules.single_consumption {
             self.consume_one(router, node);
         }
-        let mut ports = 0u64;
-        for output in Bits(wanted) {
+        let mut ports = M::EMPTY;
+        for output in Members(wanted) {
             let port = self.rules.port_of(output);
             // A link for which others wait is among those that have become free, or is busy.
-            if router.granted.mask() & self.rules.layout.channels(port) == 0 && !router.busy.has(port) {
-                ports |= 1 << port;
+            if (router.granted & self.channels(port)).is_empty() && !router.busy.has(port) {
+                ports.insert(port);
             }
             self.grant(router, node, output);
-            router.granted.add(1 << output);
+            router.granted.insert(output);
         }
-        for port in Bits(ports) {
+        for port in Members(ports) {
             self.start(router, node, port);
         }
     }
@@ -120,37 +124,38 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
     /// nothing goes to rest.
     #[inline(always)]
-    fn ask(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) -> Option<usize> {
+    fn ask(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input) as usize];
         if packet.destination == self.first + node {
-            router.unrouted.remove(1 << input);
+            router.unrouted.erase(input);
             match rules.single_consumption {
-                true => self.endpoints[node as usize].arrived |= 1 << input,
+                true => self.endpoints[node as usize].arrived.insert(input),
                 false => self.start_consuming(router, node, input),
             }
             return None;
         }
-        let open = router.open.mask() & packet.wants;
+        let open = router.open.word(0) & packet.wants;
         if rules.requests.is_plain() {
             let number = NodeId(self.first + node);
             let asker = Asker { node: number, in_transit: input < rules.outputs(), key: packet.key, now: self.clock };
             let has_room = |queue, packets| router.has_room(queue, packets, rules.queue_packets);
             match rules.requests.request_among(open, input, &asker, has_room) {
                 Ok(output) => return Some(output),
-                Err(true) => self.wake(router, node, 1 << input),
+                Err(true) => self.wake(router, node, M::bit(input)),
                 Err(false) => self.rest(router, node, input),
             }
             return None;
         }
-        if open != 0 {
+        // Where channels are more than the bits of a word, packets do not tell which ones they want.
+        if open != 0 || (M::SIZE > 64 && !router.open.is_empty()) {
             let head = head(rules, self.first + node, input, packet, self.clock);
             let near = self.near(router, node);
             if let Some(output) = rules.requests.request(&head, &near) {
                 return Some(output.index(rules.layout.vcs()));
             }
             if rules.requests.may_change_its_mind(&head, &near) {
-                self.wake(router, node, 1 << input);
+                self.wake(router, node, M::bit(input));
                 return None;
             }
         }
@@ -159,68 +164,64 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
-    fn rest(&mut self, router: &Router<Q, P>, node: u32, input: usize) {
+    fn rest(&mut self, router: &Router<M, Q, P>, node: u32, input: usize) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input) as usize];
-        let interest = rules.requests.interest(&head(rules, self.first + node, input, packet, self.clock));
-        for port in Bits(interest.adaptive) {
-            self.sleepers[node as usize * P + port][0] |= 1 << input;
-        }
-        for port in Bits(interest.deterministic) {
-            self.sleepers[node as usize * P + port][1] |= 1 << input;
-        }
+        let sleepers = &mut self.sleepers[node as usize * P..];
+        let head = head(rules, self.first + node, input, packet, self.clock);
+        rules.requests.interest(&head, |port, on| sleepers[port.index()][on as usize].insert(input));
     }
 
     /// Gives the single consumption port to one of the inputs that wait for it.
-    fn consume_one(&mut self, router: &mut Router<Q, P>, node: u32) {
+    fn consume_one(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let this = &self.endpoints[node as usize];
-        if this.arrived != 0 && !this.consuming {
+        if !this.arrived.is_empty() && !this.consuming {
             let input = match self.rules.plain_arbitration {
-                true => after(this.arrived, this.last_consumed),
+                true => this.arrived.after(this.last_consumed.into()),
                 false => self.choose(router, node, self.rules.outputs(), this.arrived),
             };
             let this = &mut self.endpoints[node as usize];
-            this.arrived &= !(1 << input);
+            this.arrived.erase(input);
             this.consuming = true;
-            this.last_consumed = input;
-            self.start_consuming(router, node, input.into());
+            this.last_consumed = input as u16;
+            self.start_consuming(router, node, input);
         }
     }
 
     /// Gives an output channel to one of the inputs that ask for it.
     #[inline(always)]
-    fn grant(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) {
-        let asking = self.asking[output & 63];
+    fn grant(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) {
+        let asking = self.asking[output];
         let winner = match self.rules.plain_arbitration {
-            true => after(asking, router.queues[output].last_winner),
+            true => asking.after(router.queues[output].last_winner.into()),
             false => self.choose(router, node, output, asking),
         };
-        router.give(output, winner.into());
-        self.wake(router, node, asking & !(1 << winner));
+        router.give(output, winner);
+        self.wake(router, node, asking & !M::bit(winner));
     }
 
     /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
     /// after those of outputs: where it is not simply the next one.
     #[inline(never)]
-    fn choose(&self, router: &Router<Q, P>, node: u32, output: usize, asking: u64) -> u8 {
+    fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
         let rules = &self.rules;
         let key = arbiter_key(rules.seed, self.first + node, output, self.clock);
-        let transit = asking & ((1u64 << rules.outputs()) - 1);
+        let transit = asking & M::below(rules.outputs());
         let is_output = output < rules.outputs();
         let last = match is_output {
             true => router.queues[output].last_winner,
             false => self.endpoints[node as usize].last_consumed,
         };
         let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
-        let first = is_output && transit != 0 && transit_first(key, priority);
+        let first = is_output && !transit.is_empty() && transit_first(key, priority);
         let candidates = if first { transit } else { asking };
-        let asks = |input: usize| candidates & 1 << input != 0;
+        let asks = |input: usize| candidates.has(input);
         let inputs = rules.outputs() + rules.injectors;
         let contender = |input| self.contender(router, node, input);
-        winner(rules.arbitration, inputs, last.into(), key, asks, contender).map_or(last, |input| input as u8)
+        winner(rules.arbitration, inputs, last.into(), key, asks, contender).unwrap_or_else(|| last.into())
     }
 
-    fn contender(&self, router: &Router<Q, P>, node: u32, input: usize) -> Contender {
+    fn contender(&self, router: &Router<M, Q, P>, node: u32, input: usize) -> Contender {
         let (rules, queue) = (&self.rules, &router.queues[input]);
         let transit = input < rules.outputs();
         // Injection queues have been filled in this cycle already.
@@ -237,12 +238,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// Phase B: a free link takes the header of a packet that waits for it.
     #[inline(always)]
-    fn start(&mut self, router: &mut Router<Q, P>, node: u32, port: usize) {
+    fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
         let first = port * self.rules.layout.vcs();
-        let waiting = router.granted.mask() >> first & u64::from(self.rules.layout.all_vcs());
+        let waiting = router.granted.word(first) & u64::from(self.rules.layout.all_vcs());
         if waiting != 0 {
-            let output = first + usize::from(after(waiting, router.last_vc[port]));
-            router.granted.remove(1 << output);
+            let output = first + waiting.after(router.last_vc[port].into());
+            router.granted.erase(output);
             let input = usize::from(router.queues[output].last_winner);
             self.send(router, node, output, input);
         }
@@ -250,7 +251,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// A free link takes the header of the packet at the head of `input`, which has been given `output`.
     #[inline(always)]
-    fn send(&mut self, router: &mut Router<Q, P>, node: u32, output: usize, input: usize) {
+    fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
         let rules = &self.rules;
         let channel = rules.channel(output);
         let port = channel.port.index();
@@ -258,7 +259,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         let packet = &mut self.packets[handle as usize];
         router.leave(input, packet);
         router.credits[output] -= 1;
-        router.busy.add(1 << port);
+        router.busy.insert(port);
         router.last_vc[port] = channel.vc;
         let next = router.downstream[port];
 
@@ -271,12 +272,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
         if input >= rules.outputs() {
             self.report.waited.push(self.clock - packet.start);
         }
-        self.crossing.enter(Left { node, behind, output: output as u8, input: input as u8 });
+        self.crossing.enter(Left { node, behind, output: output as u16, input: input as u16 });
         if next < self.own {
-            self.headers.push((next, output as u8, handle));
+            self.headers.push((next, output as u16, handle));
         } else {
             let Abroad { part, node } = self.border[(next - self.own) as usize];
-            self.outbox[part as usize].headers.push((node, output as u8, self.packets[handle as usize]));
+            self.outbox[part as usize].headers.push((node, output as u16, self.packets[handle as usize]));
             self.vacant.push(handle);
         }
         if self.is_watched {
@@ -297,12 +298,12 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     #[inline(always)]
-    fn start_consuming(&mut self, router: &mut Router<Q, P>, node: u32, input: usize) {
+    fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
         let handle = router.head(input);
         let packet = &self.packets[handle as usize];
         router.leave(input, packet);
         self.report.moved = true;
-        self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u8, packet: handle });
+        self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u16, packet: handle });
         if self.is_watched {
             self.begins_to_leave(node, input);
         }
@@ -322,7 +323,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
             self.ahead[behind as usize * Q + input].departed = self.clock;
         } else {
             let Abroad { part, node } = self.border[(behind - self.own) as usize];
-            self.outbox[part as usize].departures.push((node, input as u8));
+            self.outbox[part as usize].departures.push((node, input as u16));
         }
     }
 }

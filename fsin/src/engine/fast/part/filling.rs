@@ -1,16 +1,17 @@
 //! Step 1 and 2: source buffers and injection queues.
 
-use super::super::state::{Packet, Router, after};
+use super::super::mask::Mask;
+use super::super::state::{Packet, Router};
 use super::{Event, Works};
 use crate::router::Inject;
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 1: a packet comes into a source buffer of a node; where nothing keeps it there, step 2 would move it to the
     /// injection queue in this cycle, and it goes there at once.
     pub(in crate::engine::fast) fn buffer(
         &mut self,
-        router: &mut Router<Q, P>,
+        router: &mut Router<M, Q, P>,
         node: u32,
         injector: usize,
         packet: Packet<D>,
@@ -31,7 +32,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// The injector of a packet with so many hops to go.
-    pub(in crate::engine::fast) fn injector(&self, router: &Router<Q, P>, node: usize, offsets: &[i16]) -> usize {
+    pub(in crate::engine::fast) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
@@ -51,7 +52,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// Step 2: source buffers that may have something to move fill their injection queues.
     #[inline(never)]
-    pub(super) fn fill_all(&mut self, routers: &mut [Router<Q, P>]) {
+    pub(super) fn fill_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut injecting = std::mem::take(&mut self.injecting);
         for &node in &injecting {
             self.endpoints[node as usize].injecting = false;
@@ -63,7 +64,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// From the source buffers of a node to its injection queues.
-    fn fill(&mut self, router: &mut Router<Q, P>, node: u32) {
+    fn fill(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         match self.rules.inject {
             Inject::Parallel => {
                 for injector in 0..self.rules.injectors {
@@ -81,7 +82,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
                     .fold(0u64, |ready, injector| ready | 1 << injector);
                 if ready != 0 {
                     let endpoint = &mut self.endpoints[node as usize];
-                    let injector = after(ready, endpoint.serial);
+                    let injector = ready.after(endpoint.serial.into()) as u8;
                     endpoint.serial = injector;
                     endpoint.serial_busy = true;
                     self.enter_injection_queue(router, node, injector.into(), self.clock);
@@ -92,14 +93,14 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
     }
 
     /// True if a packet waits in this source buffer and the injection queue has room for it.
-    fn can_fill(&self, router: &Router<Q, P>, node: u32, injector: usize) -> bool {
+    fn can_fill(&self, router: &Router<M, Q, P>, node: u32, injector: usize) -> bool {
         let buffer = &self.buffers[node as usize * self.rules.injectors + injector];
         !buffer.waiting.is_empty() && self.has_room(router, injector)
     }
 
     /// True if an injection queue has room for a packet.
     #[inline(always)]
-    fn has_room(&self, router: &Router<Q, P>, injector: usize) -> bool {
+    fn has_room(&self, router: &Router<M, Q, P>, injector: usize) -> bool {
         u32::from(router.queues[self.rules.outputs() + injector].count) < self.rules.queue_packets
     }
 
@@ -111,13 +112,13 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// A packet enters an injection queue, its first phit in cycle `arrived`.
     #[inline(always)]
-    fn inject(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, packet: u32, arrived: u64) {
+    fn inject(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32, arrived: u64) {
         router.reserve(input);
         self.arrived(node, input, arrived);
         self.stand(router, node, input, packet);
     }
 
-    fn enter_injection_queue(&mut self, router: &mut Router<Q, P>, node: u32, injector: usize, arrived: u64) {
+    fn enter_injection_queue(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
         buffer.waiting.pop(&self.packets[packet as usize]);

@@ -1,13 +1,14 @@
 //! Step 4: tails leave, and what they held is free.
 
-use super::super::state::{Ahead, NO_INPUT, Router};
+use super::super::mask::Mask;
+use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
 
-impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P> {
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
     #[inline(never)]
-    pub(super) fn leave_all(&mut self, routers: &mut [Router<Q, P>]) {
+    pub(super) fn leave_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let tails = self.crossing.turn(self.clock);
         for &Left { node, behind, output, input } in &tails {
             let router = &mut routers[node as usize];
@@ -23,7 +24,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
                 Event::Consumed { node, behind, input, packet } => {
                     self.report.consumed.push(packet);
                     let router = &mut routers[node as usize];
-                    let woken = if self.rules.single_consumption { self.consumed(node) } else { 0 };
+                    let woken = if self.rules.single_consumption { self.consumed(node) } else { M::EMPTY };
                     if self.departed(router, node, input.into(), woken) {
                         self.credit_behind(routers, behind, input);
                     }
@@ -39,43 +40,43 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked at.
     #[inline(always)]
-    fn release(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) -> u64 {
-        let rules = &self.rules;
-        let port = rules.port_of(output);
-        if router.granted.mask() & rules.layout.channels(port) != 0 {
+    fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
+        let port = self.rules.port_of(output);
+        if !(router.granted & self.channels(port)).is_empty() {
             self.freed.push((node, port as u8));
         }
-        if router.release(output, port) && router.has_sleepers(0) {
-            let sleepers = &mut self.sleepers[node as usize * P + port][rules.kind(output)];
-            return std::mem::take(sleepers) & router.unrouted.mask();
+        if router.release(output, port) && router.has_sleepers(M::EMPTY) {
+            return self.woken(router, node, port, self.kind(output));
         }
-        0
+        M::EMPTY
     }
 
     /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
-    fn consumed(&mut self, node: u32) -> u64 {
+    fn consumed(&mut self, node: u32) -> M {
         let endpoint = &mut self.endpoints[node as usize];
         endpoint.consuming = false;
-        if endpoint.arrived != 0 { NO_INPUT } else { 0 }
+        if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
     }
 
     /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs that
     /// are to be looked at for another reason. Returns whether the node behind is to be told of the room.
     #[inline(always)]
-    fn departed(&mut self, router: &mut Router<Q, P>, node: u32, input: usize, mut woken: u64) -> bool {
+    fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;
         let is_next = router.depart(input);
-        woken |= u64::from(is_next) << input;
+        if is_next {
+            woken.insert(input);
+        }
         if rules.keeps_since && is_next {
             self.since[node as usize * Q + input] = self.clock + 1;
         }
         let transit = input < rules.outputs();
         if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for those who want to enter it here.
-            let sleepers = &mut self.sleepers[node as usize * P + rules.port_of(input)];
-            woken |= std::mem::take(&mut sleepers[1]) & router.unrouted.mask();
-            if rules.lbr > 0 {
-                woken |= std::mem::take(&mut sleepers[0]) & router.unrouted.mask();
+            let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
+            woken = woken | self.woken(router, node, port, 1);
+            if is_restricted {
+                woken = woken | self.woken(router, node, port, 0);
             }
         }
         self.wake(router, node, woken);
@@ -88,7 +89,7 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// Tells the node behind a transit queue that there is room for one more packet.
     #[inline(always)]
-    fn credit_behind(&mut self, routers: &mut [Router<Q, P>], behind: u32, input: u8) {
+    fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
         match routers.get_mut(behind as usize) {
             Some(router) => self.credit(router, behind, input.into()),
             None => {
@@ -100,15 +101,21 @@ impl<L: Layout, const D: usize, const Q: usize, const P: usize> Works<L, D, Q, P
 
     /// There is room for one more packet behind an output channel.
     #[inline(always)]
-    pub(super) fn credit(&mut self, router: &mut Router<Q, P>, node: u32, output: usize) {
+    pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) {
         let rules = &self.rules;
         if rules.compares_space {
             self.ahead[node as usize * Q + output].departed = Ahead::NEVER;
         }
-        if router.credit(output) && router.has_sleepers(0) {
-            let sleepers = &mut self.sleepers[node as usize * P + rules.port_of(output)][rules.kind(output)];
-            let woken = std::mem::take(sleepers) & router.unrouted.mask();
+        if router.credit(output) && router.has_sleepers(M::EMPTY) {
+            let woken = self.woken(router, node, self.rules.port_of(output), self.kind(output));
             self.wake(router, node, woken);
         }
+    }
+
+    /// The heads that sleep for channels of a kind of a port, which no longer do.
+    #[inline(always)]
+    fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: usize) -> M {
+        let sleepers = &mut self.sleepers[node as usize * P + port][kind];
+        std::mem::replace(sleepers, M::EMPTY) & router.unrouted
     }
 }

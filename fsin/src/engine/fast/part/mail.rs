@@ -6,11 +6,11 @@ use super::super::state::Packet;
 #[derive(Debug)]
 pub(in crate::engine::fast) struct Mail<const D: usize> {
     /// Headers that have crossed a link, and the queues that they enter.
-    pub(super) headers: Vec<(u32, u8, Packet<D>)>,
+    pub(super) headers: Vec<(u32, u16, Packet<D>)>,
     /// Output channels behind which a header has begun to depart.
-    pub(super) departures: Vec<(u32, u8)>,
+    pub(super) departures: Vec<(u32, u16)>,
     /// Output channels behind which there is room for one more packet.
-    pub(super) credits: Vec<(u32, u8)>,
+    pub(super) credits: Vec<(u32, u16)>,
 }
 
 impl<const D: usize> Mail<D> {

@@ -2,6 +2,7 @@
 
 use trgen::NodeId;
 
+use super::super::mask::Mask;
 use super::super::rules::Rules;
 use super::super::state::{Ahead, NONE, Packet, Router};
 use crate::router::congestion::Timer;
@@ -10,9 +11,9 @@ use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
 
 /// What a head at a node sees.
-pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
+pub(super) struct Near<'a, L, M, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
-    pub(super) router: &'a Router<Q, P>,
+    pub(super) router: &'a Router<M, Q, P>,
     pub(super) node: usize,
     /// By node and queue.
     pub(super) ahead: &'a [Ahead],
@@ -21,11 +22,11 @@ pub(super) struct Near<'a, L, const Q: usize, const P: usize> {
     pub(super) now: u64,
 }
 
-impl<L: Layout, const Q: usize, const P: usize> Surroundings for Near<'_, L, Q, P> {
+impl<L: Layout, M: Mask, const Q: usize, const P: usize> Surroundings for Near<'_, L, M, Q, P> {
     #[inline(always)]
     fn open(&self, port: Port) -> u32 {
         let layout = self.rules.layout;
-        (self.router.open.mask() >> (port.index() * layout.vcs())) as u32 & layout.all_vcs()
+        self.router.open.word(port.index() * layout.vcs()) as u32 & layout.all_vcs()
     }
 
     #[inline]
