@@ -517,23 +517,51 @@ fn trees_saturate_as_the_original_s() {
     }
 }
 
+/// `ugal` weighs two ways that begin with different links, at every switch and towards every other group.
+#[test]
+fn ugal_weighs_different_links() {
+    for spec in ["dragonfly:p=2,a=4,h=2", "dragonfly:p=2,a=4,h=2,arrangement=relative", "dragonfly:p=4,a=8,h=4"] {
+        let topology = build(spec);
+        let guide = guide(&*topology, Routing::DragonflyUgal, 3);
+        let mut weighed = 0;
+        for key in 0..5 {
+            for node in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
+                for destination in (0..topology.endpoints()).step_by(3).map(NodeId::at) {
+                    let visit = Visit { node, input: Input::Injection, destination, key, state: &[0; 2] };
+                    let mut ports = Vec::new();
+                    guide.ways(&visit, |way| ports.push(way.port));
+                    if let [straight, round] = ports[..] {
+                        assert_ne!(straight, round, "{spec}: {visit:?}");
+                        weighed += 1;
+                    }
+                }
+            }
+        }
+        assert!(weighed > 1_000, "{spec}: {weighed}");
+    }
+}
+
 /// All nodes of a group send to the next group. Minimal routes share one link for a p nodes; routes through another group
 /// use all links twice, and reach at most one half.
 #[test]
 fn adversarial_traffic_on_dragonflies() {
-    for arrangement in ["absolute", "relative", "circulant"] {
-        let topology = format!("dragonfly:p=2,a=4,h=2,arrangement={arrangement}");
+    for (topology, nodes, vcs) in [
+        ("dragonfly:p=2,a=4,h=2,arrangement=absolute", 8.0, 6),
+        ("dragonfly:p=2,a=4,h=2,arrangement=relative", 8.0, 6),
+        ("dragonfly:p=2,a=4,h=2,arrangement=circulant", 8.0, 6),
+        ("dragonfly:p=4,a=8,h=4", 32.0, 3),
+    ] {
         let saturation = |routing, vcs| {
-            let setup = Setup::new(&topology, routing, vcs).pattern("groupshift(8,1)").load(1.0);
+            let setup = Setup::new(topology, routing, vcs).pattern(&format!("groupshift({nodes},1)")).load(1.0);
             accepted_load(&setup.batch(&plan()), setup.params.packet_phits)
         };
         let minimal = saturation(Routing::DragonflyMinimal, 2);
-        println!("{arrangement} minimal: {minimal:.3}");
-        assert!((8.0 * minimal - 1.0).abs() < 0.04, "{arrangement}: {minimal}, one link for 8 nodes");
+        println!("{topology} minimal: {minimal:.3}");
+        assert!((nodes * minimal - 1.0).abs() < 0.04, "{topology}: {minimal}, one link for {nodes} nodes");
         for routing in [Routing::DragonflyValiant, Routing::DragonflyUgal] {
-            let accepted = saturation(routing, 6);
-            println!("{arrangement} {routing:?}: {accepted:.3}");
-            assert!((0.38..0.56).contains(&accepted), "{arrangement} {routing:?}: {accepted}");
+            let accepted = saturation(routing, vcs);
+            println!("{topology} {routing:?}: {accepted:.3}");
+            assert!((0.38..0.56).contains(&accepted), "{topology} {routing:?}: {accepted}");
         }
     }
 }

@@ -5,7 +5,8 @@
 //! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
 //!
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other. Packets that go to their own group always go straight.
+//! its hops, against those on the first link of the other, which is another link where there is one. Packets that go to their
+//! own group always go straight.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
@@ -23,6 +24,9 @@ const COURSE: usize = 1;
 const UNDECIDED: i16 = 0;
 const STRAIGHT: i16 = 1;
 const ROUND: i16 = 2;
+
+/// Most draws of another group to go through: where all groups are behind one link, there is no other.
+const REDRAWS: usize = 8;
 
 /// Ways of a dragonfly.
 #[derive(Debug)]
@@ -101,15 +105,31 @@ impl DragonflyGuide {
         }
     }
 
-    /// The group that a packet goes through if it does not go straight; `None` if there is none.
-    fn round(&self, key: u64, from: u32, to: u32) -> Option<u32> {
+    /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it with the
+    /// straight way, whose first link is at place `straight`, and takes another one where the way there begins with that
+    /// link, too: it would be held up by the same packets.
+    fn round(&self, key: u64, (from, own): (u32, u32), to: u32, straight: usize) -> Option<u32> {
         if from == to || self.plan.groups < 3 {
             return None;
         }
-        let drawn = pick(mix2(key, Purpose::Output as u64), self.plan.groups - 2);
+        let mut draw = mix2(key, Purpose::Output as u64);
+        let mut through = self.third(draw, from, to);
+        for _ in 0..REDRAWS {
+            if self.routing != Routing::DragonflyUgal || self.towards(key, (from, own), through) != straight {
+                break;
+            }
+            draw = mix2(draw, Purpose::Output as u64);
+            through = self.third(draw, from, to);
+        }
+        Some(through)
+    }
+
+    /// A group that is neither of two, drawn.
+    fn third(&self, draw: u64, from: u32, to: u32) -> u32 {
+        let drawn = pick(draw, self.plan.groups - 2);
         let (low, high) = (from.min(to), from.max(to));
         let drawn = drawn + u32::from(drawn >= low);
-        Some(drawn + u32::from(drawn >= high))
+        drawn + u32::from(drawn >= high)
     }
 
     /// The place of the link that leads from a switch towards another group.
@@ -136,7 +156,7 @@ impl DragonflyGuide {
         }
         let (hops, arrival) = self.hops_to(visit.key, (group, own), to);
         let straight = (self.towards(visit.key, (group, own), to), hops + u8::from(arrival != last));
-        let round = self.round(visit.key, group, to).map(|through| {
+        let round = self.round(visit.key, (group, own), to, straight.0).map(|through| {
             let (first, middle) = self.hops_to(visit.key, (group, own), through);
             let (second, arrival) = self.hops_to(visit.key, (through, middle), to);
             (self.towards(visit.key, (group, own), through), first + second + u8::from(arrival != last))
