@@ -12,6 +12,7 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{Visit, Way, classes};
+use crate::router::request::Input;
 use crate::routing::Routing;
 use crate::topology::Port;
 use crate::topology::switched::{Dragonfly, Fabric};
@@ -187,14 +188,21 @@ impl DragonflyGuide {
 
     /// What a packet carries after it has left a switch through a port.
     #[inline(always)]
-    pub(super) fn hop(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> [i16; 2] {
-        let mut state = [visit.state[0], visit.state[1]];
+    pub(super) fn hop(
+        &self,
+        fabric: &Fabric,
+        node: NodeId,
+        destination: NodeId,
+        key: u64,
+        port: Port,
+        state: &mut [i16],
+    ) {
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            state[COURSE] = self.course(fabric, visit, port);
+            let visit = Visit { node, input: Input::Injection, destination, key, state };
+            state[COURSE] = self.course(fabric, &visit, port);
         }
-        let switch = (visit.node.0 - self.first) as usize;
+        let switch = (node.0 - self.first) as usize;
         state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
-        state
     }
 
     /// How a packet goes that has left its first switch through a port.

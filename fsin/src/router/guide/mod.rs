@@ -137,7 +137,7 @@ impl Guide {
         Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, draws: matches!(scheme, Scheme::Tree(_)), scheme })
     }
 
-    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh.
+    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a bubble.
     #[inline(always)]
     #[must_use]
     pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {
@@ -196,13 +196,19 @@ impl Guide {
         if node.index() < self.fabric.endpoints() {
             return;
         }
-        let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
-            Scheme::Dragonfly(dragonfly) => {
-                let visit = Visit { node, input: Input::Injection, destination, key, state };
-                [state[0], state[1]] = dragonfly.hop(&self.fabric, &visit, port);
-            }
+            Scheme::Dragonfly(dragonfly) => dragonfly.hop(&self.fabric, node, destination, key, port, state),
+            _ => self.hop_by_table(node, destination, port, state),
+        }
+    }
+
+    /// The same in other networks than trees, cubes and dragonflies.
+    #[inline(never)]
+    fn hop_by_table(&self, node: NodeId, destination: NodeId, port: Port, state: &mut [i16]) {
+        let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
+        match &self.scheme {
+            Scheme::Tree(_) | Scheme::Cube(_) | Scheme::Dragonfly(_) => {}
             Scheme::Hyperx(hyperx) => {
                 if let Some(next) = next() {
                     hyperx.hop(node, next, self.fabric.home(destination).0, state);

@@ -33,28 +33,38 @@ const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
 
 impl<L: Layout> Requests<L> {
     /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or any.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let guide = self.guide.as_deref()?;
-        let mut best = None;
-        match guide.only_way(&visit(head)) {
-            Some(way) => self.consider(way, head, near, &mut best),
-            None => self.consider_all(head, near, &mut best),
+        let Some(way) = self.guide.as_deref()?.only_way(&visit(head)) else { return self.guided_among(head, near) };
+        let open = near.open(way.port) & way.vcs;
+        match open & open.wrapping_sub(1) {
+            // None, or one.
+            0 => (open != 0).then(|| OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
+            _ => self.guided_by(way, head, near),
         }
+    }
+
+    /// By the only way.
+    #[inline(never)]
+    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let mut best = None;
+        self.consider(way, head, near, &mut best);
         best.map(|(_, output)| output)
     }
 
-    /// Of several ways.
+    /// By one of several ways.
     #[inline(never)]
-    fn consider_all(&self, head: &Head<'_>, near: &impl Surroundings, best: &mut Option<(Rank, OutputVc)>) {
-        let Some(guide) = self.guide.as_deref() else { return };
+    fn guided_among(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let guide = self.guide.as_deref()?;
         let visit = visit(head);
         let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
+        let mut best = None;
         guide.ways(&visit, |way| {
             if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
-                self.consider(way, head, near, best);
+                self.consider(way, head, near, &mut best);
             }
         });
+        best.map(|(_, output)| output)
     }
 
     /// Keeps the best of what was found before and the channels of a way. Only between equals a lot is drawn.
@@ -120,7 +130,7 @@ impl<L: Layout> Requests<L> {
         last.map(|way| OutputVc { port: way.port, vc: way.vcs.trailing_zeros() as u8 })
     }
 
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn guided_hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         if let Some(guide) = &self.guide {
             guide.hop(node, destination, key, port, state);

@@ -25,7 +25,7 @@ impl Arrangement {
     /// Which of a group's `groups - 1` links to the others leads to group `to`, another one.
     #[must_use]
     pub const fn link(self, from: u32, to: u32, groups: u32) -> u32 {
-        let further = (to + groups - from) % groups;
+        let further = if to > from { to - from } else { to + groups - from };
         match self {
             Self::Absolute => to - (to > from) as u32,
             Self::Relative => further - 1,
