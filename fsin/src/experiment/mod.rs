@@ -3,6 +3,7 @@
 //! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
+mod conflicts;
 mod driver;
 mod execute;
 mod file;
@@ -15,6 +16,7 @@ pub mod legacy;
 mod live;
 mod quantity;
 mod resolve;
+mod router;
 mod settings;
 
 pub use driver::Driver;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use trgen::catalog::Refusal;
-use trgen::synthetic::expr::Expr;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::trace::collectives::Choice;
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
@@ -13,18 +12,17 @@ use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::{Cycle, Picoseconds};
 
+use super::conflicts::{BATCH, ENDING, GRAPHS, IDEAL, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, task_key};
 use super::hosts::{eager, hosts, network, tasks_per_node};
 use super::jobs::{JobFile, read_jobs};
 use super::keys::{Heading, KEYS, Key, Kind};
 use super::quantity::rate;
+use super::router::{lost_pairs, one_way, router};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use crate::engine::fast::MAX_THREADS;
-use crate::router::detours::Detours;
-use crate::router::{Arbitration, Consumption, Inject, Injection, RouterParams, SourceQueue};
-use crate::router::{GlobalCc, Timeouts};
-use crate::routing::{Order, Routing};
+use crate::router::{RouterParams, SourceQueue};
 use crate::run::BatchPlan;
-use crate::topology::{self, Faults, Topology};
+use crate::topology::{self, Faults};
 
 /// What drives the network.
 #[derive(Clone, PartialEq, Debug)]
@@ -124,48 +122,6 @@ pub struct Experiment {
     has_ways: bool,
     settings: Settings,
 }
-
-/// What kind of times the traffic has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Times {
-    /// Those of a process that goes on for ever.
-    Steady,
-    /// Those of shots, which end.
-    Shots,
-    /// Those of an application alone.
-    Application,
-    /// Those of an application, with traffic beside it.
-    Beside,
-}
-
-impl Times {
-    fn of(settings: &Settings, tasks: bool) -> Self {
-        // A word that cannot be read is refused where it is built.
-        let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
-        match (tasks, process.as_str()) {
-            (false, _) if settings.is_set("shot") => Self::Shots,
-            (false, "shot") => Self::Shots,
-            (false, _) => Self::Steady,
-            (true, "background") => Self::Beside,
-            (true, _) => Self::Application,
-        }
-    }
-}
-
-/// Keys that hold for some traffic or run control only.
-const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
-const BATCH: &[&str] =
-    &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
-const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
-/// Keys of runs that end by themselves.
-const ENDING: &[&str] = &["max-cycles", "strict"];
-const TRACE: &[&str] = &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
-/// Keys that act where several applications run.
-const JOBS: &[&str] = &["scheduler", "allocation"];
-/// Keys of graphs, which no job can be.
-const GRAPHS: &[&str] = &["network", "hosts"];
-/// Keys that act where an ideal network takes the place of the router.
-const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
 
 /// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
@@ -361,199 +317,6 @@ impl Experiment {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
-    }
-}
-
-/// Which of `trace`, `kernel` and `job-mix` drives the network, if any; a flag overrides a file.
-fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
-    let set: Vec<&'static str> =
-        ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
-    let by_flag: Vec<&'static str> = set.iter().copied().filter(|key| settings.origin(key) == Origin::Flag).collect();
-    match (&*set, &*by_flag) {
-        ([], _) => Ok(None),
-        ([key], _) | (_, [key]) => Ok(Some(*key)),
-        ([one, other, ..], []) | (_, [one, other, ..]) => {
-            Err(settings.error(other, format!("--{one} and --{other} exclude each other"), "give one of them"))
-        }
-    }
-}
-
-/// Refuses flags that would have no effect.
-fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> Result<(), SettingsError> {
-    let given = |keys: &[&'static str]| {
-        keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
-    };
-    let useless =
-        |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
-    if tasks != Some("job-mix")
-        && let Some(key) = given(JOBS)
-    {
-        return useless(key, "without --job-mix", "leave it out, or give --job-mix");
-    }
-    if let Some(tasks) = tasks {
-        if tasks == "job-mix" {
-            if times == Times::Beside {
-                let what = "`background` is traffic beside one application, and --job-mix runs several";
-                return Err(settings.error("temporal", what, "leave it out"));
-            }
-            if let Some(key) = given(GRAPHS) {
-                return useless(key, "with --job-mix, whose applications are no graphs", "leave it out");
-            }
-        }
-        let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
-        if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
-            if matches!(key, "traffic" | "size") {
-                let why = format!("with --{tasks}, whose tasks say what is sent");
-                return useless(key, &why, "leave it out, or add --temporal background(LOAD) for nodes without a task");
-            }
-            return useless(
-                key,
-                &format!("with --{tasks}"),
-                "leave it out: a trace, kernel or job sets its own pace and end",
-            );
-        }
-        if let Some(key) = given(&["cycles"]) {
-            return useless(key, &format!("with --{tasks}, which runs to its end"), "use --max-cycles for a limit");
-        }
-        if tasks == "kernel"
-            && let Some(key) = given(TRACE)
-        {
-            return useless(key, "with --kernel", "leave it out");
-        }
-        return Ok(());
-    }
-    if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
-        return useless(key, "with synthetic traffic", "leave it out, or give --trace or --kernel");
-    }
-    if times == Times::Shots {
-        if settings.is_set("shot") && given(&["temporal"]).is_some() {
-            return useless("temporal", "with --shot, which is a temporal process", "leave out one of them");
-        }
-        if let Some(key) = given(&["load"]) {
-            return useless(key, "with shots, which go at full speed", "leave it out");
-        }
-        if let Some(key) = given(&["cycles"]) {
-            return useless(key, "with shots, which run to their end", "use --samples for their number");
-        }
-        let batch: Vec<&'static str> = BATCH.iter().copied().filter(|&key| key != "samples").collect();
-        if let Some(key) = given(&batch) {
-            return useless(key, "with shots, all of which are measured", "leave it out");
-        }
-        return Ok(());
-    }
-    if let Some(key) = given(ENDING) {
-        return useless(key, "with traffic that goes on for ever", "use --cycles for a fixed run");
-    }
-    if settings.is_set("cycles")
-        && let Some(key) = given(BATCH)
-    {
-        return useless(key, "with --cycles, which measures every cycle", "leave out one of them");
-    }
-    Ok(())
-}
-
-fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
-    let routing = settings.word("routing");
-    Ok(RouterParams {
-        routing: Routing::parse(routing).map_err(|refusal| settings.refused("routing", &refusal))?,
-        order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
-        vcs: settings.integer("vcs")?,
-        packet_phits: settings.integer("packet")?,
-        phit_bytes: settings.integer("phit-bytes")?,
-        queue_packets: settings.integer("queue")?,
-        injection_queue_packets: settings.integer("injection-queue")?,
-        injectors: settings.integer("injectors")?,
-        injection: settings.choice("injection", &Injection::ALL)?,
-        arbitration: settings.choice("arbitration", &Arbitration::ALL)?,
-        inject: settings.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
-        consumption: settings
-            .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,
-        bubble: settings.integer("bubble")?,
-        lbr: settings.integer("lbr")?,
-        in_transit_priority: settings.number("in-transit-priority")?,
-        global_cc: global_cc(settings)?,
-        timeouts: timeouts(settings)?,
-        link_delays: link_delays(settings)?,
-        router_delay: if settings.is_set("router-delay") { settings.integer("router-delay")? } else { 0 },
-        alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
-        source_queue: settings
-            .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
-        seed: settings.integer("seed")?,
-        watchdog_cycles: settings.integer("watchdog")?,
-    })
-}
-
-/// Whether dead links are dead one way only.
-fn one_way(settings: &Settings, faults: usize) -> Result<bool, SettingsError> {
-    if !settings.is_set("fault-ways") {
-        return Ok(false);
-    }
-    if faults == 0 {
-        return Err(settings.error("fault-ways", "--fault-ways has no meaning without --faults", "leave it out"));
-    }
-    settings.choice("fault-ways", &[("1", true), ("2", false)])
-}
-
-fn global_cc(settings: &Settings) -> Result<Option<GlobalCc>, SettingsError> {
-    let period = if settings.is_set("global-cc-period") { settings.integer("global-cc-period")? } else { 0 };
-    if settings.is_set("global-cc") {
-        return Ok(Some(GlobalCc { percent: settings.number("global-cc")?, period }));
-    }
-    if settings.is_set("global-cc-period") {
-        let what = "--global-cc-period has no meaning without --global-cc";
-        return Err(settings.error("global-cc-period", what, "leave it out"));
-    }
-    Ok(None)
-}
-
-fn timeouts(settings: &Settings) -> Result<Option<Timeouts>, SettingsError> {
-    if !settings.is_set("timeout-upper") {
-        if settings.is_set("timeout-lower") {
-            let what = "--timeout-lower has no meaning without --timeout-upper";
-            return Err(settings.error("timeout-lower", what, "set both"));
-        }
-        return Ok(None);
-    }
-    let upper: u64 = settings.integer("timeout-upper")?;
-    let lower = if settings.is_set("timeout-lower") {
-        settings.integer("timeout-lower")?
-    } else {
-        upper / 4 * 3 + upper % 4 * 3 / 4
-    };
-    Ok(Some(Timeouts { upper, lower }))
-}
-
-fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
-    if !settings.is_set("link-delay") {
-        return Ok(Vec::new());
-    }
-    let word = settings.word("link-delay");
-    let delays: Result<Vec<u32>, _> = word.split(':').map(str::parse).collect();
-    delays.map_err(|_| {
-        let what = format!("--link-delay takes cycles, not `{word}`");
-        settings.error("link-delay", what, "write --link-delay 4, or one for each dimension: --link-delay 1:1:8")
-    })
-}
-
-/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
-/// would wait for ever.
-fn lost_pairs(
-    settings: &Settings,
-    topology: &dyn Topology,
-    router: &RouterParams,
-    waits: Option<&str>,
-) -> Result<Vec<String>, SettingsError> {
-    let Some(detours) = Detours::new(router, topology) else { return Ok(Vec::new()) };
-    let lost = detours.lost(topology, 4);
-    let what =
-        format!("--faults {}: with --routing {} no route is left for {lost}", topology.faults(), router.routing.name());
-    match waits {
-        _ if lost.count == 0 => Ok(Vec::new()),
-        Some(who) => {
-            let remedy = "use fewer faults, another --seed, or an adaptive routing";
-            Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), remedy))
-        }
-        None => Ok(vec![format!("{what}; their messages are dropped")]),
     }
 }
 

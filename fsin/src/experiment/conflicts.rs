@@ -1,0 +1,136 @@
+//! What drives a network, and which settings have a meaning then.
+
+use trgen::synthetic::expr::Expr;
+
+use super::settings::{Origin, Settings, SettingsError};
+
+/// What kind of times the traffic has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Times {
+    /// Those of a process that goes on for ever.
+    Steady,
+    /// Those of shots, which end.
+    Shots,
+    /// Those of an application alone.
+    Application,
+    /// Those of an application, with traffic beside it.
+    Beside,
+}
+
+impl Times {
+    pub(super) fn of(settings: &Settings, tasks: bool) -> Self {
+        // A word that cannot be read is refused where it is built.
+        let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
+        match (tasks, process.as_str()) {
+            (false, _) if settings.is_set("shot") => Self::Shots,
+            (false, "shot") => Self::Shots,
+            (false, _) => Self::Steady,
+            (true, "background") => Self::Beside,
+            (true, _) => Self::Application,
+        }
+    }
+}
+
+/// Keys that hold for some traffic or run control only.
+pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
+pub(super) const BATCH: &[&str] =
+    &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
+pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
+/// Keys of runs that end by themselves.
+pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
+pub(super) const TRACE: &[&str] =
+    &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
+/// Keys that act where several applications run.
+pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
+/// Keys of graphs, which no job can be.
+pub(super) const GRAPHS: &[&str] = &["network", "hosts"];
+/// Keys that act where an ideal network takes the place of the router.
+pub(super) const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
+
+/// Which of `trace`, `kernel` and `job-mix` drives the network, if any; a flag overrides a file.
+pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
+    let set: Vec<&'static str> =
+        ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
+    let by_flag: Vec<&'static str> = set.iter().copied().filter(|key| settings.origin(key) == Origin::Flag).collect();
+    match (&*set, &*by_flag) {
+        ([], _) => Ok(None),
+        ([key], _) | (_, [key]) => Ok(Some(*key)),
+        ([one, other, ..], []) | (_, [one, other, ..]) => {
+            Err(settings.error(other, format!("--{one} and --{other} exclude each other"), "give one of them"))
+        }
+    }
+}
+
+/// Refuses flags that would have no effect.
+pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> Result<(), SettingsError> {
+    let given = |keys: &[&'static str]| {
+        keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
+    };
+    let useless =
+        |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
+    if tasks != Some("job-mix")
+        && let Some(key) = given(JOBS)
+    {
+        return useless(key, "without --job-mix", "leave it out, or give --job-mix");
+    }
+    if let Some(tasks) = tasks {
+        if tasks == "job-mix" {
+            if times == Times::Beside {
+                let what = "`background` is traffic beside one application, and --job-mix runs several";
+                return Err(settings.error("temporal", what, "leave it out"));
+            }
+            if let Some(key) = given(GRAPHS) {
+                return useless(key, "with --job-mix, whose applications are no graphs", "leave it out");
+            }
+        }
+        let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
+        if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
+            if matches!(key, "traffic" | "size") {
+                let why = format!("with --{tasks}, whose tasks say what is sent");
+                return useless(key, &why, "leave it out, or add --temporal background(LOAD) for nodes without a task");
+            }
+            return useless(
+                key,
+                &format!("with --{tasks}"),
+                "leave it out: a trace, kernel or job sets its own pace and end",
+            );
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(key, &format!("with --{tasks}, which runs to its end"), "use --max-cycles for a limit");
+        }
+        if tasks == "kernel"
+            && let Some(key) = given(TRACE)
+        {
+            return useless(key, "with --kernel", "leave it out");
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
+        return useless(key, "with synthetic traffic", "leave it out, or give --trace or --kernel");
+    }
+    if times == Times::Shots {
+        if settings.is_set("shot") && given(&["temporal"]).is_some() {
+            return useless("temporal", "with --shot, which is a temporal process", "leave out one of them");
+        }
+        if let Some(key) = given(&["load"]) {
+            return useless(key, "with shots, which go at full speed", "leave it out");
+        }
+        if let Some(key) = given(&["cycles"]) {
+            return useless(key, "with shots, which run to their end", "use --samples for their number");
+        }
+        let batch: Vec<&'static str> = BATCH.iter().copied().filter(|&key| key != "samples").collect();
+        if let Some(key) = given(&batch) {
+            return useless(key, "with shots, all of which are measured", "leave it out");
+        }
+        return Ok(());
+    }
+    if let Some(key) = given(ENDING) {
+        return useless(key, "with traffic that goes on for ever", "use --cycles for a fixed run");
+    }
+    if settings.is_set("cycles")
+        && let Some(key) = given(BATCH)
+    {
+        return useless(key, "with --cycles, which measures every cycle", "leave out one of them");
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! The router of an experiment, and what dead links mean for it.
+
+use super::settings::{Settings, SettingsError};
+use crate::router::detours::Detours;
+use crate::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
+use crate::routing::{Order, Routing};
+use crate::topology::Topology;
+
+/// What is set of the router; not yet checked for a topology.
+pub(super) fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
+    let routing = settings.word("routing");
+    Ok(RouterParams {
+        routing: Routing::parse(routing).map_err(|refusal| settings.refused("routing", &refusal))?,
+        order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
+        vcs: settings.integer("vcs")?,
+        packet_phits: settings.integer("packet")?,
+        phit_bytes: settings.integer("phit-bytes")?,
+        queue_packets: settings.integer("queue")?,
+        injection_queue_packets: settings.integer("injection-queue")?,
+        injectors: settings.integer("injectors")?,
+        injection: settings.choice("injection", &Injection::ALL)?,
+        arbitration: settings.choice("arbitration", &Arbitration::ALL)?,
+        inject: settings.choice("inject", &[("parallel", Inject::Parallel), ("serial", Inject::Serial)])?,
+        consumption: settings
+            .choice("consumption", &[("multiple", Consumption::Multiple), ("single", Consumption::Single)])?,
+        bubble: settings.integer("bubble")?,
+        lbr: settings.integer("lbr")?,
+        in_transit_priority: settings.number("in-transit-priority")?,
+        global_cc: global_cc(settings)?,
+        timeouts: timeouts(settings)?,
+        link_delays: link_delays(settings)?,
+        router_delay: if settings.is_set("router-delay") { settings.integer("router-delay")? } else { 0 },
+        alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
+        source_queue: settings
+            .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
+        seed: settings.integer("seed")?,
+        watchdog_cycles: settings.integer("watchdog")?,
+    })
+}
+
+/// Whether dead links are dead one way only.
+pub(super) fn one_way(settings: &Settings, faults: usize) -> Result<bool, SettingsError> {
+    if !settings.is_set("fault-ways") {
+        return Ok(false);
+    }
+    if faults == 0 {
+        return Err(settings.error("fault-ways", "--fault-ways has no meaning without --faults", "leave it out"));
+    }
+    settings.choice("fault-ways", &[("1", true), ("2", false)])
+}
+
+fn global_cc(settings: &Settings) -> Result<Option<GlobalCc>, SettingsError> {
+    let period = if settings.is_set("global-cc-period") { settings.integer("global-cc-period")? } else { 0 };
+    if settings.is_set("global-cc") {
+        return Ok(Some(GlobalCc { percent: settings.number("global-cc")?, period }));
+    }
+    if settings.is_set("global-cc-period") {
+        let what = "--global-cc-period has no meaning without --global-cc";
+        return Err(settings.error("global-cc-period", what, "leave it out"));
+    }
+    Ok(None)
+}
+
+fn timeouts(settings: &Settings) -> Result<Option<Timeouts>, SettingsError> {
+    if !settings.is_set("timeout-upper") {
+        if settings.is_set("timeout-lower") {
+            let what = "--timeout-lower has no meaning without --timeout-upper";
+            return Err(settings.error("timeout-lower", what, "set both"));
+        }
+        return Ok(None);
+    }
+    let upper: u64 = settings.integer("timeout-upper")?;
+    let lower = if settings.is_set("timeout-lower") {
+        settings.integer("timeout-lower")?
+    } else {
+        upper / 4 * 3 + upper % 4 * 3 / 4
+    };
+    Ok(Some(Timeouts { upper, lower }))
+}
+
+fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
+    if !settings.is_set("link-delay") {
+        return Ok(Vec::new());
+    }
+    let word = settings.word("link-delay");
+    let delays: Result<Vec<u32>, _> = word.split(':').map(str::parse).collect();
+    delays.map_err(|_| {
+        let what = format!("--link-delay takes cycles, not `{word}`");
+        settings.error("link-delay", what, "write --link-delay 4, or one for each dimension: --link-delay 1:1:8")
+    })
+}
+
+/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
+/// would wait for ever.
+pub(super) fn lost_pairs(
+    settings: &Settings,
+    topology: &dyn Topology,
+    router: &RouterParams,
+    waits: Option<&str>,
+) -> Result<Vec<String>, SettingsError> {
+    let Some(detours) = Detours::new(router, topology) else { return Ok(Vec::new()) };
+    let lost = detours.lost(topology, 4);
+    let what =
+        format!("--faults {}: with --routing {} no route is left for {lost}", topology.faults(), router.routing.name());
+    match waits {
+        _ if lost.count == 0 => Ok(Vec::new()),
+        Some(who) => {
+            let remedy = "use fewer faults, another --seed, or an adaptive routing";
+            Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), remedy))
+        }
+        None => Ok(vec![format!("{what}; their messages are dropped")]),
+    }
+}
