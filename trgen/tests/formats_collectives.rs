@@ -3,158 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::VecDeque;
-
 use trgen::TaskId;
 use trgen::trace::collectives::{
     ALGORITHMS, Agreement, Algorithm, Choice, Collective, ExpandError, NAMES, RequestPool, expand,
 };
-use trgen::trace::program::{Event, Request, Send, Tag};
+use trgen::trace::program::{Event, Tag};
 
-/// What a rank does with the data; a contribution is the bit of its rank.
-trait Data {
-    /// The content of a message that is being sent.
-    fn send(&self, rank: usize, to: usize, bytes: u64) -> u64;
-    /// A message has arrived.
-    fn receive(&mut self, rank: usize, from: usize, bytes: u64, content: u64);
-}
+mod exchange;
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Mode {
-    Eager,
-    Synchronous,
-}
-
-struct Flight {
-    from: usize,
-    bytes: u64,
-    content: u64,
-    /// Number of the send, to complete it.
-    send: usize,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Operation {
-    Sending(usize),
-    Receiving { slot: usize },
-}
-
-/// Runs one script per rank. Receives name their source; all messages of a run carry the same tag, so that matching
-/// is by pair, first in first out.
-fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
-    let p = scripts.len();
-    let mut pc = vec![0; p];
-    let mut flights: Vec<Vec<VecDeque<Flight>>> = (0..p).map(|_| (0..p).map(|_| VecDeque::new()).collect()).collect();
-    let mut posted: Vec<Vec<VecDeque<usize>>> = (0..p).map(|_| (0..p).map(|_| VecDeque::new()).collect()).collect();
-    let mut sends_done: Vec<bool> = Vec::new();
-    let mut receives_done: Vec<bool> = Vec::new();
-    let mut requests: Vec<Vec<Option<Operation>>> = vec![Vec::new(); p];
-    // What a blocking event has begun.
-    let mut begun: Vec<Option<Operation>> = vec![None; p];
-    loop {
-        let mut moved = false;
-        for rank in 0..p {
-            while let Some(event) = scripts[rank].get(pc[rank]) {
-                let mut start_send = |send: &Send, done: &mut Vec<bool>| {
-                    let to = send.to.index();
-                    let content = data.send(rank, to, send.bytes);
-                    done.push(mode == Mode::Eager);
-                    flights[to][rank].push_back(Flight {
-                        from: rank,
-                        bytes: send.bytes,
-                        content,
-                        send: done.len() - 1,
-                    });
-                    Operation::Sending(done.len() - 1)
-                };
-                let mut start_receive = |from: Option<TaskId>| {
-                    receives_done.push(false);
-                    let slot = receives_done.len() - 1;
-                    posted[rank][from.expect("collectives name their sources").index()].push_back(slot);
-                    Operation::Receiving { slot }
-                };
-                match event {
-                    Event::Send(send) if begun[rank].is_none() => {
-                        begun[rank] = Some(start_send(send, &mut sends_done));
-                        moved = true;
-                    }
-                    Event::Recv(receive) if begun[rank].is_none() => {
-                        begun[rank] = Some(start_receive(receive.from));
-                        moved = true;
-                    }
-                    Event::Isend(send, request) => {
-                        let operation = start_send(send, &mut sends_done);
-                        set(&mut requests[rank], *request, operation);
-                        pc[rank] += 1;
-                        moved = true;
-                        continue;
-                    }
-                    Event::Irecv(receive, request) => {
-                        let operation = start_receive(receive.from);
-                        set(&mut requests[rank], *request, operation);
-                        pc[rank] += 1;
-                        moved = true;
-                        continue;
-                    }
-                    _ => {}
-                }
-                // Match whatever can be matched at this rank.
-                for from in 0..p {
-                    while !posted[rank][from].is_empty() && !flights[rank][from].is_empty() {
-                        let slot = posted[rank][from].pop_front().unwrap();
-                        let flight = flights[rank][from].pop_front().unwrap();
-                        receives_done[slot] = true;
-                        sends_done[flight.send] = true;
-                        data.receive(rank, flight.from, flight.bytes, flight.content);
-                        moved = true;
-                    }
-                }
-                let complete = |operation: &Operation| match *operation {
-                    Operation::Sending(send) => sends_done[send],
-                    Operation::Receiving { slot } => receives_done[slot],
-                };
-                let over = match event {
-                    Event::Send(_) | Event::Recv(_) => begun[rank].as_ref().is_some_and(complete),
-                    Event::WaitAll(list) => {
-                        list.iter().all(|request| requests[rank][request.0 as usize].as_ref().is_some_and(complete))
-                    }
-                    other => panic!("no collective is expanded to {other:?}"),
-                };
-                if !over {
-                    break;
-                }
-                if let Event::WaitAll(list) = event {
-                    for request in list {
-                        requests[rank][request.0 as usize] = None;
-                    }
-                }
-                begun[rank] = None;
-                pc[rank] += 1;
-                moved = true;
-            }
-        }
-        if !moved {
-            break;
-        }
-    }
-    for rank in 0..p {
-        assert_eq!(
-            pc[rank],
-            scripts[rank].len(),
-            "rank {rank} of {p} hangs ({mode:?}) at {:?}",
-            scripts[rank][pc[rank]]
-        );
-        assert!(requests[rank].iter().all(Option::is_none), "rank {rank} leaves a request");
-    }
-    assert!(flights.iter().flatten().all(VecDeque::is_empty), "a message is never received");
-}
-
-fn set(requests: &mut Vec<Option<Operation>>, request: Request, operation: Operation) {
-    let index = request.0 as usize;
-    requests.resize(requests.len().max(index + 1), None);
-    assert!(requests[index].is_none(), "a request in use is begun again");
-    requests[index] = Some(operation);
-}
+use exchange::{Data, bytes_received, bytes_sent, messages, simulate};
 
 /// The scripts of all ranks, by the algorithms that do not look at sizes; tasks are the ranks themselves.
 fn scripts(p: usize, call: impl Fn(usize) -> Collective) -> Vec<Vec<Event>> {
@@ -243,31 +100,6 @@ impl<F: Fn(usize, usize, u64) -> u64> Data for Blocks<F> {
 }
 
 const SIZES: std::ops::RangeInclusive<usize> = 1..=33;
-
-fn bytes_sent(script: &[Event]) -> u64 {
-    script.iter().map(|event| if let Event::Send(send) | Event::Isend(send, _) = event { send.bytes } else { 0 }).sum()
-}
-
-fn bytes_received(script: &[Event]) -> u64 {
-    let size = |event: &Event| if let Event::Recv(r) | Event::Irecv(r, _) = event { r.bytes } else { 0 };
-    script.iter().map(size).sum()
-}
-
-fn messages(scripts: &[Vec<Event>]) -> usize {
-    scripts.iter().flatten().filter(|event| matches!(event, Event::Send(_) | Event::Isend(..))).count()
-}
-
-/// Runs in both modes and hands the data over for inspection.
-fn simulate<D: Data>(scripts: &[Vec<Event>], fresh: impl Fn() -> D, check: impl Fn(&D)) {
-    for mode in [Mode::Eager, Mode::Synchronous] {
-        let mut data = fresh();
-        run(scripts, &mut data, mode);
-        check(&data);
-    }
-    let sent: u64 = scripts.iter().map(|script| bytes_sent(script)).sum();
-    let received: u64 = scripts.iter().map(|script| bytes_received(script)).sum();
-    assert_eq!(sent, received, "what is sent is what is received");
-}
 
 fn own(p: usize) -> Vec<u64> {
     (0..p).map(|rank| 1 << rank).collect()

@@ -7,12 +7,11 @@
 
 use std::collections::VecDeque;
 
-use trgen::{Cycle, Message, NodeId};
+use trgen::{Cycle, NodeId};
 
 use super::Interface;
 use super::interface::Slot;
-use super::wait::{channel, cyclic_wait};
-use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::network::Notices;
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
@@ -21,7 +20,11 @@ use crate::router::wires::Wires;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
 use crate::topology::{Offsets, Port, Shape, Topology};
-use crate::view::{Occupancy, View};
+
+mod near;
+mod network;
+
+use near::Near;
 
 /// A packet under way. Phits refer to it by position.
 #[derive(Clone, Debug)]
@@ -110,60 +113,6 @@ pub struct Reference {
     last_moved: Cycle,
     /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
     crossed: Vec<u64>,
-}
-
-/// What a head at a node sees: the queues as the previous cycle left them.
-struct Near<'a> {
-    engine: &'a Reference,
-    node: NodeId,
-}
-
-impl Near<'_> {
-    /// \[packets\] In the neighbour's queue behind a channel.
-    fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
-        let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
-        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
-        let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
-        changes as u32 + u32::from(!queue.is_empty())
-    }
-}
-
-impl Surroundings for Near<'_> {
-    fn open(&self, port: Port) -> u32 {
-        let params = &self.engine.params;
-        let owner = &self.engine.nodes[self.node.index()].owner;
-        let is_open = |output: OutputVc| {
-            owner[output.index(params.vcs)].is_none()
-                && self.space_ahead(output).is_some_and(|space| space >= params.packet_phits)
-        };
-        (0..params.vcs as u8).filter(|&vc| is_open(OutputVc { port, vc })).fold(0, |open, vc| open | 1 << vc)
-    }
-
-    fn is_full(&self, output: OutputVc) -> bool {
-        let params = &self.engine.params;
-        let Some(neighbour) = self.engine.topology.neighbour(self.node, output.port) else { return true };
-        self.packets(neighbour, output) >= params.queue_packets
-    }
-
-    fn packets_ahead(&self, output: OutputVc) -> u32 {
-        let neighbour = self.engine.topology.neighbour(self.node, output.port);
-        neighbour.map_or(0, |neighbour| self.packets(neighbour, output))
-    }
-
-    fn space_ahead(&self, output: OutputVc) -> Option<u32> {
-        let neighbour = self.engine.topology.neighbour(self.node, output.port)?;
-        Some(self.engine.space(neighbour, output.index(self.engine.params.vcs)))
-    }
-
-    fn has_room(&self, output: OutputVc, packets: u32) -> bool {
-        let params = &self.engine.params;
-        self.engine.space(self.node, output.index(params.vcs)) >= packets * params.packet_phits
-    }
-
-    fn restricts(&self) -> bool {
-        let timer = self.engine.nodes[self.node.index()].timer;
-        timer.is_none_or(|timer| timer.is_congested(self.engine.clock.0))
-    }
 }
 
 impl Reference {
@@ -553,98 +502,5 @@ impl Reference {
             return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
         }
         (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
-    }
-}
-
-impl Network for Reference {
-    fn nodes(&self) -> usize {
-        self.topology.endpoints()
-    }
-
-    fn clock(&self) -> Cycle {
-        self.clock
-    }
-
-    fn inject(&mut self, message: Message) -> Injected {
-        let packets = self.params.packets_of(message.bytes);
-        if !self.requests.reaches(&*self.topology, message.source, message.destination) {
-            self.recorder.generated(packets);
-            self.recorder.dropped(packets);
-            return Injected::Dropped;
-        }
-        let injected = self.interface.accept(message, packets, self.clock);
-        if injected == Injected::Accepted {
-            if self.in_flight == 0 {
-                self.last_moved = self.clock;
-            }
-            self.in_flight += packets;
-            self.recorder.generated(packets);
-        }
-        injected
-    }
-
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
-        notices.clear();
-        while self.clock < until {
-            if self.in_flight == 0 {
-                self.clock = until;
-                break;
-            }
-            self.step(notices);
-            if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
-                let blocked = (0..self.nodes.len())
-                    .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
-                    .find(|&(node, queue)| self.unrouted(node, queue).is_some());
-                let cycle = cyclic_wait(blocked, |(node, queue)| self.waits_for(node, queue));
-                return Err(Deadlock {
-                    since: self.last_moved,
-                    in_flight: self.in_flight,
-                    cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
-                });
-            }
-            self.clock = self.clock.next();
-            if !notices.is_empty() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn in_flight(&self) -> u64 {
-        self.in_flight
-    }
-
-    fn recorder(&self) -> &Recorder {
-        &self.recorder
-    }
-
-    fn recorder_mut(&mut self) -> &mut Recorder {
-        &mut self.recorder
-    }
-
-    fn view(&self) -> Option<&dyn View> {
-        Some(self)
-    }
-
-    fn observe(&mut self) {
-        self.recorder.observe();
-        self.crossed.resize(self.nodes.len() * self.shape.ports(), 0);
-    }
-}
-
-impl View for Reference {
-    fn occupancy(&self, into: &mut Occupancy) {
-        let (ports, vcs) = (self.shape.ports(), self.params.vcs);
-        into.reset(self.nodes.len(), ports);
-        for (node, this) in self.nodes.iter().enumerate() {
-            let (transit, injection) = this.queues.split_at(ports * vcs);
-            for (index, queue) in transit.iter().enumerate() {
-                into.transit[node * ports + index / vcs] += queue.len() as u32;
-            }
-            into.injection[node] = injection.iter().map(|queue| queue.len() as u32).sum();
-            let buffered: usize = this.buffers.iter().map(VecDeque::len).sum();
-            into.waiting.push(buffered as u64 + self.interface.packets_waiting_at(node));
-        }
-        into.crossed.extend_from_slice(&self.crossed);
     }
 }
