@@ -8,7 +8,7 @@ use fsin::couple::Coupled;
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
-use fsin::router::{Consumption, RouterParams};
+use fsin::router::{Arbitration, Consumption, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use fsin::topology::Survey;
@@ -65,7 +65,8 @@ fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize, mos
     fitted(params, &*topology, more.min(most.saturating_sub(least)))
 }
 
-/// Of routers with so many channels more than the fewest, and at most as many as that.
+/// Of routers with so many channels more than the fewest, where the routing takes them; with one more than the greatest of
+/// these numbers at most.
 fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
     let most = channels.end() + 1;
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
@@ -163,7 +164,7 @@ fn synthetic_traffic_on_400_networks() {
     check_cases(400, &synthetic(0..=5), check_synthetic);
 }
 
-/// Most of these routers have more queues than a word has bits.
+/// With ten channels and more, where the routing takes them.
 #[test]
 fn synthetic_traffic_on_40_networks_of_many_channels() {
     check_cases(40, &synthetic(9..=31), check_synthetic);
@@ -193,6 +194,45 @@ fn switches_of_many_queues() {
             assert_eq!(&reference, &fast, "{topology} {routing:?}");
             assert_eq!(&reference, &cut, "in parts: {topology} {routing:?}");
         }
+    }
+}
+
+/// Routers at the ends of the sizes for which masks have one, two, four and sixteen words. Waiting for the consumption port
+/// takes the bit that stands for no queue.
+#[test]
+fn routers_of_just_so_many_queues() {
+    for (topology, vcs, injectors, queues) in [
+        ("torus:4x4", 14, 7, 63),
+        ("torus:4x4", 14, 8, 64),
+        ("torus:4x4", 15, 4, 64),
+        ("torus:4x4", 30, 7, 127),
+        ("torus:4x4", 30, 8, 128),
+        ("mesh:3x2x3", 32, 63, 255),
+        ("mesh:3x2x3", 32, 64, 256),
+        ("fattree:4,2", 7, 7, 63),
+        ("fattree:4,2", 7, 8, 64),
+        ("fattree:4,2", 15, 7, 127),
+        ("fattree:4,2", 15, 8, 128),
+        ("fattree:4,2", 31, 7, 255),
+        ("fattree:4,2", 31, 8, 256),
+        ("fattree:30,1", 32, 63, 1023),
+    ] {
+        let switched = topology.starts_with("fattree");
+        let routing = if switched { Routing::TreeAdaptive } else { Routing::BubbleSmart };
+        let mut setup = Setup::new(topology, routing, vcs).load(1.0);
+        setup.params = RouterParams {
+            injectors,
+            packet_phits: 3,
+            consumption: Consumption::Single,
+            arbitration: Arbitration::Age,
+            ..setup.params
+        };
+        assert_eq!(setup.shape().shape().ports() * vcs + injectors, queues, "{topology}");
+        let [reference, fast, cut] = engines(&setup)
+            .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 60, &mut |_| {})));
+        assert!(reference.totals.received > 20, "{setup:?}");
+        assert_eq!(&reference, &fast, "{topology}, {queues} queues");
+        assert_eq!(&reference, &cut, "in parts: {topology}, {queues} queues");
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fs;
 
-use fsin::experiment::Experiment;
+use fsin::engine::fast;
+use fsin::experiment::{EngineKind, Experiment};
 use fsin::topology;
 
 use super::Complaint;
 
-/// \[bytes\] At least, of each node and of each queue of it, whatever simulates: measured on networks of 2^18 nodes,
+/// \[bytes\] At least, of each node and of each queue of it, in the reference engine: measured on networks of 2^18 nodes,
 /// rounded down.
 const NODE: u64 = 256;
 const QUEUE: u64 = 30;
@@ -19,8 +20,11 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     let topology = topology::parse(&experiment.topology, experiment.ways)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let router = &experiment.router;
-    let queues = (topology.shape().ports() * router.vcs + router.injectors) as u64;
-    let node = NODE + QUEUE * queues;
+    let shape = topology.shape();
+    let node = match experiment.engine {
+        EngineKind::Fast => fast::node_bytes(shape, router.vcs, router.injectors) as u64,
+        EngineKind::Reference => NODE + QUEUE * (shape.ports() * router.vcs + router.injectors) as u64,
+    };
     let nodes = topology.nodes() as u64;
     let needed = nodes.saturating_mul(node);
     if needed <= installed {

@@ -78,17 +78,17 @@ impl Layout for AnySize {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Divisor {
     number: usize,
-    reciprocal: usize,
+    reciprocal: u64,
 }
 
 impl Divisor {
     const fn new(number: usize) -> Self {
-        Self { number, reciprocal: (1usize << 32).div_ceil(number) }
+        Self { number, reciprocal: (1u64 << 32).div_ceil(number as u64) }
     }
 
     #[inline(always)]
     const fn divide(self, dividend: usize) -> usize {
-        (dividend * self.reciprocal) >> 32
+        ((dividend as u64 * self.reciprocal) >> 32) as usize
     }
 }
 

@@ -30,4 +30,4 @@ pub mod wires;
 
 pub use arbitration::Arbitration;
 pub use injection::Injection;
-pub use params::{Consumption, GlobalCc, Inject, RouterParams, SourceQueue, Timeouts};
+pub use params::{Consumption, GlobalCc, Inject, MAX_QUEUES, RouterParams, SourceQueue, Timeouts};

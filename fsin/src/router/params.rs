@@ -109,7 +109,8 @@ const MAX_PHITS: u32 = 1 << 16;
 const MAX_PACKETS: u32 = 1 << 12;
 const MAX_VCS: usize = 32;
 const MAX_INJECTORS: usize = 64;
-const MAX_QUEUES: usize = 1023;
+/// \[queues\] Most of a router.
+pub const MAX_QUEUES: usize = 1023;
 
 impl Default for RouterParams {
     /// The original's settings: 3 channels, smart bubble routing, packets of 16 phits of 4 bytes, queues of 4 packets.
@@ -196,7 +197,7 @@ impl RouterParams {
                 self.vcs,
                 self.injectors
             );
-            return Err(Refusal::value(what, "use fewer dimensions, channels or injectors"));
+            return Err(Refusal::value(what, "use fewer dimensions, links of a switch, channels or injectors"));
         }
         Ok(())
     }

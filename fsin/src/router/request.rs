@@ -124,8 +124,8 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
     pick(mix2(key ^ dimension as u64, Purpose::Direction as u64), 2) == 0
 }
 
-/// \[queues\] Of a router whose masks fit in a word.
-const WORD: usize = 64;
+/// \[queues\] Most of a router whose masks fit in a word; one bit is for other use.
+pub(crate) const WORD: usize = 63;
 
 /// The request rules of a router.
 #[derive(Clone, Debug)]
@@ -153,9 +153,9 @@ pub struct Requests<L> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
     /// The adaptive ones.
-    Adaptive,
+    Adaptive = 0,
     /// Those of its deterministic route; also if the bubble of that ring opened.
-    Deterministic,
+    Deterministic = 1,
 }
 
 impl<L: Layout> Requests<L> {

@@ -181,7 +181,8 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "dragonfly:ugal",
-        about: "dragonfly: minimal or valiant, whose first link has fewer packets ahead times hops to go (UGAL-L); V >= 3",
+        about: "dragonfly: minimal, or through another group, by which first link has fewer packets ahead times hops to go \
+                (UGAL-L); V >= 3",
         parameters: &[],
         source: ISCA,
     },

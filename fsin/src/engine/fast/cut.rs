@@ -24,15 +24,15 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     // Numbers are those of the whole network at first.
     let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as u16, rules.layout.vcs());
     let mut routers: Vec<Vec<Router<M, Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
-    let mut upstream: Vec<Vec<u32>> = (0..parts).map(|part| vec![NONE; own(part) * P]).collect();
+    let mut upstream: Vec<Vec<u32>> =
+        (0..parts).map(|part| vec![NONE; own(part) * rules.layout.shape().ports()]).collect();
     for node in 0..count {
         for port in 0..rules.layout.shape().ports() {
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
                 let router = &mut routers[node / span][node % span];
                 router.downstream[port] = next.0;
-                let channels = M::of_word(rules.layout.all_vcs().into(), port * rules.layout.vcs());
-                router.open = router.open | channels;
-                upstream[next.index() / span][next.index() % span * P + port] = node as u32;
+                router.open = router.open | rules.channels(port);
+                upstream[next.index() / span][rules.place((next.index() % span) as u32, port)] = node as u32;
             }
         }
     }

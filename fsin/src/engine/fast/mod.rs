@@ -65,10 +65,10 @@ use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
-use crate::router::request::{packet_key, source_key};
-use crate::router::{Injection, RouterParams, SourceQueue};
+use crate::router::request::{WORD, packet_key, source_key};
+use crate::router::{Injection, MAX_QUEUES, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
-use crate::topology::{MAX_DIMENSIONS, STATE_WORDS, Topology};
+use crate::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use crate::view::{Occupancy, View};
 
 mod cut;
@@ -84,7 +84,7 @@ use mask::{Mask, Words};
 use part::Part;
 use pool::Pool;
 use rules::Rules;
-use state::Packet;
+use state::{Packet, Router, Sleepers};
 
 /// Most threads.
 pub const MAX_THREADS: usize = 256;
@@ -92,47 +92,69 @@ pub const MAX_THREADS: usize = 256;
 /// Places to look at in a cycle from which on it pays to wake the threads.
 const WORTH_THREADS: usize = 96;
 
+/// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the routers of a
+/// shape. Usual sizes of routers have code of their own.
+macro_rules! by_size {
+    ($shape:expr, $vcs:expr, $injectors:expr, $go:ident) => {{
+        let (shape, vcs) = ($shape, $vcs);
+        // A mask has a bit for each queue, and one for other use.
+        let queues = shape.ports() * vcs + $injectors;
+        if shape.is_switched() {
+            let switches = Switches::new(shape, vcs);
+            match (queues, shape.ports()) {
+                (..=16, ..=16) => $go!(switches, u64, STATE_WORDS, 16, 16),
+                (..=32, ..=16) => $go!(switches, u64, STATE_WORDS, 32, 16),
+                (..=WORD, ..=24) => $go!(switches, u64, STATE_WORDS, WORD, 24),
+                (..=WORD, _) => $go!(switches, u64, STATE_WORDS, WORD, WORD),
+                (..=127, ..=64) => $go!(switches, Words<2>, STATE_WORDS, 127, 64),
+                (..=255, _) => $go!(switches, Words<4>, STATE_WORDS, 255, 255),
+                _ => $go!(switches, Words<16>, STATE_WORDS, MAX_QUEUES, 255),
+            }
+        } else {
+            let any = Direct::new(shape, vcs);
+            match (shape.dimensions, shape.ways, vcs, queues, shape.ports()) {
+                (2, 2, 1, 5, _) => $go!(TwoWay::<2, 1>, u64, 2, 5, 4),
+                (2, 2, 2, 9, _) => $go!(TwoWay::<2, 2>, u64, 2, 9, 4),
+                (2, 2, 3, 13, _) => $go!(TwoWay::<2, 3>, u64, 2, 13, 4),
+                (3, 2, 3, 19, _) => $go!(TwoWay::<3, 3>, u64, 3, 19, 6),
+                (..=4, _, _, ..=16, ..=8) => $go!(any, u64, 4, 16, 8),
+                (..=4, _, _, ..=WORD, ..=8) => $go!(any, u64, 4, WORD, 8),
+                (_, _, _, ..=WORD, _) => $go!(any, u64, MAX_DIMENSIONS, WORD, 40),
+                (_, _, _, ..=127, _) => $go!(any, Words<2>, MAX_DIMENSIONS, 127, 40),
+                (_, _, _, ..=255, _) => $go!(any, Words<4>, MAX_DIMENSIONS, 255, 40),
+                _ => $go!(any, Words<16>, MAX_DIMENSIONS, MAX_QUEUES, 40),
+            }
+        }
+    }};
+}
+
+const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as Mask>::SIZE && 2 * MAX_DIMENSIONS <= 40);
+
 /// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate. `params` must have passed
 /// [`RouterParams::check`] for this topology. The results do not depend on `threads`; there are never more than nodes.
-///
-/// Usual sizes of routers have code of their own.
 ///
 /// `None` if there are 2^31 nodes or more.
 #[must_use]
 pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
-    let (shape, vcs) = (topology.shape(), params.vcs);
-    let queues = shape.ports() * vcs + params.injectors;
-    /// The engine of a layout, with masks of a kind, for at most so many dimensions, queues and ports.
-    macro_rules! fast {
-        ($layout:expr, $mask:ty, $dimensions:expr, $queues:literal, $ports:literal) => {
-            Some(Box::new(Fast::<_, $mask, $dimensions, $queues, $ports>::new($layout, topology, params, threads)?))
-        };
+    macro_rules! network {
+        ($layout:expr, $mask:ty, $dimensions:expr, $queues:expr, $ports:expr) => {{
+            type Engine<L> = Fast<L, $mask, { $dimensions }, { $queues }, { $ports }>;
+            Some(Box::new(Engine::new($layout, topology, params, threads)?))
+        }};
     }
-    // A mask has a bit for each queue, and one for other use.
-    if shape.is_switched() {
-        let switches = Switches::new(shape, vcs);
-        return match (queues, shape.ports()) {
-            (..=16, ..=16) => fast!(switches, u64, STATE_WORDS, 16, 16),
-            (..=32, ..=16) => fast!(switches, u64, STATE_WORDS, 32, 16),
-            (..=63, ..=24) => fast!(switches, u64, STATE_WORDS, 63, 24),
-            (..=63, _) => fast!(switches, u64, STATE_WORDS, 63, 63),
-            (..=127, ..=64) => fast!(switches, Words<2>, STATE_WORDS, 127, 64),
-            (..=255, _) => fast!(switches, Words<4>, STATE_WORDS, 255, 255),
-            _ => fast!(switches, Words<16>, STATE_WORDS, 1023, 255),
-        };
+    by_size!(topology.shape(), params.vcs, params.injectors, network)
+}
+
+/// \[bytes\] At least, of each node of an empty network whose routers have passed [`RouterParams::check`].
+#[must_use]
+pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
+    macro_rules! bytes {
+        ($layout:expr, $mask:ty, $dimensions:expr, $queues:expr, $ports:expr) => {{
+            let _ = $layout;
+            size_of::<Router<$mask, { $queues }, { $ports }>>() + shape.ports() * size_of::<(Sleepers<$mask>, u32)>()
+        }};
     }
-    let any = Direct::new(shape, vcs);
-    match (shape.dimensions, shape.ways, vcs, queues, shape.ports()) {
-        (2, 2, 1, 5, _) => fast!(TwoWay::<2, 1>, u64, 2, 5, 4),
-        (2, 2, 2, 9, _) => fast!(TwoWay::<2, 2>, u64, 2, 9, 4),
-        (2, 2, 3, 13, _) => fast!(TwoWay::<2, 3>, u64, 2, 13, 4),
-        (3, 2, 3, 19, _) => fast!(TwoWay::<3, 3>, u64, 3, 19, 6),
-        (..=4, _, _, ..=16, ..=8) => fast!(any, u64, 4, 16, 8),
-        (..=4, _, _, ..=63, ..=8) => fast!(any, u64, 4, 63, 8),
-        (_, _, _, ..=63, _) => fast!(any, u64, MAX_DIMENSIONS, 63, 63),
-        (_, _, _, ..=127, _) => fast!(any, Words<2>, MAX_DIMENSIONS, 127, 40),
-        _ => fast!(any, Words<16>, MAX_DIMENSIONS, 1023, 40),
-    }
+    by_size!(shape, vcs, injectors, bytes)
 }
 
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most

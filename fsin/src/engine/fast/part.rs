@@ -6,7 +6,7 @@ use super::rules::Rules;
 use super::state::{Ahead, Buffer, Chain, Endpoint, List, Moves, NONE, Packet, Router, Sleepers, Stamp};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
-use crate::router::request::OutputVc;
+use crate::router::request::{Interest, OutputVc};
 use crate::view::Occupancy;
 
 mod arriving;
@@ -109,7 +109,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Of nodes from number `first` on, as many as `upstream` tells of, in a network of `parts` parts.
     fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
-        let count = upstream.len() / P;
+        let count = upstream.len() / rules.layout.shape().ports();
         let endpoint = Endpoint {
             arrived: M::EMPTY,
             last_consumed: inputs as u16 - 1,
@@ -132,7 +132,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             previous: 0,
             capped: 0,
             endpoints: vec![endpoint; count],
-            sleepers: vec![[M::EMPTY; 2]; count * P],
+            sleepers: vec![[M::EMPTY; 2]; upstream.len()],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
@@ -163,7 +163,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Counts from now on the headers that cross each link.
     pub(super) fn observe(&mut self) {
-        self.crossed.resize(self.own as usize * P, 0);
+        self.crossed.resize(self.upstream.len(), 0);
         self.is_watched = true;
     }
 
@@ -185,17 +185,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
-    /// The channels of one port.
+    /// Whom a channel wakes.
     #[inline(always)]
-    fn channels(&self, port: usize) -> M {
-        let layout = self.rules.layout;
-        M::of_word(layout.all_vcs().into(), port * layout.vcs())
-    }
-
-    /// 0 if a channel is adaptive, 1 if it is deterministic.
-    #[inline(always)]
-    fn kind(&self, output: usize) -> usize {
-        self.deterministic.has(output).into()
+    fn kind(&self, output: usize) -> Interest {
+        if self.deterministic.has(output) { Interest::Deterministic } else { Interest::Adaptive }
     }
 
     /// What a head at a node sees.
@@ -272,7 +265,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             }
             into.injection[first + node] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
             if !works.crossed.is_empty() {
-                into.crossed.extend_from_slice(&works.crossed[node * P..node * P + ports]);
+                into.crossed.extend_from_slice(&works.crossed[node * ports..(node + 1) * ports]);
             }
         }
         // Those too that will take their places in the next cycle.

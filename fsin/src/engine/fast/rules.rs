@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use super::mask::Mask;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::wires::Wires;
@@ -74,6 +75,18 @@ impl<L: Layout> Rules<L> {
     #[inline(always)]
     pub(super) fn channel(&self, output: usize) -> OutputVc {
         self.layout.channel(output)
+    }
+
+    /// The channels of one port.
+    #[inline(always)]
+    pub(super) fn channels<M: Mask>(&self, port: usize) -> M {
+        M::of_word(self.layout.all_vcs().into(), port * self.layout.vcs())
+    }
+
+    /// Where a port of a node stands in a list by node and port.
+    #[inline(always)]
+    pub(super) fn place(&self, node: u32, port: usize) -> usize {
+        node as usize * self.layout.shape().ports() + port
     }
 
     /// True if an output channel wakes those who sleep for deterministic channels, and not those who sleep for adaptive

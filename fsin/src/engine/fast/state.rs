@@ -391,8 +391,8 @@ impl<T: Copy + Default> List<T> {
     }
 }
 
-/// Inputs that sleep until an adaptive (0) or a deterministic (1) channel of a link opens. Some of the heads may have gone
-/// on meanwhile.
+/// Inputs that sleep until a channel of a link opens, by [`Interest`](crate::router::request::Interest). Some of the heads may
+/// have gone on meanwhile.
 pub(super) type Sleepers<M> = [M; 2];
 
 /// What a node keeps for its own traffic.

@@ -5,7 +5,7 @@
 //! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
 //!
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other, which is another link where there is one. Packets that go to their
+//! its hops, against those on the first link of the other, which is another link where another group gives one. Packets that go to their
 //! own group always go straight.
 
 use trgen::NodeId;

@@ -199,13 +199,13 @@ impl Guide {
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) => {}
             Scheme::Dragonfly(dragonfly) => dragonfly.hop(&self.fabric, node, destination, key, port, state),
-            _ => self.hop_by_table(node, destination, port, state),
+            _ => self.hop_elsewhere(node, destination, port, state),
         }
     }
 
     /// The same in other networks than trees, cubes and dragonflies.
     #[inline(never)]
-    fn hop_by_table(&self, node: NodeId, destination: NodeId, port: Port, state: &mut [i16]) {
+    fn hop_elsewhere(&self, node: NodeId, destination: NodeId, port: Port, state: &mut [i16]) {
         let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());
         match &self.scheme {
             Scheme::Tree(_) | Scheme::Cube(_) | Scheme::Dragonfly(_) => {}

@@ -49,7 +49,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 router.give(output, input);
                 // Where others wait for the link, their channels have their turns too, when it takes a header.
                 let port = self.rules.port_of(output);
-                let waits = !(router.granted & self.channels(port)).is_empty();
+                let waits = !(router.granted & self.rules.channels(port)).is_empty();
                 match waits || router.busy.has(port) {
                     true => router.granted.insert(output),
                     false => self.send(router, node, output, input),
@@ -110,7 +110,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for output in Members(wanted) {
             let port = self.rules.port_of(output);
             // A link for which others wait is among those that have become free, or is busy.
-            if (router.granted & self.channels(port)).is_empty() && !router.busy.has(port) {
+            if (router.granted & self.rules.channels(port)).is_empty() && !router.busy.has(port) {
                 ports.insert(port);
             }
             self.grant(router, node, output);
@@ -147,7 +147,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             return None;
         }
-        // Where channels are more than the bits of a word, packets do not tell which ones they want.
+        // Packets of routers of more queues than a mask of one word has do not tell which channels they want.
         if open != 0 || (M::SIZE > 64 && !router.open.is_empty()) {
             let head = head(rules, self.first + node, input, packet, self.clock);
             let near = self.near(router, node);
@@ -167,7 +167,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn rest(&mut self, router: &Router<M, Q, P>, node: u32, input: usize) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input) as usize];
-        let sleepers = &mut self.sleepers[node as usize * P..];
+        let sleepers = &mut self.sleepers[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
         rules.requests.interest(&head, |port, on| sleepers[port.index()][on as usize].insert(input));
     }
@@ -288,7 +288,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// What is kept of a header that a link takes only where somebody asks for it.
     #[inline(never)]
     fn write_down(&mut self, node: u32, output: usize, input: usize) {
-        if let Some(crossed) = self.crossed.get_mut(node as usize * P + self.rules.port_of(output)) {
+        if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
             *crossed += 1;
         }
         if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
@@ -318,7 +318,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if !self.rules.compares_space || input >= self.rules.outputs() {
             return;
         }
-        let behind = self.upstream[node as usize * P + self.rules.port_of(input)];
+        let behind = self.upstream[self.rules.place(node, self.rules.port_of(input))];
         if behind < self.own {
             self.ahead[behind as usize * Q + input].departed = self.clock;
         } else {

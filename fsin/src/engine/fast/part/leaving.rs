@@ -4,6 +4,7 @@ use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
+use crate::router::request::Interest;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
@@ -42,7 +43,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
-        if !(router.granted & self.channels(port)).is_empty() {
+        if !(router.granted & self.rules.channels(port)).is_empty() {
             self.freed.push((node, port as u8));
         }
         if router.release(output, port) && router.has_sleepers(M::EMPTY) {
@@ -74,9 +75,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for those who want to enter it here.
             let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
-            woken = woken | self.woken(router, node, port, 1);
+            woken = woken | self.woken(router, node, port, Interest::Deterministic);
             if is_restricted {
-                woken = woken | self.woken(router, node, port, 0);
+                woken = woken | self.woken(router, node, port, Interest::Adaptive);
             }
         }
         self.wake(router, node, woken);
@@ -114,8 +115,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// The heads that sleep for channels of a kind of a port, which no longer do.
     #[inline(always)]
-    fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: usize) -> M {
-        let sleepers = &mut self.sleepers[node as usize * P + port][kind];
+    fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
+        let place = self.rules.place(node, port);
+        let sleepers = &mut self.sleepers[place][kind as usize];
         std::mem::replace(sleepers, M::EMPTY) & router.unrouted
     }
 }
