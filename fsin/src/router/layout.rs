@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn layouts_that_multiply_divide() {
-        for vcs in 1..=32usize {
+        for vcs in 1..=63usize {
             let (direct, switches) = (Direct::new(Shape::direct(3, 2), vcs), Switches::new(Shape::switched(8), vcs));
             for output in 0..(255 * vcs).min(1024) {
                 let expected = OutputVc::at(output, vcs);

@@ -94,9 +94,9 @@ fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
                 }
                 // Match whatever can be matched at this rank.
                 for from in 0..p {
-                    while !posted[rank][from].is_empty() && !flights[rank][from].is_empty() {
-                        let slot = posted[rank][from].pop_front().unwrap();
-                        let flight = flights[rank][from].pop_front().unwrap();
+                    let (posted, flights) = (&mut posted[rank][from], &mut flights[rank][from]);
+                    let pairs = posted.len().min(flights.len());
+                    for (slot, flight) in posted.drain(..pairs).zip(flights.drain(..pairs)) {
                         receives_done[slot] = true;
                         sends_done[flight.send] = true;
                         data.receive(rank, flight.from, flight.bytes, flight.content);

@@ -31,7 +31,7 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
                 let router = &mut routers[node / span][node % span];
                 router.downstream[port] = next.0;
-                router.open = router.open | rules.channels(port);
+                router.open = router.open | M::of_word(rules.layout.all_vcs().into(), port * rules.layout.vcs());
                 upstream[next.index() / span][rules.place((next.index() % span) as u32, port)] = node as u32;
             }
         }

@@ -16,6 +16,9 @@ pub(super) trait Mask:
     /// One member.
     fn bit(member: usize) -> Self;
 
+    /// One member, or none: without a branch, which would often be foretold wrongly.
+    fn bit_if(member: usize, really: bool) -> Self;
+
     /// The members that the bits of a word stand for, the lowest for `first`; those that are not below
     /// [`SIZE`](Self::SIZE) are lost.
     fn of_word(word: u64, first: usize) -> Self;
@@ -67,6 +70,11 @@ impl Mask for u64 {
     #[inline(always)]
     fn bit(member: usize) -> Self {
         1 << member
+    }
+
+    #[inline(always)]
+    fn bit_if(member: usize, really: bool) -> Self {
+        Self::from(really) << member
     }
 
     #[inline(always)]
@@ -161,8 +169,13 @@ impl<const N: usize> Mask for Words<N> {
 
     #[inline(always)]
     fn bit(member: usize) -> Self {
+        Self::bit_if(member, true)
+    }
+
+    #[inline(always)]
+    fn bit_if(member: usize, really: bool) -> Self {
         let mut mask = Self::EMPTY;
-        mask.insert(member);
+        mask.0[member / 64] = u64::from(really) << (member % 64);
         mask
     }
 
@@ -274,6 +287,7 @@ mod tests {
         let words = (0..M::SIZE).step_by(64).fold(M::EMPTY, |mask, first| mask | M::of_word(word(first), first));
         assert_eq!(words, a);
         assert_eq!(M::of_word(a.word(at), at), a & !M::below(at) & M::below(at + 64));
+        assert_eq!((M::bit_if(at, true), M::bit_if(at, false)), (M::bit(at), M::EMPTY));
         let mut changed = a;
         changed.insert(at);
         assert_eq!(changed, a | M::bit(at));

@@ -185,6 +185,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
+    /// The channels of a port whose packets wait for the link, as a mask.
+    #[inline(always)]
+    fn waiting(&self, router: &Router<M, Q, P>, port: usize) -> u64 {
+        let layout = self.rules.layout;
+        router.granted.word(port * layout.vcs()) & u64::from(layout.all_vcs())
+    }
+
     /// Whom a channel wakes.
     #[inline(always)]
     fn kind(&self, output: usize) -> Interest {

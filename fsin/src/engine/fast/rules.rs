@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::mask::Mask;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::wires::Wires;
@@ -75,12 +74,6 @@ impl<L: Layout> Rules<L> {
     #[inline(always)]
     pub(super) fn channel(&self, output: usize) -> OutputVc {
         self.layout.channel(output)
-    }
-
-    /// The channels of one port.
-    #[inline(always)]
-    pub(super) fn channels<M: Mask>(&self, port: usize) -> M {
-        M::of_word(self.layout.all_vcs().into(), port * self.layout.vcs())
     }
 
     /// Where a port of a node stands in a list by node and port.

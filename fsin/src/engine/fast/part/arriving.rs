@@ -53,7 +53,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             router.reserve(input);
             if plain {
                 let asks = router.stand(&mut self.packets, input, packet);
-                self.wake(router, node, if asks { M::bit(input) } else { M::EMPTY });
+                self.wake(router, node, M::bit_if(input, asks));
                 continue;
             }
             self.arrived(node, input, self.clock - 1);

@@ -49,8 +49,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 router.give(output, input);
                 // Where others wait for the link, their channels have their turns too, when it takes a header.
                 let port = self.rules.port_of(output);
-                let waits = !(router.granted & self.rules.channels(port)).is_empty();
-                match waits || router.busy.has(port) {
+                match self.waiting(router, port) != 0 || router.busy.has(port) {
                     true => router.granted.insert(output),
                     false => self.send(router, node, output, input),
                 }
@@ -110,7 +109,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for output in Members(wanted) {
             let port = self.rules.port_of(output);
             // A link for which others wait is among those that have become free, or is busy.
-            if (router.granted & self.rules.channels(port)).is_empty() && !router.busy.has(port) {
+            if self.waiting(router, port) == 0 && !router.busy.has(port) {
                 ports.insert(port);
             }
             self.grant(router, node, output);
@@ -239,10 +238,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Phase B: a free link takes the header of a packet that waits for it.
     #[inline(always)]
     fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
-        let first = port * self.rules.layout.vcs();
-        let waiting = router.granted.word(first) & u64::from(self.rules.layout.all_vcs());
+        let waiting = self.waiting(router, port);
         if waiting != 0 {
-            let output = first + waiting.after(router.last_vc[port].into());
+            let output = port * self.rules.layout.vcs() + waiting.after(router.last_vc[port].into());
             router.granted.erase(output);
             let input = usize::from(router.queues[output].last_winner);
             self.send(router, node, output, input);

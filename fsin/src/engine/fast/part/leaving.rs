@@ -43,7 +43,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
-        if !(router.granted & self.rules.channels(port)).is_empty() {
+        if self.waiting(router, port) != 0 {
             self.freed.push((node, port as u8));
         }
         if router.release(output, port) && router.has_sleepers(M::EMPTY) {
@@ -65,9 +65,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;
         let is_next = router.depart(input);
-        if is_next {
-            woken.insert(input);
-        }
+        woken = woken | M::bit_if(input, is_next);
         if rules.keeps_since && is_next {
             self.since[node as usize * Q + input] = self.clock + 1;
         }
