@@ -46,7 +46,7 @@ impl Network for Ideal<'_> {
     fn inject(&mut self, message: Message) -> Injected {
         (self.see)(self.clock, &message);
         self.recorder.generated(1);
-        self.recorder.injected();
+        self.recorder.injected(1);
         self.taken.push(message);
         Injected::Accepted
     }

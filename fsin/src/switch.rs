@@ -49,7 +49,7 @@ impl Network for Switch {
 
     fn inject(&mut self, message: Message) -> Injected {
         self.recorder.generated(1);
-        self.recorder.injected();
+        self.recorder.injected(1);
         self.taken.push(message);
         Injected::Accepted
     }

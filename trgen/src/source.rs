@@ -5,7 +5,8 @@
 //! A run is a sequence of cycles. In each cycle that somebody has asked for, the coupling loop
 //!
 //! 1. calls [`TrGen::generate`] once, if [`TrGen::next`] asked for this cycle (or an earlier one);
-//! 2. offers every message of the [`Outbox`] to the network, node by node, in the order in which they were put there;
+//! 2. offers every message of the [`Outbox`] to the network: those that were refused before, then the others, those of each
+//!    node in the order in which they were put there;
 //! 3. lets the network live through the cycle;
 //! 4. tells the source of this cycle's notices: [`TrGen::sent`] for every message that has left the source's hands, and
 //!    [`TrGen::delivered`] for every message that has arrived in full.
@@ -170,16 +171,20 @@ pub struct GuestActivity {
 /// Messages of one node leave in the order in which they came; messages of different nodes do not wait for each other.
 #[derive(Debug)]
 pub struct Outbox {
-    per_node: Vec<VecDeque<Message>>,
-    /// Nodes whose queue holds something, in the order in which it began to.
+    nodes: usize,
+    /// Messages that have not been offered yet.
+    fresh: Vec<Message>,
+    /// What waits since the network refused it or an earlier message of its node, by node; empty before the first time.
+    refused: Vec<VecDeque<Message>>,
+    /// Nodes of which something was refused, in the order in which that began.
     waiting: Vec<u32>,
 }
 
 impl Outbox {
     /// An empty outbox for `nodes` nodes.
     #[must_use]
-    pub fn new(nodes: usize) -> Self {
-        Self { per_node: vec![VecDeque::new(); nodes], waiting: Vec::new() }
+    pub const fn new(nodes: usize) -> Self {
+        Self { nodes, fresh: Vec::new(), refused: Vec::new(), waiting: Vec::new() }
     }
 
     /// Puts a message at the end of its source's queue.
@@ -187,33 +192,31 @@ impl Outbox {
     /// # Panics
     /// When source or destination is not a node, or both are the same: a source that does this is broken.
     pub fn push(&mut self, message: Message) {
-        assert!(message.destination.index() < self.per_node.len(), "{message:?} goes to a node that does not exist");
+        assert!(message.destination.index() < self.nodes, "{message:?} goes to a node that does not exist");
+        assert!(message.source.index() < self.nodes, "{message:?} comes from a node that does not exist");
         assert_ne!(message.source, message.destination, "a message to its own node takes no network");
-        let queue = &mut self.per_node[message.source.index()];
-        if queue.is_empty() {
-            self.waiting.push(message.source.0);
-        }
-        queue.push_back(message);
+        self.fresh.push(message);
     }
 
     /// True if no message waits.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.fresh.is_empty() && self.waiting.is_empty()
     }
 
     /// Messages that wait, of all nodes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.waiting.iter().map(|&node| self.per_node[node as usize].len()).sum()
+        let refused = self.waiting.iter().map(|&node| self.refused[node as usize].len()).sum::<usize>();
+        refused + self.fresh.len()
     }
 
-    /// Offers every waiting message, node by node and in order, to `take`, which returns false to refuse it; the rest
-    /// of that node then waits for the next time.
+    /// Offers every waiting message, those of each node in order, to `take`, which returns false to refuse it; the rest of
+    /// that node then waits for the next time.
     pub fn offer(&mut self, mut take: impl FnMut(Message) -> bool) {
-        let per_node = &mut self.per_node;
+        let refused = &mut self.refused;
         self.waiting.retain(|&node| {
-            let queue = &mut per_node[node as usize];
+            let queue = &mut refused[node as usize];
             while let Some(&message) = queue.front() {
                 if !take(message) {
                     return true;
@@ -222,5 +225,19 @@ impl Outbox {
             }
             false
         });
+        for message in self.fresh.drain(..) {
+            let node = message.source.index();
+            // While nobody waits no queue needs to be looked at.
+            let waits = !self.waiting.is_empty() && !self.refused[node].is_empty();
+            if waits || !take(message) {
+                if self.refused.is_empty() {
+                    self.refused.resize(self.nodes, VecDeque::new());
+                }
+                if !waits {
+                    self.waiting.push(message.source.0);
+                }
+                self.refused[node].push_back(message);
+            }
+        }
     }
 }

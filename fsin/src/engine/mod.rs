@@ -5,8 +5,6 @@
 //! [`fast`] gives the same results, bit for bit, at a cost that follows the packets that move.
 
 pub mod fast;
-mod interface;
+mod messages;
 pub mod reference;
 mod wait;
-
-pub use interface::Interface;

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 
 use trgen::{Cycle, NodeId};
 
-use super::Interface;
-use super::interface::Slot;
+use super::messages::{Messages, Slot, Unsent};
 use crate::network::Notices;
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
@@ -72,6 +71,8 @@ struct Link {
 struct Node {
     /// Packets that this node has sent so far.
     sequence: u64,
+    /// Messages at its interface.
+    unsent: VecDeque<Unsent>,
     /// Source buffers, one for each injector, in packets.
     buffers: Vec<VecDeque<usize>>,
     /// Transit queues in the order of [`OutputVc::index`], then injection queues, in phits.
@@ -92,6 +93,13 @@ struct Node {
     timer: Option<Timer>,
 }
 
+impl Node {
+    /// \[packets\] At its interface.
+    fn packets_unsent(&self) -> u64 {
+        self.unsent.iter().map(|message| message.packets).sum()
+    }
+}
+
 /// The phit-by-phit engine of the functional router.
 #[derive(Debug)]
 pub struct Reference {
@@ -105,7 +113,7 @@ pub struct Reference {
     nodes: Vec<Node>,
     packets: Vec<Packet>,
     vacant: Vec<usize>,
-    interface: Interface,
+    messages: Messages,
     recorder: Recorder,
     in_flight: u64,
     /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
@@ -124,6 +132,7 @@ impl Reference {
         let inputs = outputs + params.injectors;
         let node = Node {
             sequence: 0,
+            unsent: VecDeque::new(),
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
             given: vec![None; inputs],
@@ -143,7 +152,7 @@ impl Reference {
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
             vacant: Vec::new(),
-            interface: Interface::new(topology.endpoints(), params.source_queue),
+            messages: Messages::default(),
             recorder: Recorder::new(topology.endpoints()),
             in_flight: 0,
             in_network: 0,
@@ -158,7 +167,7 @@ impl Reference {
     /// Packets that stand anywhere in the network or before it, counted one by one: what conservation is checked with.
     #[must_use]
     pub fn count_packets(&self) -> u64 {
-        let waiting: u64 = self.interface.packets_waiting();
+        let waiting: u64 = self.nodes.iter().map(Node::packets_unsent).sum();
         let mut seen = vec![false; self.packets.len()];
         for node in &self.nodes {
             for &packet in node.buffers.iter().flatten() {
@@ -207,13 +216,13 @@ impl Reference {
 
     /// Phase A, 1: one packet of the message in front enters an injector's source buffer, if it fits.
     fn generate(&mut self, node: usize, notices: &mut Notices) {
-        let Some(slot) = self.interface.front(node) else { return };
         let outputs = self.outputs();
         let params = &self.params;
         let this = &mut self.nodes[node];
-        let (message, offered) = self.interface.message(slot);
-        let key = packet_key(source_key(params.seed, message.source), this.sequence);
-        let offsets = self.requests.route(&*self.topology, message.source, message.destination, key);
+        let source = NodeId::at(node);
+        let Some(message) = this.unsent.front_mut() else { return };
+        let key = packet_key(source_key(params.seed, source), this.sequence);
+        let offsets = self.requests.route(&*self.topology, source, message.destination, key);
         let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
         let injector = params.injection.injector(
             (params.order, self.shape),
@@ -226,19 +235,19 @@ impl Reference {
             return;
         }
         let packet = Packet {
-            message: slot,
-            source: message.source,
+            message: message.slot,
+            source,
             destination: message.destination,
             sequence: this.sequence,
             key,
             offsets,
             start: match self.params.source_queue {
                 SourceQueue::Throttled => self.clock,
-                SourceQueue::Open => offered,
+                SourceQueue::Open => message.offered,
             },
             hops: 0,
             ready: self.clock,
-            long: params.packets_of(message.bytes) > 1,
+            long: message.is_long,
         };
         this.sequence += 1;
         let position = match self.vacant.pop() {
@@ -252,8 +261,12 @@ impl Reference {
             }
         };
         this.buffers[injector].push_back(position);
-        self.interface.packet_sent(node, notices);
-        self.recorder.injected();
+        message.packets -= 1;
+        if message.packets == 0 {
+            notices.sent.push(self.messages.get(message.slot));
+            this.unsent.pop_front();
+        }
+        self.recorder.injected(1);
     }
 
     /// Phase A, 2: from the source buffers to the injection queues.
@@ -440,7 +453,7 @@ impl Reference {
                     hops: packet.hops,
                 },
             );
-            self.interface.packet_received(packet.message, self.clock, notices);
+            self.messages.packet_received(packet.message, self.clock, notices);
             self.in_network -= u64::from(packet.hops > 0);
             self.vacant.push(phit.packet);
             self.in_flight -= 1;

@@ -103,14 +103,19 @@ impl Recorder {
         self.window.counts.dropped += packets;
     }
 
-    /// A packet entered a source buffer.
-    pub fn injected(&mut self) {
-        self.window.counts.injected += 1;
+    /// `packets` entered source buffers.
+    pub fn injected(&mut self, packets: u64) {
+        self.window.counts.injected += packets;
     }
 
     /// A header left its injection queue, `latency` cycles after the packet's start.
     pub fn departed(&mut self, latency: u64) {
         self.window.injection_latency.record(latency);
+    }
+
+    /// Headers left their injection queues, after so many cycles each.
+    pub fn departed_after(&mut self, latencies: &Moments) {
+        self.window.injection_latency.merge(latencies);
     }
 
     /// So many headers crossed a link.

@@ -84,11 +84,16 @@ enum State {
     Finished,
 }
 
+/// The streams that a node draws from for each message, on one line of the cache.
 #[derive(Debug)]
-struct Node {
+#[repr(align(64))]
+struct Draws {
     temporal: Stream,
     spatial: Stream,
-    size: Stream,
+}
+
+#[derive(Debug)]
+struct Node {
     /// Number of the next message.
     sequence: u64,
     state: State,
@@ -106,6 +111,10 @@ pub struct Synthetic {
     mode: Mode,
     phit_bytes: u64,
     nodes: Vec<Node>,
+    /// By node.
+    draws: Vec<Draws>,
+    /// Draws of sizes, by node.
+    sizes: Vec<Stream>,
     calendar: Calendar,
     /// Number of nodes that are blocked.
     blocked: usize,
@@ -149,16 +158,8 @@ impl Synthetic {
         seed: u64,
     ) -> Self {
         let count = pattern.nodes();
-        let node = |index: usize| {
-            let draws = |purpose| stream(seed, index as u64, purpose);
-            Node {
-                temporal: draws(Purpose::Temporal),
-                spatial: draws(Purpose::Spatial),
-                size: draws(Purpose::Size),
-                sequence: 0,
-                state: State::Finished,
-            }
-        };
+        let stream = |node, purpose| stream(seed, node as u64, purpose);
+        let draws = |node| Draws { temporal: stream(node, Purpose::Temporal), spatial: stream(node, Purpose::Spatial) };
         let mut source = Self {
             silent: pattern.silent(),
             pattern,
@@ -166,7 +167,9 @@ impl Synthetic {
             law,
             mode,
             phit_bytes: u64::from(phit_bytes),
-            nodes: (0..count).map(node).collect(),
+            nodes: (0..count).map(|_| Node { sequence: 0, state: State::Finished }).collect(),
+            draws: (0..count).map(draws).collect(),
+            sizes: (0..count).map(|node| stream(node, Purpose::Size)).collect(),
             calendar: Calendar::new(count),
             blocked: 0,
             due: Vec::new(),
@@ -182,7 +185,7 @@ impl Synthetic {
     /// Draws the next message's cycle for a node that is free since `from`.
     fn schedule(&mut self, id: NodeId, from: Cycle) {
         let node = &mut self.nodes[id.index()];
-        let cycle = self.process.next(id, from, &mut node.temporal);
+        let cycle = self.process.next(id, from, &mut self.draws[id.index()].temporal);
         if cycle == Cycle::NEVER {
             node.state = State::Finished;
         } else {
@@ -193,11 +196,11 @@ impl Synthetic {
 
     fn emit(&mut self, id: NodeId, cycle: Cycle, out: &mut Outbox) {
         let node = &mut self.nodes[id.index()];
-        let Some(destination) = self.pattern.destination(id, &mut node.spatial) else {
+        let Some(destination) = self.pattern.destination(id, &mut self.draws[id.index()].spatial) else {
             node.state = State::Finished;
             return;
         };
-        let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
+        let bytes = self.law.phits(&mut self.sizes[id.index()]).saturating_mul(self.phit_bytes);
         out.push(Message { id: node.sequence, source: id, destination, bytes });
         node.sequence += 1;
         match self.mode {

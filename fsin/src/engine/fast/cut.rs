@@ -4,19 +4,20 @@ use std::collections::HashMap;
 
 use trgen::NodeId;
 
+use super::chain::NONE;
 use super::mask::Mask;
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::{NONE, Router};
+use super::state::Router;
 use crate::router::layout::Layout;
-use crate::topology::{Port, Topology};
+use crate::topology::Port;
 
 /// All nodes of a topology, in parts of `span` nodes; the last may have fewer.
 pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
-    topology: &dyn Topology,
     rules: &Rules<L>,
     span: usize,
 ) -> Vec<Box<Part<L, M, D, Q, P>>> {
+    let topology = &*rules.topology;
     let count = topology.nodes();
     let parts = count.div_ceil(span);
     let own = |part: usize| span.min(count - part * span);

@@ -23,10 +23,11 @@
 //! at before the next step 3.
 //!
 //! # Parts and threads
-//! Since nodes meet only between cycles, the network can be cut into parts of consecutive nodes that go through steps 2
-//! to 4 on threads of their own. What crosses a border is put into a mail box and opened at the beginning of the next
-//! cycle. Step 1, and what the whole network has once (interfaces, the record), stay with the caller's thread. The order
-//! of entries cannot be seen in any list, so the cut cannot be seen in the results.
+//! Since nodes meet only between cycles, the network can be cut into parts of consecutive nodes that go through their
+//! cycles on threads of their own. What crosses a border is put into a mail box and opened at the beginning of the next
+//! cycle. What the whole network has once (messages under way, the record) stays with the caller's thread, which hands
+//! messages to the parts before a cycle and reads their reports after it. The order of entries cannot be seen in any
+//! list, so the cut cannot be seen in the results.
 //!
 //! # What a node knows of its neighbour
 //! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
@@ -60,17 +61,18 @@
 
 use trgen::{Cycle, Message, NodeId};
 
-use super::Interface;
+use super::messages::{Messages, Unsent};
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
-use crate::router::request::{WORD, packet_key, source_key};
-use crate::router::{Injection, MAX_QUEUES, RouterParams, SourceQueue};
-use crate::stats::{Receipt, Recorder};
+use crate::router::request::WORD;
+use crate::router::{MAX_QUEUES, RouterParams, SourceQueue};
+use crate::stats::Recorder;
 use crate::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use crate::view::{Occupancy, View};
 
+mod chain;
 mod cut;
 mod mask;
 mod part;
@@ -84,7 +86,7 @@ use mask::{Mask, Words};
 use part::Part;
 use pool::Pool;
 use rules::Rules;
-use state::{Packet, Router, Sleepers};
+use state::{Router, Sleepers};
 
 /// Most threads.
 pub const MAX_THREADS: usize = 256;
@@ -164,71 +166,52 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
 #[derive(Debug)]
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
-    topology: Box<dyn Topology>,
     clock: u64,
     /// In the order of their nodes.
     parts: Vec<Box<Part<L, M, D, Q, P>>>,
     /// \[nodes\] Of each part but the last.
     span: usize,
     pool: Option<Pool<Part<L, M, D, Q, P>>>,
-    interface: Interface,
-    senders: Vec<Sender>,
-    /// Nodes whose interface may have something to send, and whether a node is among them.
-    sending: Vec<u32>,
-    is_sending: Vec<bool>,
+    messages: Messages,
+    /// By endpoint: its interface takes no message before it has sent the one that it has.
+    is_full: Vec<bool>,
     recorder: Recorder,
     in_flight: u64,
     /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
     in_network: u64,
     control: Option<GlobalControl>,
+    /// Places to look at in the next cycle.
+    work: usize,
     /// \[cycle\] The last in which a phit moves, as known so far.
     moves_until: u64,
     /// A deadlock was found in the cycle at which the clock stands, which is over.
     has_failed: bool,
 }
 
-/// What names the packets of a node.
-#[derive(Clone, Copy, Debug)]
-struct Sender {
-    /// Packets sent so far.
-    sequence: u64,
-    key: u64,
-}
-
-impl Sender {
-    const fn new(seed: u64, node: NodeId) -> Self {
-        Self { sequence: 0, key: source_key(seed, node) }
-    }
-}
-
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L, M, D, Q, P> {
     fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
-        let interface = Interface::new(endpoints, params.source_queue);
         let control = GlobalControl::new(&params, &*topology);
-        let seed = params.seed;
-        let rules = Rules::new(params, layout, &*topology);
+        let rules = Rules::new(params, layout, topology.into());
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
         let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
-        let parts = cut(&*topology, &rules, span);
+        let parts = cut(&rules, span);
         let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, Part::cycle));
         Some(Self {
             rules,
-            topology,
             clock: Cycle::FIRST.0,
             parts,
             span,
             pool,
-            interface,
-            senders: (0..endpoints).map(|node| Sender::new(seed, NodeId::at(node))).collect(),
-            sending: Vec::new(),
-            is_sending: vec![false; endpoints],
+            messages: Messages::default(),
+            is_full: vec![false; endpoints],
             recorder: Recorder::new(endpoints),
             in_flight: 0,
             in_network: 0,
             control,
+            work: 0,
             moves_until: Cycle::FIRST.0,
             has_failed: false,
         })
@@ -236,37 +219,30 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
 
     /// Simulates the cycle at which the clock stands.
     fn step(&mut self, notices: &mut Notices) {
-        for part in &mut self.parts {
-            part.works.clock = self.clock;
-        }
         let (now, in_network) = (self.clock, self.in_network);
-        let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
-        if !self.sending.is_empty() && !is_tripped {
-            let mut sending = std::mem::take(&mut self.sending);
-            for node in sending.drain(..) {
-                self.is_sending[node as usize] = false;
-                self.generate(node as usize, notices);
-            }
-            // Those that go on sending have been entered meanwhile.
-            sending.append(&mut self.sending);
-            self.sending = sending;
+        let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        for part in &mut self.parts {
+            (part.works.clock, part.works.is_stopped) = (now, is_stopped);
         }
-        match &self.pool {
-            Some(pool) if self.parts.iter().map(|part| part.work()).sum::<usize>() >= WORTH_THREADS => {
-                // The caller's thread does what there are no workers for: the first part, as a rule.
-                let workers = pool.len();
-                for (worker, part) in self.parts.drain(self.parts.len() - workers..).enumerate() {
-                    pool.give(worker, part);
-                }
-                self.parts.iter_mut().for_each(|part| part.cycle());
-                self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
-            }
-            _ => self.parts.iter_mut().for_each(|part| part.cycle()),
+        let work = std::mem::take(&mut self.work);
+        let pool = self.pool.take_if(|_| work >= WORTH_THREADS);
+        // The caller's thread does what there are no workers for: the first part, as a rule.
+        let own = self.parts.len() - pool.as_ref().map_or(0, Pool::len);
+        if let Some(pool) = &pool {
+            self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
         }
-        self.exchange_mail();
-        for part in 0..self.parts.len() {
+        for part in 0..own {
+            self.parts[part].cycle();
             self.read_report(part, notices);
         }
+        if let Some(pool) = pool {
+            for worker in 0..pool.len() {
+                self.parts.push(pool.fetch(worker));
+                self.read_report(own + worker, notices);
+            }
+            self.pool = Some(pool);
+        }
+        self.exchange_mail();
         if notices.sent.len() > 1 {
             notices.sent.sort_unstable_by_key(|message| message.source);
         }
@@ -297,90 +273,23 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             self.moves_until = self.moves_until.max(self.clock + self.rules.tail);
         }
         self.moves_until = self.moves_until.max(std::mem::take(&mut report.arrives));
-        self.in_network += report.waited.len() as u64;
+        let waited = std::mem::take(&mut report.waited);
+        self.in_network += waited.count();
+        self.recorder.departed_after(&waited);
+        self.work += report.work;
         self.recorder.hops(std::mem::take(&mut report.hops));
-        for latency in report.waited.drain(..) {
-            self.recorder.departed(latency);
+        self.recorder.injected(std::mem::take(&mut report.injected));
+        for slot in report.sent.drain(..) {
+            let message = self.messages.get(slot);
+            self.is_full[message.source.index()] = false;
+            notices.sent.push(message);
         }
-        for handle in report.consumed.drain(..) {
-            let packet = &works.packets[handle as usize];
-            self.recorder.received(
-                now,
-                &Receipt {
-                    source: NodeId(packet.source()),
-                    destination: NodeId(packet.destination),
-                    sequence: packet.sequence,
-                    latency: self.clock - packet.start,
-                    hops: packet.hops.into(),
-                },
-            );
-            self.in_network -= u64::from(packet.hops > 0);
-            self.interface.packet_received(packet.message, now, notices);
+        for (slot, receipt) in report.received.drain(..) {
+            self.recorder.received(now, &receipt);
+            self.in_network -= u64::from(receipt.hops > 0);
+            self.messages.packet_received(slot, now, notices);
             self.in_flight -= 1;
-            works.vacant.push(handle);
         }
-        for node in report.relieved.drain(..) {
-            let node = works.first + node;
-            if !std::mem::replace(&mut self.is_sending[node as usize], true) {
-                self.sending.push(node);
-            }
-        }
-    }
-
-    /// Step 1: one packet of the message in front enters an injector's source buffer, if it fits, or its queue.
-    fn generate(&mut self, node: usize, notices: &mut Notices) {
-        let Some(slot) = self.interface.front(node) else { return };
-        let rules = &self.rules;
-        let Part { routers, works } = &mut *self.parts[node / self.span];
-        let local = node - works.first as usize;
-        let (message, offered) = self.interface.message(slot);
-        let (source, destination) = (message.source, message.destination);
-        let sender = &mut self.senders[node];
-        let (sequence, key) = (sender.sequence, packet_key(sender.key, sender.sequence));
-        let route = || rules.requests.route(&*self.topology, source, destination, key);
-        let injector = match (rules.injectors, rules.injection) {
-            (1, Injection::Shortest) => 0,
-            (_, Injection::Shortest) => works.injector(&routers[local], local, &[]),
-            _ => works.injector(&routers[local], local, &route()[..rules.layout.shape().dimensions]),
-        };
-        if u32::from(works.buffers[local * rules.injectors + injector].count) >= rules.injection_queue_packets {
-            // The buffer relieves the interface when it gives up a packet.
-            works.endpoints[local].held_up = true;
-            return;
-        }
-        sender.sequence += 1;
-        let offsets = match rules.layout.is_switched() {
-            true => [0; D],
-            false => {
-                let route = route();
-                std::array::from_fn(|dimension| route[dimension])
-            }
-        };
-        let is_long = rules.packets_of(message.bytes) > 1;
-        let mut packet = Packet::new(source.0, destination.0, slot, is_long);
-        (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
-        packet.wants = rules.requests.wants(&offsets, is_long);
-        packet.start = match rules.source_queue {
-            SourceQueue::Throttled => self.clock,
-            SourceQueue::Open => offered.0,
-        };
-        works.buffer(&mut routers[local], local as u32, injector, packet);
-        self.interface.packet_sent(node, notices);
-        self.recorder.injected();
-        if self.interface.front(node).is_some() {
-            self.wake_interface(node);
-        }
-    }
-
-    fn wake_interface(&mut self, node: usize) {
-        if !std::mem::replace(&mut self.is_sending[node], true) {
-            self.sending.push(node as u32);
-        }
-    }
-
-    /// True if some list has somebody to look at in this cycle.
-    fn has_work(&self) -> bool {
-        !self.sending.is_empty() || self.parts.iter().any(|part| part.has_work())
     }
 
     fn deadlock(&self) -> Deadlock {
@@ -406,14 +315,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         if !full {
             return Some((node, index));
         }
-        let next = self.topology.neighbour(NodeId::at(node), output.port)?;
+        let next = self.rules.topology.neighbour(NodeId::at(node), output.port)?;
         Some((next.index(), index))
     }
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network for Fast<L, M, D, Q, P> {
     fn nodes(&self) -> usize {
-        self.senders.len()
+        self.is_full.len()
     }
 
     fn clock(&self) -> Cycle {
@@ -422,21 +331,27 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.rules.packets_of(message.bytes);
-        if !self.rules.requests.reaches(&*self.topology, message.source, message.destination) {
+        if !self.rules.requests.reaches(&*self.rules.topology, message.source, message.destination) {
             self.recorder.generated(packets);
             self.recorder.dropped(packets);
             return Injected::Dropped;
         }
-        let injected = self.interface.accept(message, packets, Cycle(self.clock));
-        if injected == Injected::Accepted {
-            if self.in_flight == 0 {
-                self.moves_until = self.clock;
-            }
-            self.in_flight += packets;
-            self.recorder.generated(packets);
-            self.wake_interface(message.source.index());
+        let source = message.source.index();
+        if self.is_full[source] {
+            return Injected::Refused;
         }
-        injected
+        let now = Cycle(self.clock);
+        let slot = self.messages.enter(message, packets, now);
+        self.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
+        let part = &mut self.parts[source / self.span].works;
+        part.accepted.push((message.source.0 - part.first, Unsent::new(slot, &message, packets, now)));
+        self.work += 1;
+        if self.in_flight == 0 {
+            self.moves_until = self.clock;
+        }
+        self.in_flight += packets;
+        self.recorder.generated(packets);
+        Injected::Accepted
     }
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
@@ -446,7 +361,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 self.clock = until.0;
                 break;
             }
-            if !self.has_work() {
+            if self.work == 0 {
                 // Nothing changes until the next tail leaves; if none will, nothing ever does.
                 let events = self.parts.iter().filter_map(|part| part.next_event(self.clock));
                 let next = events.min().unwrap_or(u64::MAX);
@@ -501,13 +416,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> View for Fast<L, M, D, Q, P> {
     fn occupancy(&self, into: &mut Occupancy) {
-        into.reset(self.topology.nodes(), self.rules.layout.shape().ports());
+        into.reset(self.rules.topology.nodes(), self.rules.layout.shape().ports());
         for part in &self.parts {
             part.occupancy(into);
-            for node in 0..part.routers.len() {
-                let interface = self.interface.packets_waiting_at(part.works.first as usize + node);
-                into.waiting.push(part.works.buffered(node) + interface);
-            }
         }
         for part in &self.parts {
             part.take_moving(self.clock + u64::from(self.has_failed), self.span, into);

@@ -1,9 +1,13 @@
 //! A part of a network, and one cycle of it.
 
+use trgen::NodeId;
+
+use super::chain::{Chain, NONE, Slab};
 use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Buffer, Chain, Endpoint, List, Moves, NONE, Packet, Router, Sleepers, Stamp};
+use super::state::{Ahead, Buffer, Endpoint, List, Moves, Packet, Router, Sender, Sleepers, Stamp, Waiting};
+use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{Interest, OutputVc};
@@ -15,6 +19,7 @@ mod filling;
 mod leaving;
 mod mail;
 mod near;
+mod sending;
 
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
@@ -58,7 +63,17 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
     previous: u64,
     capped: u64,
-    pub(super) endpoints: Vec<Endpoint<M>>,
+    /// Messages that have been accepted since the last cycle, with their nodes.
+    pub(super) accepted: Vec<(u32, Unsent)>,
+    /// Nothing is to be sent in this cycle.
+    pub(super) is_stopped: bool,
+    /// By endpoint.
+    senders: Vec<Sender>,
+    /// Nodes whose interface may have something to send.
+    sending: Vec<u32>,
+    /// Messages at interfaces.
+    unsent: Slab<Waiting>,
+    endpoints: Vec<Endpoint<M>>,
     /// By node and port.
     sleepers: Vec<Sleepers<M>>,
     /// By node and queue; empty where nobody asks.
@@ -72,9 +87,8 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     /// The nodes whose numbers come after those of its own.
     border: Vec<Abroad>,
     /// By node and injector.
-    pub(super) buffers: Vec<Buffer>,
-    pub(super) packets: Vec<Packet<D>>,
-    pub(super) vacant: Vec<u32>,
+    buffers: Vec<Buffer>,
+    packets: Slab<Packet<D>>,
     /// Headers that crossed a link in the previous cycle: node, queue and packet.
     headers: Vec<(u32, u16, u32)>,
     /// Headers that are on a wire, by the cycle in which they come.
@@ -110,6 +124,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
         let count = upstream.len() / rules.layout.shape().ports();
+        let endpoints = rules.topology.endpoints().saturating_sub(first as usize);
         let endpoint = Endpoint {
             arrived: M::EMPTY,
             last_consumed: inputs as u16 - 1,
@@ -131,6 +146,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             clock: 0,
             previous: 0,
             capped: 0,
+            accepted: Vec::new(),
+            is_stopped: false,
+            senders: (0..endpoints.min(count))
+                .map(|node| Sender::new(rules.seed, NodeId::at(first as usize + node)))
+                .collect(),
+            sending: Vec::new(),
+            unsent: Slab::new(),
             endpoints: vec![endpoint; count],
             sleepers: vec![[M::EMPTY; 2]; upstream.len()],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
@@ -139,8 +161,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             upstream,
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
-            packets: Vec::new(),
-            vacant: Vec::new(),
+            packets: Slab::new(),
             headers: Vec::new(),
             wire: Ring::new(rules.wires.longest().into()),
             timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
@@ -179,8 +200,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.previous = self.clock;
     }
 
+    /// Places to look at in the next cycle, after this one.
+    fn work(&self) -> usize {
+        let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
+        let lists =
+            [self.sending.len(), self.looking.len(), self.freed.len(), self.injecting.len(), self.headers.len()];
+        lists.iter().sum::<usize>() + mail
+    }
+
     /// \[packets\] In the source buffers of a node.
-    pub(super) fn buffered(&self, node: usize) -> u64 {
+    fn buffered(&self, node: usize) -> u64 {
         let injectors = self.rules.injectors;
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
@@ -226,20 +255,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         Self { routers, works }
     }
 
-    /// Places to look at in the next cycle.
-    pub(super) fn work(&self) -> usize {
-        let works = &self.works;
-        let mail: usize = works.inbox.iter().map(|mail| mail.headers.len() + mail.credits.len()).sum();
-        works.looking.len() + works.freed.len() + works.injecting.len() + works.headers.len() + mail
-    }
-
-    /// True if somebody is to be looked at in the next cycle.
-    pub(super) fn has_work(&self) -> bool {
-        let works = &self.works;
-        !(works.looking.len() == 0 && works.freed.is_empty() && works.injecting.is_empty() && works.headers.is_empty())
-            || works.inbox.iter().any(|mail| !mail.is_empty())
-    }
-
     /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
     /// the bubble in the node's own.
     pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
@@ -248,7 +263,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             return None;
         }
         let (rules, number) = (&works.rules, works.first + node as u32);
-        let packet = &works.packets[router.head(input) as usize];
+        let packet = &works.packets[router.head(input)];
         let head = head(rules, number, input, packet, works.clock);
         let output = rules.requests.last_resort(&head)?;
         if router.downstream[output.port.index()] == NONE {
@@ -270,10 +285,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             for port in 0..ports {
                 into.transit[(first + node) * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
             }
+            into.waiting.push(works.waiting_at(node));
             into.injection[first + node] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
             if !works.crossed.is_empty() {
                 into.crossed.extend_from_slice(&works.crossed[node * ports..(node + 1) * ports]);
             }
+        }
+        for (node, message) in &works.accepted {
+            into.waiting[first + *node as usize] += message.packets;
         }
         // Those too that will take their places in the next cycle.
         let arriving = works.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
@@ -321,14 +340,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
 
-    /// One cycle, but for step 1.
+    /// One cycle.
     pub(super) fn cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
         works.open_mail(routers);
+        works.send_all(routers);
         works.enter_all(routers);
         works.fill_all(routers);
         works.decide_all(routers);
         works.leave_all(routers);
+        works.report.work = works.work();
     }
 }

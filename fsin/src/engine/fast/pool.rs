@@ -1,6 +1,6 @@
 //! Threads that wait for work, with as little delay as threads can have.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
@@ -15,21 +15,45 @@ const WORK: u8 = 1;
 const DONE: u8 = 2;
 const QUIT: u8 = 3;
 const FAILED: u8 = 4;
+/// To be added to another: the worker sleeps, and must be woken when that changes.
+const ASLEEP: u8 = 1 << 7;
+
+/// On cache lines of its own (of two at a time, as some processors fetch them), so that who watches it does not slow down
+/// who uses its neighbours.
+#[repr(align(128))]
+struct Apart<T>(T);
 
 /// Where a worker finds its job and leaves it when it is done.
 struct Desk<T> {
-    state: AtomicU8,
-    job: Mutex<Option<Box<T>>>,
-    asleep: AtomicBool,
+    state: Apart<AtomicU8>,
+    job: Apart<Mutex<Option<Box<T>>>>,
 }
 
 impl<T> Desk<T> {
-    fn put(&self, job: Option<Box<T>>) {
-        *self.job.lock().unwrap_or_else(PoisonError::into_inner) = job;
+    const fn new() -> Self {
+        Self { state: Apart(AtomicU8::new(FREE)), job: Apart(Mutex::new(None)) }
+    }
+
+    fn state(&self) -> u8 {
+        self.state.0.load(Ordering::Acquire)
+    }
+
+    /// Returns the state before.
+    fn turn(&self, state: u8) -> u8 {
+        self.state.0.swap(state, Ordering::AcqRel)
+    }
+
+    /// The worker is about to sleep, unless the state is no longer this one. Returns whether it may.
+    fn falls_asleep(&self, state: u8) -> bool {
+        self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    fn put(&self, job: Box<T>) {
+        *self.job.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(job);
     }
 
     fn take(&self) -> Option<Box<T>> {
-        self.job.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.job.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
@@ -38,7 +62,7 @@ struct Watch<T>(Arc<Desk<T>>);
 
 impl<T> Drop for Watch<T> {
     fn drop(&mut self) {
-        self.0.state.store(FAILED, Ordering::SeqCst);
+        self.0.turn(FAILED);
     }
 }
 
@@ -63,8 +87,7 @@ impl<T: Send + 'static> Pool<T> {
     /// `count` threads that do `work` to what they are given; fewer, if the system does not give more.
     pub(super) fn new(count: usize, work: fn(&mut T)) -> Self {
         let workers = (0..count).map_while(|index| {
-            let desk =
-                Arc::new(Desk { state: AtomicU8::new(FREE), job: Mutex::new(None), asleep: AtomicBool::new(false) });
+            let desk = Arc::new(Desk::new());
             let watched = Watch(Arc::clone(&desk));
             let thread = thread::Builder::new().name(format!("part {}", index + 1));
             let handle = thread.spawn(move || serve(&watched, work)).ok()?;
@@ -81,7 +104,7 @@ impl<T: Send + 'static> Pool<T> {
     /// Gives worker `index` a job. It must have none.
     pub(super) fn give(&self, index: usize, job: Box<T>) {
         let worker = &self.workers[index];
-        worker.desk.put(Some(job));
+        worker.desk.put(job);
         self.call(worker, WORK);
     }
 
@@ -93,7 +116,7 @@ impl<T: Send + 'static> Pool<T> {
         let desk = &self.workers[index].desk;
         let mut looks = 0u32;
         loop {
-            match desk.state.load(Ordering::Acquire) {
+            match desk.state() & !ASLEEP {
                 DONE => break,
                 FAILED => panic!("a thread of the simulation has failed; its message stands above"),
                 _ if looks < LOOKS => {
@@ -103,13 +126,11 @@ impl<T: Send + 'static> Pool<T> {
                 _ => thread::yield_now(),
             }
         }
-        desk.state.store(FREE, Ordering::Relaxed);
         desk.take().expect("a worker leaves its job on its desk")
     }
 
     fn call(&self, worker: &Worker<T>, state: u8) {
-        worker.desk.state.store(state, Ordering::SeqCst);
-        if worker.desk.asleep.swap(false, Ordering::SeqCst) {
+        if worker.desk.turn(state) & ASLEEP != 0 {
             worker.thread.unpark();
         }
     }
@@ -134,30 +155,23 @@ fn serve<T>(watched: &Watch<T>, work: fn(&mut T)) {
     let desk = &watched.0;
     let mut looks = 0u32;
     loop {
-        match desk.state.load(Ordering::Acquire) {
+        match desk.state() {
             QUIT => return,
             WORK => {
                 looks = 0;
                 let Some(mut job) = desk.take() else { return };
                 work(&mut job);
-                desk.put(Some(job));
-                desk.state.store(DONE, Ordering::Release);
+                desk.put(job);
+                desk.turn(DONE);
             }
-            _ => {
+            state => {
                 looks += 1;
                 if looks < LOOKS {
                     std::hint::spin_loop();
                 } else if looks < LOOKS + YIELDS {
                     thread::yield_now();
-                } else {
-                    // Either the caller sees that this thread sleeps, or this thread sees the caller's state.
-                    desk.asleep.store(true, Ordering::SeqCst);
-                    if matches!(desk.state.load(Ordering::SeqCst), WORK | QUIT) {
-                        desk.asleep.store(false, Ordering::SeqCst);
-                    } else {
-                        thread::park();
-                    }
-                    looks = 0;
+                } else if state & ASLEEP != 0 || desk.falls_asleep(state) {
+                    thread::park();
                 }
             }
         }

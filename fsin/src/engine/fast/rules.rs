@@ -13,6 +13,7 @@ use crate::topology::Topology;
 #[derive(Clone, Debug)]
 pub(super) struct Rules<L> {
     params: RouterParams,
+    pub(super) topology: Arc<dyn Topology>,
     pub(super) layout: L,
     pub(super) requests: Requests<L>,
     /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
@@ -41,8 +42,8 @@ impl<L> Deref for Rules<L> {
 }
 
 impl<L: Layout> Rules<L> {
-    pub(super) fn new(params: RouterParams, layout: L, topology: &dyn Topology) -> Self {
-        let requests = Requests::new(&params, layout, topology);
+    pub(super) fn new(params: RouterParams, layout: L, topology: Arc<dyn Topology>) -> Self {
+        let requests = Requests::new(&params, layout, &*topology);
         Self {
             compares_space: requests.compare_space(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
@@ -54,7 +55,8 @@ impl<L: Layout> Rules<L> {
             tail: u64::from(params.packet_phits) - 1,
             single_consumption: params.consumption == Consumption::Single,
             more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
-            wires: Arc::new(Wires::new(&params, topology)),
+            wires: Arc::new(Wires::new(&params, &*topology)),
+            topology,
             params,
         }
     }

@@ -1,9 +1,8 @@
 //! What the fast engine keeps of a network.
 
+use super::chain::{Chain, Linked, NONE, Slab};
 use super::mask::Mask;
-
-/// "None" among handles and nodes.
-pub(super) const NONE: u32 = u32::MAX;
+use crate::engine::messages::Unsent;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
 /// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
@@ -63,41 +62,34 @@ impl<const D: usize> Packet<D> {
     }
 }
 
-/// A list of packets, linked through [`Packet::next`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Chain {
-    first: u32,
-    last: u32,
-}
-
-impl Chain {
-    pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
+impl<const D: usize> Linked for Packet<D> {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
+    }
 
     #[inline(always)]
-    pub(super) const fn is_empty(&self) -> bool {
-        self.first == NONE
+    fn link(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// A message at the interface of its node.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) next: u32,
+    pub(super) message: Unsent,
+}
+
+impl Linked for Waiting {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
     }
 
-    /// The packet in front; [`NONE`] if there is none.
-    #[inline]
-    pub(super) const fn first(&self) -> u32 {
-        self.first
-    }
-
-    #[inline]
-    pub(super) fn push<const D: usize>(&mut self, packets: &mut [Packet<D>], packet: u32) {
-        if self.first == NONE {
-            self.first = packet;
-        } else {
-            packets[self.last as usize].next = packet;
-        }
-        self.last = packet;
-    }
-
-    /// Takes the packet in front, which is `first`.
-    #[inline]
-    pub(super) fn pop<const D: usize>(&mut self, first: &Packet<D>) {
-        self.first = if self.first == self.last { NONE } else { first.next };
+    #[inline(always)]
+    fn link(&mut self, next: u32) {
+        self.next = next;
     }
 }
 
@@ -264,7 +256,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
 
     /// A header stands in a queue. Returns whether it may ask for an output now.
     #[inline(always)]
-    pub(super) fn stand<const D: usize>(&mut self, packets: &mut [Packet<D>], input: usize, packet: u32) -> bool {
+    pub(super) fn stand<const D: usize>(&mut self, packets: &mut Slab<Packet<D>>, input: usize, packet: u32) -> bool {
         let waiting = &mut self.queues[input].waiting;
         let is_first = waiting.is_empty();
         waiting.push(packets, packet);
@@ -411,6 +403,18 @@ pub(super) struct Endpoint<M> {
     pub(super) serial_busy: bool,
 }
 
+/// What names the packets of a node, and the messages that they are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender {
+    /// Packets sent so far.
+    pub(super) sequence: u64,
+    pub(super) key: u64,
+    /// Messages of which packets have not entered a source buffer yet.
+    pub(super) waiting: Chain,
+    /// Stands in the list of those that may have something to send.
+    pub(super) is_sending: bool,
+}
+
 /// A source buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
@@ -457,7 +461,7 @@ mod tests {
                             router.reserve(0);
                         }
                         if departed == Some(now) {
-                            router.queues[0].waiting.push(&mut [packet], 0);
+                            router.queues[0].waiting.push(&mut Slab::<Packet<1>>::new(), 0);
                             router.leave(0, &packet);
                         }
                     }

@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use trgen::{Cycle, Message};
 
 use super::Reference;
+use crate::engine::messages::Unsent;
 use crate::engine::wait::{channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::router::SourceQueue;
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
 
@@ -26,15 +28,18 @@ impl Network for Reference {
             self.recorder.dropped(packets);
             return Injected::Dropped;
         }
-        let injected = self.interface.accept(message, packets, self.clock);
-        if injected == Injected::Accepted {
-            if self.in_flight == 0 {
-                self.last_moved = self.clock;
-            }
-            self.in_flight += packets;
-            self.recorder.generated(packets);
+        let unsent = &mut self.nodes[message.source.index()].unsent;
+        if self.params.source_queue == SourceQueue::Throttled && !unsent.is_empty() {
+            return Injected::Refused;
         }
-        injected
+        let slot = self.messages.enter(message, packets, self.clock);
+        unsent.push_back(Unsent::new(slot, &message, packets, self.clock));
+        if self.in_flight == 0 {
+            self.last_moved = self.clock;
+        }
+        self.in_flight += packets;
+        self.recorder.generated(packets);
+        Injected::Accepted
     }
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
@@ -97,7 +102,7 @@ impl View for Reference {
             }
             into.injection[node] = injection.iter().map(|queue| queue.len() as u32).sum();
             let buffered: usize = this.buffers.iter().map(VecDeque::len).sum();
-            into.waiting.push(buffered as u64 + self.interface.packets_waiting_at(node));
+            into.waiting.push(buffered as u64 + this.packets_unsent());
         }
         into.crossed.extend_from_slice(&self.crossed);
     }

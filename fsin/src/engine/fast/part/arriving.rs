@@ -1,7 +1,7 @@
 //! What comes: mail from other parts, and headers that take their places in queues.
 
 use super::super::mask::Mask;
-use super::super::state::{Packet, Router, Stamp};
+use super::super::state::{Router, Stamp};
 use super::Works;
 use super::mail::Mail;
 use crate::router::layout::Layout;
@@ -11,13 +11,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(never)]
     pub(super) fn open_mail(&mut self, routers: &mut [Router<M, Q, P>]) {
         for from in 0..self.inbox.len() {
-            if self.inbox[from].is_empty() {
+            if self.inbox[from].len() == 0 {
                 continue;
             }
             let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
             for (node, input, mut packet) in mail.headers.drain(..) {
                 packet.behind = self.upstream[self.rules.place(node, self.rules.port_of(input.into()))];
-                let packet = self.store(packet);
+                let packet = self.packets.store(packet);
                 self.headers.push((node, input, packet));
             }
             // A packet of one phit departs and is gone in the same cycle.
@@ -28,16 +28,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 self.credit(&mut routers[node as usize], node, output.into());
             }
             self.inbox[from] = mail;
-        }
-    }
-
-    pub(super) fn store(&mut self, packet: Packet<D>) -> u32 {
-        if let Some(handle) = self.vacant.pop() {
-            self.packets[handle as usize] = packet;
-            handle
-        } else {
-            self.packets.push(packet);
-            (self.packets.len() - 1) as u32
         }
     }
 

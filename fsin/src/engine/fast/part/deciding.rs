@@ -71,7 +71,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
     fn standing(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
         let number = self.first + node;
-        let destination = |input: usize| self.packets[router.head(input) as usize].destination;
+        let destination = |input: usize| self.packets[router.head(input)].destination;
         let arrived = Members(look)
             .filter(|&input| destination(input) == number)
             .fold(M::EMPTY, |mask, input| mask | M::bit(input));
@@ -125,7 +125,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn ask(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
-        let packet = &self.packets[router.head(input) as usize];
+        let packet = &self.packets[router.head(input)];
         if packet.destination == self.first + node {
             router.unrouted.erase(input);
             match rules.single_consumption {
@@ -165,7 +165,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// A head has asked for nothing: it sleeps until something that matters to it changes.
     fn rest(&mut self, router: &Router<M, Q, P>, node: u32, input: usize) {
         let rules = &self.rules;
-        let packet = &self.packets[router.head(input) as usize];
+        let packet = &self.packets[router.head(input)];
         let sleepers = &mut self.sleepers[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
         rules.requests.interest(&head, |port, on| sleepers[port.index()][on as usize].insert(input));
@@ -230,7 +230,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         Contender {
             since: self.since.get(index).copied().unwrap_or(0),
             phits: self.moves.get(index).map_or(0, phits),
-            start: self.packets[queue.waiting.first() as usize].start,
+            start: self.packets[queue.waiting.first()].start,
             vc: transit.then(|| rules.channel(input).vc),
         }
     }
@@ -254,7 +254,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let channel = rules.channel(output);
         let port = channel.port.index();
         let handle = router.head(input);
-        let packet = &mut self.packets[handle as usize];
+        let packet = &mut self.packets[handle];
         router.leave(input, packet);
         router.credits[output] -= 1;
         router.busy.insert(port);
@@ -268,15 +268,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         packet.hops += 1;
         let behind = std::mem::replace(&mut packet.behind, node);
         if input >= rules.outputs() {
-            self.report.waited.push(self.clock - packet.start);
+            self.report.waited.record(self.clock - packet.start);
         }
         self.crossing.enter(Left { node, behind, output: output as u16, input: input as u16 });
         if next < self.own {
             self.headers.push((next, output as u16, handle));
         } else {
             let Abroad { part, node } = self.border[(next - self.own) as usize];
-            self.outbox[part as usize].headers.push((node, output as u16, self.packets[handle as usize]));
-            self.vacant.push(handle);
+            self.outbox[part as usize].headers.push((node, output as u16, self.packets[handle]));
+            self.packets.release(handle);
         }
         if self.is_watched {
             self.write_down(node, output, input);
@@ -298,7 +298,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
         let handle = router.head(input);
-        let packet = &self.packets[handle as usize];
+        let packet = &self.packets[handle];
         router.leave(input, packet);
         self.report.moved = true;
         self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u16, packet: handle });

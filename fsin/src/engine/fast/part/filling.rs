@@ -1,4 +1,4 @@
-//! Step 1 and 2: source buffers and injection queues.
+//! Source buffers and injection queues: the end of step 1, and step 2.
 
 use super::super::mask::Mask;
 use super::super::state::{Packet, Router};
@@ -9,14 +9,8 @@ use crate::router::layout::Layout;
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 1: a packet comes into a source buffer of a node; where nothing keeps it there, step 2 would move it to the
     /// injection queue in this cycle, and it goes there at once.
-    pub(in crate::engine::fast) fn buffer(
-        &mut self,
-        router: &mut Router<M, Q, P>,
-        node: u32,
-        injector: usize,
-        packet: Packet<D>,
-    ) {
-        let handle = self.store(packet);
+    pub(super) fn buffer(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, packet: Packet<D>) {
+        let handle = self.packets.store(packet);
         let input = self.rules.outputs() + injector;
         let is_empty = self.buffers[node as usize * self.rules.injectors + injector].waiting.is_empty();
         if is_empty && self.rules.inject == Inject::Parallel && self.has_room(router, injector) {
@@ -32,7 +26,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// The injector of a packet with so many hops to go.
-    pub(in crate::engine::fast) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
+    pub(super) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
@@ -121,12 +115,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn enter_injection_queue(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
-        buffer.waiting.pop(&self.packets[packet as usize]);
+        buffer.waiting.pop(&self.packets[packet]);
         buffer.count -= 1;
         let endpoint = &mut self.endpoints[node as usize];
         if endpoint.held_up {
             endpoint.held_up = false;
-            self.report.relieved.push(node);
+            self.wake_sender(node);
         }
         self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
     }

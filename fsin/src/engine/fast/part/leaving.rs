@@ -1,10 +1,13 @@
 //! Step 4: tails leave, and what they held is free.
 
+use trgen::NodeId;
+
 use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
 use crate::router::request::Interest;
+use crate::stats::Receipt;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
@@ -23,7 +26,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for &event in &events {
             match event {
                 Event::Consumed { node, behind, input, packet } => {
-                    self.report.consumed.push(packet);
+                    self.receive(packet);
                     let router = &mut routers[node as usize];
                     let woken = if self.rules.single_consumption { self.consumed(node) } else { M::EMPTY };
                     if self.departed(router, node, input.into(), woken) {
@@ -37,6 +40,21 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
         }
         self.ring.keep(self.clock, events);
+    }
+
+    /// A packet has been consumed in full.
+    #[inline(always)]
+    fn receive(&mut self, handle: u32) {
+        let packet = &self.packets[handle];
+        let receipt = Receipt {
+            source: NodeId(packet.source()),
+            destination: NodeId(packet.destination),
+            sequence: packet.sequence,
+            latency: self.clock - packet.start,
+            hops: packet.hops.into(),
+        };
+        self.report.received.push((packet.message, receipt));
+        self.packets.release(handle);
     }
 
     /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked at.

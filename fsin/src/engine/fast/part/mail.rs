@@ -1,6 +1,8 @@
 //! What parts tell each other, and the whole.
 
 use super::super::state::Packet;
+use crate::engine::messages::Slot;
+use crate::stats::{Moments, Receipt};
 
 /// What one part tells another at the end of a cycle. Nodes are the receiver's.
 #[derive(Debug)]
@@ -18,26 +20,31 @@ impl<const D: usize> Mail<D> {
         Self { headers: Vec::new(), departures: Vec::new(), credits: Vec::new() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.headers.is_empty() && self.departures.is_empty() && self.credits.is_empty()
+    /// Things that it says.
+    pub(super) const fn len(&self) -> usize {
+        self.headers.len() + self.departures.len() + self.credits.len()
     }
 }
 
 /// What a part tells the whole at the end of a cycle.
 #[derive(Default, Debug)]
 pub(in crate::engine::fast) struct Report {
-    /// Packets that have been consumed; the whole gives their handles back.
-    pub(in crate::engine::fast) consumed: Vec<u32>,
+    /// Packets that have entered a source buffer.
+    pub(in crate::engine::fast) injected: u64,
+    /// Messages whose last packet has.
+    pub(in crate::engine::fast) sent: Vec<Slot>,
+    /// Packets that have been consumed, with their messages.
+    pub(in crate::engine::fast) received: Vec<(Slot, Receipt)>,
     /// \[cycles\] From its start, of each packet whose header has left its injection queue.
-    pub(in crate::engine::fast) waited: Vec<u64>,
-    /// Nodes whose interface was held up by full source buffers and is no longer.
-    pub(in crate::engine::fast) relieved: Vec<u32>,
+    pub(in crate::engine::fast) waited: Moments,
     /// Headers that have crossed a link.
     pub(in crate::engine::fast) hops: u64,
     /// Some header has begun to move.
     pub(in crate::engine::fast) moved: bool,
     /// \[cycle\] In which the last phit that is on a wire moves there for the last time; 0 without delays.
     pub(in crate::engine::fast) arrives: u64,
+    /// Places to look at in the next cycle, here and in the parts that mail goes to.
+    pub(in crate::engine::fast) work: usize,
 }
 
 /// A node beyond the border of a part.

@@ -2,9 +2,10 @@
 
 use trgen::NodeId;
 
+use super::super::chain::NONE;
 use super::super::mask::Mask;
 use super::super::rules::Rules;
-use super::super::state::{Ahead, NONE, Packet, Router};
+use super::super::state::{Ahead, Packet, Router};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};

@@ -1,0 +1,153 @@
+//! Queues of things that lie in one list and are linked through themselves.
+
+use std::ops::{Index, IndexMut};
+
+/// "None" among handles and nodes.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What lies in a [`Slab`], and may stand in a [`Chain`] of its like.
+pub(super) trait Linked {
+    /// The handle of the one behind it in its chain; meaningless for the last one.
+    fn next(&self) -> u32;
+
+    /// Puts one behind it.
+    fn link(&mut self, next: u32);
+}
+
+/// Things by handle. The handles of those that are gone are given out again.
+#[derive(Debug)]
+pub(super) struct Slab<T> {
+    places: Vec<T>,
+    vacant: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(super) const fn new() -> Self {
+        Self { places: Vec::new(), vacant: Vec::new() }
+    }
+
+    pub(super) fn store(&mut self, thing: T) -> u32 {
+        if let Some(handle) = self.vacant.pop() {
+            self.places[handle as usize] = thing;
+            handle
+        } else {
+            self.places.push(thing);
+            (self.places.len() - 1) as u32
+        }
+    }
+
+    /// It is gone. What it was can be read until something is stored.
+    #[inline(always)]
+    pub(super) fn release(&mut self, handle: u32) {
+        self.vacant.push(handle);
+    }
+}
+
+impl<T> Index<u32> for Slab<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, handle: u32) -> &T {
+        &self.places[handle as usize]
+    }
+}
+
+impl<T> IndexMut<u32> for Slab<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, handle: u32) -> &mut T {
+        &mut self.places[handle as usize]
+    }
+}
+
+/// A queue of things in a slab, linked through themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain {
+    first: u32,
+    last: u32,
+}
+
+impl Chain {
+    pub(super) const EMPTY: Self = Self { first: NONE, last: NONE };
+
+    #[inline(always)]
+    pub(super) const fn is_empty(&self) -> bool {
+        self.first == NONE
+    }
+
+    /// The one in front; [`NONE`] if there is none.
+    #[inline]
+    pub(super) const fn first(&self) -> u32 {
+        self.first
+    }
+
+    #[inline]
+    pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, thing: u32) {
+        if self.first == NONE {
+            self.first = thing;
+        } else {
+            slab[self.last].link(thing);
+        }
+        self.last = thing;
+    }
+
+    /// Takes the one in front, which is `first`.
+    #[inline]
+    pub(super) fn pop(&mut self, first: &impl Linked) {
+        self.first = if self.first == self.last { NONE } else { first.next() };
+    }
+
+    /// All, from the front.
+    pub(super) fn all<T: Linked>(mut self, slab: &Slab<T>) -> impl Iterator<Item = &T> {
+        std::iter::from_fn(move || {
+            let first = slab.places.get(self.first as usize)?;
+            self.pop(first);
+            Some(first)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Link {
+        next: u32,
+        value: u32,
+    }
+
+    impl Linked for Link {
+        fn next(&self) -> u32 {
+            self.next
+        }
+
+        fn link(&mut self, next: u32) {
+            self.next = next;
+        }
+    }
+
+    #[test]
+    fn chains_are_queues_and_handles_are_used_again() {
+        let mut slab = Slab::new();
+        let mut chains = [Chain::EMPTY; 2];
+        let mut queues = [const { std::collections::VecDeque::new() }; 2];
+        for value in 0..200u32 {
+            let at = value as usize * 7 % 5 % 2;
+            if value % 3 < 2 {
+                // What the place said before means nothing.
+                let handle = slab.store(Link { next: value, value });
+                chains[at].push(&mut slab, handle);
+                queues[at].push_back(value);
+            } else if !chains[at].is_empty() {
+                let first = chains[at].first();
+                assert_eq!(Some(slab[first].value), queues[at].pop_front());
+                chains[at].pop(&slab[first]);
+                slab.release(first);
+            }
+            for (chain, queue) in chains.iter().zip(&queues) {
+                assert!(chain.all(&slab).map(|link| link.value).eq(queue.iter().copied()));
+                assert_eq!(chain.is_empty(), queue.is_empty());
+            }
+        }
+        assert!(slab.places.len() < 100, "places are used again");
+    }
+}

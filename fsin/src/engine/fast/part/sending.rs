@@ -1,0 +1,121 @@
+//! Step 1: interfaces cut messages into packets.
+
+use trgen::NodeId;
+
+use super::super::chain::{Chain, NONE};
+use super::super::mask::Mask;
+use super::super::state::{Packet, Router, Sender, Waiting};
+use super::Works;
+use crate::engine::messages::{Slot, Unsent};
+use crate::router::layout::Layout;
+use crate::router::request::{packet_key, source_key};
+use crate::router::{Injection, SourceQueue};
+
+impl Sender {
+    pub(super) const fn new(seed: u64, node: NodeId) -> Self {
+        Self { sequence: 0, key: source_key(seed, node), waiting: Chain::EMPTY, is_sending: false }
+    }
+}
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// \[packets\] At the interface of a node and in its source buffers.
+    pub(super) fn waiting_at(&self, node: usize) -> u64 {
+        let interface = self.senders.get(node).map_or(Chain::EMPTY, |sender| sender.waiting);
+        let unsent: u64 = interface.all(&self.unsent).map(|waiting| waiting.message.packets).sum();
+        unsent + self.buffered(node)
+    }
+
+    /// Messages that were accepted since the last cycle come to the interfaces of their nodes.
+    fn enter_messages(&mut self) {
+        for index in 0..self.accepted.len() {
+            let (node, message) = self.accepted[index];
+            let waiting = self.unsent.store(Waiting { next: NONE, message });
+            self.senders[node as usize].waiting.push(&mut self.unsent, waiting);
+            self.wake_sender(node);
+        }
+        self.accepted.clear();
+    }
+
+    /// The interface of a node may have something to send in the next step 1.
+    #[inline(always)]
+    pub(super) fn wake_sender(&mut self, node: u32) {
+        let sender = &mut self.senders[node as usize];
+        if !std::mem::replace(&mut sender.is_sending, true) {
+            self.sending.push(node);
+        }
+    }
+
+    /// Step 1.
+    #[inline(never)]
+    pub(super) fn send_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+        self.enter_messages();
+        if self.is_stopped {
+            return;
+        }
+        // Those that go on sending are entered meanwhile.
+        let count = self.sending.len();
+        for index in 0..count {
+            let node = self.sending[index];
+            self.senders[node as usize].is_sending = false;
+            self.generate(&mut routers[node as usize], node);
+        }
+        self.sending.drain(..count);
+    }
+
+    /// One packet of the message in front enters an injector's source buffer, if it fits, or its queue.
+    #[inline(always)]
+    fn generate(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let rules = &self.rules;
+        let Sender { sequence, key, waiting, .. } = self.senders[node as usize];
+        if waiting.is_empty() {
+            return;
+        }
+        let Unsent { slot, destination, offered, packets, is_long } = self.unsent[waiting.first()].message;
+        let (source, key) = (NodeId(self.first + node), packet_key(key, sequence));
+        let route = || rules.requests.route(&*rules.topology, source, destination, key);
+        let injector = match (rules.injectors, rules.injection) {
+            (1, Injection::Shortest) => 0,
+            (_, Injection::Shortest) => self.injector(router, node as usize, &[]),
+            _ => self.injector(router, node as usize, &route()[..rules.layout.shape().dimensions]),
+        };
+        if u32::from(self.buffers[node as usize * rules.injectors + injector].count) >= rules.injection_queue_packets {
+            // The buffer relieves the interface when it gives up a packet.
+            self.endpoints[node as usize].held_up = true;
+            return;
+        }
+        let offsets = match rules.layout.is_switched() {
+            true => [0; D],
+            false => {
+                let route = route();
+                std::array::from_fn(|dimension| route[dimension])
+            }
+        };
+        let mut packet = Packet::new(source.0, destination.0, slot, is_long);
+        (packet.key, packet.sequence, packet.offsets) = (key, sequence, offsets);
+        packet.wants = rules.requests.wants(&offsets, is_long);
+        packet.start = match rules.source_queue {
+            SourceQueue::Throttled => self.clock,
+            SourceQueue::Open => offered.0,
+        };
+        self.buffer(router, node, injector, packet);
+        self.report.injected += 1;
+        self.sent(node, slot, packets - 1);
+    }
+
+    /// A packet of the message in front has been sent; so many are left.
+    #[inline(always)]
+    fn sent(&mut self, node: u32, slot: Slot, left: u64) {
+        let sender = &mut self.senders[node as usize];
+        sender.sequence += 1;
+        let front = sender.waiting.first();
+        self.unsent[front].message.packets = left;
+        if left == 0 {
+            sender.waiting.pop(&self.unsent[front]);
+            self.unsent.release(front);
+            self.report.sent.push(slot);
+        }
+        if !sender.waiting.is_empty() {
+            self.wake_sender(node);
+        }
+    }
+}
