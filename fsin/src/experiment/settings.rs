@@ -127,7 +127,13 @@ impl Settings {
 
     /// The value of a key as a finite number.
     pub(super) fn number(&self, name: &'static str) -> Result<f64, SettingsError> {
-        let number: f64 = self.parse(name, "a number")?;
+        let number: f64 = self.parse(name, "a number").map_err(|error| {
+            let point = self.word(name).replacen(',', ".", 1);
+            match point.parse::<f64>() {
+                Ok(_) => SettingsError { remedy: self.write(name, &point), ..error },
+                Err(_) => error,
+            }
+        })?;
         if number.is_finite() { Ok(number) } else { Err(self.not(name, "a finite number")) }
     }
 
@@ -163,7 +169,11 @@ impl Settings {
 
     /// How to write a usable value where the unusable one stands.
     fn example(&self, name: &'static str) -> String {
-        let value = key(name).and_then(|key| key.default).unwrap_or("1000");
+        self.write(name, key(name).and_then(|key| key.default).unwrap_or("1000"))
+    }
+
+    /// How to write a value where another one stands.
+    fn write(&self, name: &str, value: &str) -> String {
         match self.origin(name) {
             Origin::File { .. } => format!("write {name} = {value}"),
             Origin::Environment => format!("write {}={value}", variable(name)),

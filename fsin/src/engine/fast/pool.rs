@@ -48,6 +48,11 @@ impl<T> Desk<T> {
         self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
+    /// The worker has done its job; if it has been told to quit meanwhile, that stands.
+    fn finishes(&self) {
+        let _ = self.state.0.compare_exchange(WORK, DONE, Ordering::AcqRel, Ordering::Acquire);
+    }
+
     fn put(&self, job: Box<T>) {
         *self.job.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(job);
     }
@@ -162,7 +167,7 @@ fn serve<T>(watched: &Watch<T>, work: fn(&mut T)) {
                 let Some(mut job) = desk.take() else { return };
                 work(&mut job);
                 desk.put(job);
-                desk.turn(DONE);
+                desk.finishes();
             }
             state => {
                 looks += 1;
@@ -201,6 +206,14 @@ mod tests {
                 thread::sleep(std::time::Duration::from_millis(5));
             }
         }
+    }
+
+    #[test]
+    fn a_pool_may_go_while_its_workers_work() {
+        let pool = Pool::new(2, |_: &mut u64| thread::sleep(std::time::Duration::from_millis(20)));
+        pool.give(0, Box::new(1));
+        // Hangs, if the worker does not notice.
+        drop(pool);
     }
 
     #[test]
