@@ -187,7 +187,7 @@ impl Outbox {
         Self { nodes, fresh: Vec::new(), refused: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Puts a message at the end of its source's queue.
+    /// Puts a message behind all that its source has put there.
     ///
     /// # Panics
     /// When source or destination is not a node, or both are the same: a source that does this is broken.
@@ -238,6 +238,48 @@ impl Outbox {
                 }
                 self.refused[node].push_back(message);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, stream};
+    use rand::Rng as _;
+
+    /// Against a plain queue for each node, with a network that takes some.
+    #[test]
+    fn an_outbox_is_a_queue_for_each_node() {
+        const NODES: usize = 5;
+        let mut rng = stream(7, 0, Purpose::Setup);
+        let mut draw = |bound: u64| rng.next_u64() % bound;
+        let mut out = Outbox::new(NODES);
+        let mut queues: Vec<VecDeque<Message>> = vec![VecDeque::new(); NODES];
+        for id in 0..3_000 {
+            if draw(3) > 0 {
+                let source = draw(NODES as u64) as u32;
+                let destination = NodeId((source + 1) % NODES as u32);
+                let message = Message { id, source: NodeId(source), destination, bytes: 1 };
+                out.push(message);
+                queues[source as usize].push_back(message);
+                continue;
+            }
+            let mut refused = [false; NODES];
+            out.offer(|message| {
+                let node = message.source.index();
+                assert!(!refused[node], "who was refused waits for the next time");
+                assert_eq!(queues[node].front(), Some(&message));
+                if draw(2) == 0 {
+                    refused[node] = true;
+                    return false;
+                }
+                queues[node].pop_front();
+                true
+            });
+            assert!(queues.iter().zip(refused).all(|(queue, refused)| refused || queue.is_empty()), "all are offered");
+            let waiting: usize = queues.iter().map(VecDeque::len).sum();
+            assert_eq!((out.len(), out.is_empty()), (waiting, waiting == 0));
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Unsent {
     pub(super) slot: Slot,
     pub(super) destination: NodeId,
     pub(super) offered: Cycle,
-    /// Packets to go, at least 1.
+    /// Packets to go.
     pub(super) packets: u64,
     /// It has more than one packet.
     pub(super) is_long: bool,

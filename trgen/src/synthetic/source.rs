@@ -84,7 +84,7 @@ enum State {
     Finished,
 }
 
-/// The streams that a node draws from for each message, on one line of the cache.
+/// The streams that a node draws from for each message, whatever the law of sizes; on one line of the cache.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Draws {
@@ -158,8 +158,8 @@ impl Synthetic {
         seed: u64,
     ) -> Self {
         let count = pattern.nodes();
-        let stream = |node, purpose| stream(seed, node as u64, purpose);
-        let draws = |node| Draws { temporal: stream(node, Purpose::Temporal), spatial: stream(node, Purpose::Spatial) };
+        let of = |node, purpose| stream(seed, node as u64, purpose);
+        let draws = |node| Draws { temporal: of(node, Purpose::Temporal), spatial: of(node, Purpose::Spatial) };
         let mut source = Self {
             silent: pattern.silent(),
             pattern,
@@ -169,7 +169,7 @@ impl Synthetic {
             phit_bytes: u64::from(phit_bytes),
             nodes: (0..count).map(|_| Node { sequence: 0, state: State::Finished }).collect(),
             draws: (0..count).map(draws).collect(),
-            sizes: (0..count).map(|node| stream(node, Purpose::Size)).collect(),
+            sizes: (0..count).map(|node| of(node, Purpose::Size)).collect(),
             calendar: Calendar::new(count),
             blocked: 0,
             due: Vec::new(),

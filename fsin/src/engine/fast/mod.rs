@@ -162,7 +162,8 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
 /// `Q` queues and `P` ports.
 ///
-/// The parts simulate routers and links. The whole holds what is there once: the clock, the interfaces, the record.
+/// The parts simulate interfaces, routers and links. The whole holds what is there once: the clock, the messages under way, the
+/// record.
 #[derive(Debug)]
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
@@ -267,8 +268,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     /// Writes down what a part did in this cycle.
     fn read_report(&mut self, part: usize, notices: &mut Notices) {
         let now = Cycle(self.clock);
-        let works = &mut self.parts[part].works;
-        let report = &mut works.report;
+        let report = &mut self.parts[part].works.report;
         if std::mem::take(&mut report.moved) {
             self.moves_until = self.moves_until.max(self.clock + self.rules.tail);
         }

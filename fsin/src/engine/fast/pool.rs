@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle, Thread};
 const LOOKS: u32 = 4_000;
 const YIELDS: u32 = 200;
 
-/// States of a desk.
+/// States of a desk: nothing has been done at it, a job is to be done or being done, it is done, ...
 const FREE: u8 = 0;
 const WORK: u8 = 1;
 const DONE: u8 = 2;
@@ -210,8 +210,13 @@ mod tests {
 
     #[test]
     fn a_pool_may_go_while_its_workers_work() {
-        let pool = Pool::new(2, |_: &mut u64| thread::sleep(std::time::Duration::from_millis(20)));
-        pool.give(0, Box::new(1));
+        let (begun, begins) = std::sync::mpsc::channel();
+        let pool = Pool::new(2, |begun: &mut std::sync::mpsc::Sender<()>| {
+            begun.send(()).unwrap();
+            thread::sleep(std::time::Duration::from_millis(20));
+        });
+        pool.give(0, Box::new(begun));
+        begins.recv().unwrap();
         // Hangs, if the worker does not notice.
         drop(pool);
     }
