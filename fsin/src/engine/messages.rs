@@ -2,6 +2,7 @@
 
 use trgen::{Cycle, Delivery, Message, NodeId};
 
+use super::slab::Slab;
 use crate::network::Notices;
 
 /// Names a message that is under way.
@@ -17,40 +18,33 @@ struct Underway {
 }
 
 /// The messages that are under way in a network.
-#[derive(Clone, Default, Debug)]
+#[derive(Debug)]
 pub(super) struct Messages {
-    underway: Vec<Underway>,
-    vacant: Vec<Slot>,
+    underway: Slab<Underway>,
 }
 
 impl Messages {
+    pub(super) const fn new() -> Self {
+        Self { underway: Slab::new() }
+    }
+
     /// Takes a message of `packets` packets (at least 1) that is offered in cycle `now`.
     pub(super) fn enter(&mut self, message: Message, packets: u64, now: Cycle) -> Slot {
-        let underway = Underway { message, offered: now, to_receive: packets };
-        match self.vacant.pop() {
-            Some(slot) => {
-                self.underway[slot as usize] = underway;
-                slot
-            }
-            None => {
-                self.underway.push(underway);
-                (self.underway.len() - 1) as Slot
-            }
-        }
+        self.underway.store(Underway { message, offered: now, to_receive: packets })
     }
 
     /// The message in a slot.
     pub(super) fn get(&self, slot: Slot) -> Message {
-        self.underway[slot as usize].message
+        self.underway[slot].message
     }
 
     /// A packet of the message in `slot` has been consumed in full.
     pub(super) fn packet_received(&mut self, slot: Slot, now: Cycle, notices: &mut Notices) {
-        let underway = &mut self.underway[slot as usize];
+        let underway = &mut self.underway[slot];
         underway.to_receive -= 1;
         if underway.to_receive == 0 {
             notices.delivered.push(Delivery { message: underway.message, offered: underway.offered, delivered: now });
-            self.vacant.push(slot);
+            self.underway.release(slot);
         }
     }
 }

@@ -7,4 +7,5 @@
 pub mod fast;
 mod messages;
 pub mod reference;
+mod slab;
 mod wait;

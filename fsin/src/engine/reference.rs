@@ -152,7 +152,7 @@ impl Reference {
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
             vacant: Vec::new(),
-            messages: Messages::default(),
+            messages: Messages::new(),
             recorder: Recorder::new(topology.endpoints()),
             in_flight: 0,
             in_network: 0,

@@ -1,6 +1,6 @@
 //! Queues of things that lie in one list and are linked through themselves.
 
-use std::ops::{Index, IndexMut};
+use crate::engine::slab::Slab;
 
 /// "None" among handles and nodes.
 pub(super) const NONE: u32 = u32::MAX;
@@ -12,51 +12,6 @@ pub(super) trait Linked {
 
     /// Puts one behind it.
     fn link(&mut self, next: u32);
-}
-
-/// Things by handle. The handles of those that are gone are given out again.
-#[derive(Debug)]
-pub(super) struct Slab<T> {
-    places: Vec<T>,
-    vacant: Vec<u32>,
-}
-
-impl<T> Slab<T> {
-    pub(super) const fn new() -> Self {
-        Self { places: Vec::new(), vacant: Vec::new() }
-    }
-
-    pub(super) fn store(&mut self, thing: T) -> u32 {
-        if let Some(handle) = self.vacant.pop() {
-            self.places[handle as usize] = thing;
-            handle
-        } else {
-            self.places.push(thing);
-            (self.places.len() - 1) as u32
-        }
-    }
-
-    /// It is gone. What it was can be read until something is stored.
-    #[inline(always)]
-    pub(super) fn release(&mut self, handle: u32) {
-        self.vacant.push(handle);
-    }
-}
-
-impl<T> Index<u32> for Slab<T> {
-    type Output = T;
-
-    #[inline(always)]
-    fn index(&self, handle: u32) -> &T {
-        &self.places[handle as usize]
-    }
-}
-
-impl<T> IndexMut<u32> for Slab<T> {
-    #[inline(always)]
-    fn index_mut(&mut self, handle: u32) -> &mut T {
-        &mut self.places[handle as usize]
-    }
 }
 
 /// A queue of things in a slab, linked through themselves.
@@ -99,7 +54,7 @@ impl Chain {
     /// All, from the front.
     pub(super) fn all<T: Linked>(mut self, slab: &Slab<T>) -> impl Iterator<Item = &T> {
         std::iter::from_fn(move || {
-            let first = slab.places.get(self.first as usize)?;
+            let first = slab.get(self.first)?;
             self.pop(first);
             Some(first)
         })
@@ -148,6 +103,6 @@ mod tests {
                 assert_eq!(chain.is_empty(), queue.is_empty());
             }
         }
-        assert!(slab.places.len() < 100, "places are used again");
+        assert!(slab.get(100).is_none(), "places are used again");
     }
 }

@@ -2,12 +2,13 @@
 
 use trgen::NodeId;
 
-use super::chain::{Chain, NONE, Slab};
+use super::chain::{Chain, NONE};
 use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, List, Moves, Packet, Router, Sender, Sleepers, Stamp, Waiting};
 use crate::engine::messages::Unsent;
+use crate::engine::slab::Slab;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{Interest, OutputVc};

@@ -1,8 +1,9 @@
 //! What the fast engine keeps of a network.
 
-use super::chain::{Chain, Linked, NONE, Slab};
+use super::chain::{Chain, Linked, NONE};
 use super::mask::Mask;
 use crate::engine::messages::Unsent;
+use crate::engine::slab::Slab;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
 /// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
