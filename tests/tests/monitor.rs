@@ -108,11 +108,16 @@ fn a_recording_is_kept_and_drawn() {
         ("top 192.0.2.1:80", "other machines"),
         ("run --monitor 192.0.2.1:80", "other machines"),
         ("run --record-view no/such/folder", "can be written"),
+        ("run --record-view a.view", "the file exists"),
+        ("top a.view --svg a.svg", "the file exists"),
+        ("serve --listen 127.0.0.1:0 --wire-log a.view", "the file exists"),
+        ("serve --listen 127.0.0.1:0 --pcap a.view", "the file exists"),
     ] {
         let output = run(folder.path(), line);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), text.contains(expected)), (Some(2), true), "{line}: {text}");
     }
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.svg")).unwrap(), picture, "nothing is overwritten");
 }
 
 #[test]

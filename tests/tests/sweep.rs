@@ -211,6 +211,92 @@ fn combinations_that_are_no_experiments_are_refused_or_left_out() {
     assert!(!folder.path().join("r").exists());
     done(folder.path(), &format!("{line} --skip-invalid -o r"));
     assert_eq!(rows(&folder.path().join("r")).len(), 3);
+
+    // Traffic that cannot be made is found out before anything runs.
+    let line = "sweep --topology torus:4x4 --cycles 500";
+    for (flags, about) in [
+        ("--load 0.1,0.2 --traffic uniform,nope", "`nope`"),
+        ("--load 0.1,0.2 --size foo", "`foo`"),
+        ("--load 0.1,0.2 --temporal foo", "`foo`"),
+        ("--topology torus:4x3 --load 0.1,0.2 --traffic transpose", "power of two"),
+        ("--vcs 2,3 --kernel bintree:tasks=99", "99"),
+        ("--vcs 2,3 --kernel all-to-all:tasks=16,bytes=64 --placement nope", "`nope`"),
+    ] {
+        let line =
+            if flags.contains("--topology") { line.replace("--topology torus:4x4 ", "") } else { line.to_owned() };
+        let line = if flags.contains("--kernel") { line.replace(" --cycles 500", "") } else { line };
+        let refused = run(folder.path(), &format!("{line} {flags} -o unmade"));
+        code(&refused, 2);
+        let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(stderr.contains(about) && stderr.contains("--skip-invalid"), "{flags}: {stderr}");
+        assert!(!folder.path().join("unmade").exists());
+    }
+    done(folder.path(), &format!("{line} --load 0.1,0.2 --traffic uniform,nope --skip-invalid -o made"));
+    assert_eq!(rows(&folder.path().join("made")).len(), 2);
+}
+
+#[test]
+fn a_number_is_the_same_point_however_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --cycles 500 --in-transit-priority 0.50";
+    done(folder.path(), &format!("{line} --load 0.1,0.2 --vcs 03 -o plain"));
+    done(folder.path(), &format!("{line} --load 0.10,.2 --vcs 3 -o long"));
+    done(folder.path(), &format!("{line} --load 1e-1,2.0e-1 --vcs 3 -o powers"));
+    for name in ["long", "powers"] {
+        assert!(results(&folder.path().join(name)) == results(&folder.path().join("plain")), "{name}");
+    }
+    let refused = run(folder.path(), &format!("{line} --load 0.1,0.10 -o twice"));
+    code(&refused, 2);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("twice"));
+}
+
+#[test]
+fn files_of_networks_and_placements_are_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = |name: &str| folder.path().join(name);
+    fs::write(there("net.txt"), "a b\nb c\nc d\nd a\n").unwrap();
+    let backwards: String = (0..16).rev().map(|node| format!("{node}\n")).collect();
+    fs::write(there("places.txt"), backwards).unwrap();
+    let graph = "--topology graph:net.txt,endpoints=2 --routing graph:updown --load 0.1,0.2 --cycles 500";
+    done(folder.path(), &format!("sweep {graph} -o graph"));
+    assert_eq!(rows(&there("graph")).len(), 2);
+    let manifest = fs::read_dir(there("graph/points")).unwrap().next().unwrap().unwrap().path().join("manifest.json");
+    let manifest: Value = serde_json::from_slice(&fs::read(manifest).unwrap()).unwrap();
+    assert_eq!(manifest["inputs"].as_array().unwrap().len(), 1, "{manifest}");
+    // From another folder.
+    fs::create_dir(there("elsewhere")).unwrap();
+    done(&there("elsewhere"), "rerun ../graph");
+    // Another network is another experiment.
+    let point = fs::read_dir(there("graph/points")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_dir_all(point).unwrap();
+    fs::write(there("net.txt"), "a b\nb c\nc d\nd a\na c\n").unwrap();
+    let output = run(folder.path(), "sweep --resume -o graph");
+    code(&output, 4);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("planned with"));
+
+    // A path in an experiment file is seen from there.
+    fs::write(there("elsewhere/e.toml"), "topology = 'graph:../net.txt'\nrouting = 'graph:updown'\ncycles = 100\n")
+        .unwrap();
+    done(folder.path(), "run elsewhere/e.toml");
+
+    let placed = "--topology torus:4x4 --kernel all-to-all:tasks=16,bytes=64 --placement file:places.txt";
+    done(folder.path(), &format!("sweep {placed} --vcs 2,3 -o placed"));
+    done(&there("elsewhere"), "rerun ../placed");
+    done(folder.path(), &format!("run {placed} -o one"));
+    done(folder.path(), "rerun one");
+}
+
+#[test]
+fn results_of_parts_of_runs_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=4096 --vcs 2,3 --max-cycles 3000 -o part";
+    let said = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let swept = said(&done(folder.path(), line));
+    assert!(swept.contains("2 of 2 points have results, 2 of runs that did not come to their end"), "{swept}");
+    for line in ["plot part", "compare part part"] {
+        let said = said(&done(folder.path(), line));
+        assert!(said.contains("2 results are of runs that did not come to their end"), "{line}: {said}");
+    }
 }
 
 #[test]

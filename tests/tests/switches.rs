@@ -263,8 +263,16 @@ fn ways_are_shortest_up_to_a_thousand_nodes() {
 /// minimal routing in a dragonfly takes as many hops as its plan says.
 #[test]
 fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
-    for (sizes, p) in [(vec![4u32, 4], 2u32), (vec![5, 3, 4], 3), (vec![12, 12], 4), (vec![31], 30), (vec![9, 1, 6], 1)]
-    {
+    for (sizes, p) in [
+        (vec![4u32, 4], 2u32),
+        (vec![5, 3, 4], 3),
+        (vec![12, 12], 4),
+        (vec![31], 30),
+        (vec![9, 1, 6], 1),
+        (vec![4, 1], 2),
+        (vec![1], 3),
+        (vec![1, 1], 2),
+    ] {
         let switches: u32 = sizes.iter().product();
         let nodes = switches * p;
         let torus: u32 = sizes.iter().map(|k| k * k / 4 * (switches / k)).sum();

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, read_file, variable};
+use fsin::experiment::{Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, legacy, read_file, variable};
 use fsin::report::FORMATS;
 use fsin::sweep::as_several;
 use trgen::catalog::suggestion;
@@ -89,6 +89,7 @@ pub(crate) fn command() -> Command {
                      stderr, and a note where ours treats a word otherwise. A word without `=` names a configuration \
                      file; where none is named, fsin.conf is read first if it is there. Unknown words are refused.",
                 )
+                .after_long_help(legacy::glossary())
                 .arg(
                     Arg::new("words")
                         .value_name("KEY=VALUE|FILE")

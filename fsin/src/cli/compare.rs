@@ -13,6 +13,9 @@ use super::{Complaint, Exit, output};
 pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = |name: &str| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
     let (a, b) = (open(&folder("baseline"))?, open(&folder("candidate"))?);
+    for (name, (_, collected)) in [("baseline", &a), ("candidate", &b)] {
+        output::warn_of_parts(&folder(name), collected);
+    }
     let (before, after) = (Curves::of(&a.0, &a.1), Curves::of(&b.0, &b.1));
     let (rows, alone) = differences((&before, &a.1), (&after, &b.1));
     if rows.is_empty() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::ArgMatches;
-use fsin::experiment::legacy::{Translation, read, translate};
+use fsin::experiment::legacy::{Translation, Word, read, translate};
 
 use super::{Complaint, Exit, args, output, run};
 
@@ -24,7 +24,7 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     for word in given {
         match word.split_once('=') {
-            Some((name, value)) => words.push((name.to_owned(), value.to_owned())),
+            Some((name, value)) => words.push(Word::new(name, value)),
             None => words.extend(of_file(word)?),
         }
     }
@@ -69,7 +69,7 @@ fn shell(word: &str) -> String {
     }
 }
 
-fn of_file(path: &str) -> Result<Vec<(String, String)>, Complaint> {
+fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
     let unreadable = |why: String| {
         let remedy = "name a file of `key=value` lines, or write words such as topo=torus_8_8";
         Complaint::new(Exit::Usage, format!("{path} cannot be read: {why}"), remedy)
@@ -79,5 +79,5 @@ fn of_file(path: &str) -> Result<Vec<(String, String)>, Complaint> {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
     let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    read(&text).map_err(|refusal| Complaint::new(Exit::Usage, format!("{path}: {refusal}"), refusal.remedy()))
+    read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))
 }

@@ -121,9 +121,9 @@ impl Looking {
         let feed = Feed::new();
         let every = matches.get_one::<u64>("record-every").copied();
         let recorder = recording.as_ref().map(|path| {
-            Recorder::create(path, &about, every).map_err(|error| {
-                let what = format!("--record-view {}: {error}", path.display());
-                Complaint::new(Exit::Usage, what, "name a file that can be written")
+            let named = format!("--record-view {}", path.display());
+            Recorder::new(output::create_file(&named, path)?, &about, every).map_err(|error| {
+                Complaint::new(Exit::Usage, format!("{named}: {error}"), "name a file that can be written")
             })
         });
         let recorder = recorder.transpose()?;

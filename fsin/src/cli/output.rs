@@ -1,11 +1,12 @@
 //! Where words go: results to stdout or files, everything else to stderr.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ColorChoice;
 use fsin::report::{self, Format};
+use fsin::sweep::Collected;
 use serde_json::{Map, Value};
 
 use super::{Complaint, Exit, args};
@@ -64,6 +65,43 @@ fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     }
 }
 
+/// Says what keeps the results in a folder from being what was planned.
+pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
+    if let Some(what) = collected.reservation() {
+        tell(&format!("warning: {}: {what}", folder.display()));
+    }
+}
+
+/// Replaces a file as a whole: what is there stays as it is if it cannot be done.
+pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    // What is no ordinary file, a pipe or a device, is written to.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, text);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
+    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// A new file; `named` is how the user knows it. What is there and no ordinary file, a pipe or a device, has nothing to lose.
+pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
+    let is_special = fs::metadata(path).is_ok_and(|there| !there.is_file());
+    let file = if is_special { File::create(path) } else { File::create_new(path) };
+    file.map_err(|error| {
+        let (what, remedy) = match error.kind() {
+            ErrorKind::AlreadyExists => {
+                (format!("{named}: the file exists"), "name a file that does not exist yet; nothing is overwritten")
+            }
+            _ => (format!("{named}: {error}"), "name a file in a folder that can be written to"),
+        };
+        Complaint::new(Exit::Usage, what, remedy)
+    })
+}
+
 /// Refuses a folder that could not be kept in, before a run that may take hours: one that holds something, or one that
 /// cannot be created.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
@@ -88,7 +126,7 @@ pub(crate) fn keep(folder: &Path, figures: &Map<String, Value>, experiment: &str
     let temporary = temporary_beside(folder);
     let written = (|| {
         fs::create_dir_all(&temporary)?;
-        let mut result = fs::File::create(temporary.join("result.json"))?;
+        let mut result = File::create(temporary.join("result.json"))?;
         report::write(Format::Json, figures, &mut result)?;
         let mut manifest = serde_json::to_string_pretty(&figures["manifest"])?;
         manifest.push('\n');

@@ -1,6 +1,5 @@
 //! `fsin report`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -25,7 +24,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| name(&folder));
     let html = page(&title, &plan, &collected, baseline, plot::scale(matches));
     let file = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("report.html"));
-    fs::write(&file, html).map_err(|error| {
+    output::replace_file(&file, &html).map_err(|error| {
         let what = format!("cannot write {}: {error}", file.display());
         Complaint::new(Exit::Failed, what, "name a file where you may write: -o FILE")
     })?;

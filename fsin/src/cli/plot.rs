@@ -14,6 +14,7 @@ use super::{Complaint, Exit, output};
 pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let (plan, collected) = open(&folder)?;
+    output::warn_of_parts(&folder, &collected);
     let curves = Curves::of(&plan, &collected);
     let mut pictures = pictures(&curves, &collected, scale(matches));
     pictures.extend(link_pictures(&plan, &curves, &collected));
@@ -34,8 +35,8 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let target = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("plots"));
     let written: io::Result<()> = fs::create_dir_all(&target).and_then(|()| {
         for picture in &pictures {
-            fs::write(target.join(format!("{}.svg", picture.name)), &picture.svg)?;
-            fs::write(target.join(format!("{}.csv", picture.name)), &picture.data)?;
+            output::replace_file(&target.join(format!("{}.svg", picture.name)), &picture.svg)?;
+            output::replace_file(&target.join(format!("{}.csv", picture.name)), &picture.data)?;
             if !matches.get_flag("quiet") {
                 output::tell(&format!(
                     "{}: {}",

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key};
+use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
 use fsin::sweep::{Collected, Plan, Row, open, reproducible};
 use serde_json::{Map, Value};
 use trgen::Cycle;
@@ -151,11 +151,16 @@ fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
         .count()
 }
 
-/// Figures without the names of files: their contents have been compared, and a name may have been relative.
+/// Figures without the folders of files: their contents have been compared, and a name may have been relative.
 fn without_paths(figures: &Map<String, Value>) -> Map<String, Value> {
     let mut figures = figures.clone();
     if let Some(Value::Object(settings)) = figures.get_mut("experiment") {
-        settings.retain(|name, _| name != "traffic" && key(name).is_none_or(|key| key.kind != Kind::Path));
+        settings.retain(|name, _| key(name).is_none_or(|key| key.kind != Kind::Path));
+        for (name, value) in settings.iter_mut() {
+            if let Value::String(word) = value {
+                *word = without_folders(name, std::mem::take(word));
+            }
+        }
     }
     figures
 }

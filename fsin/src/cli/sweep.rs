@@ -93,9 +93,10 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid")).map_err(|error| {
-        // Of flags that are not parted at commas.
+        // Of flags that were not parted at commas.
+        let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
-        let several = |key: &Key| given(key).find_map(|word| as_several(key, word));
+        let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
         args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
     })?;
     if store.exists() && !matches.get_flag("dry-run") {
@@ -106,7 +107,13 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         if !store.plan()?.same_points(&plan) {
             let what =
                 format!("-o {}: the sweep there has other points than this command line", store.root().display());
-            let remedy = "use `fsin sweep --resume -o DIR` alone to finish it, or name a new folder";
+            let of_environment =
+                KEYS.iter().map(|key| variable(key.name)).filter(|name| std::env::var_os(name).is_some());
+            let without = match of_environment.collect::<Vec<_>>().join(", ") {
+                names if names.is_empty() => String::new(),
+                names => format!(", without {names} in the environment"),
+            };
+            let remedy = format!("use `fsin sweep --resume -o DIR` alone to finish it{without}, or name a new folder");
             return Err(Complaint::new(Exit::Usage, what, remedy));
         }
     } else if !matches.get_flag("dry-run") {
@@ -459,6 +466,7 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     let mut line = format!("{} of {} points have results", collected.rows.len(), plan.points.len());
     for (count, what) in [
         (saturated, "saturated"),
+        (collected.incomplete(), "of runs that did not come to their end"),
         (collected.left_out, "beyond saturation and left out"),
         (collected.failed.len(), "failed"),
         (collected.missing.len(), "missing"),

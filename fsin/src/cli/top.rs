@@ -190,10 +190,10 @@ fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, 
         let what = format!("{from} has no snapshot up to cycle {until}");
         return Err(Complaint::new(Exit::Usage, what, "name a later cycle"));
     }
-    fs::write(picture, tui::svg::picture(&app, width, height)).map_err(|error| {
-        let what = format!("--svg {}: {error}", picture.display());
-        Complaint::new(Exit::Failed, what, "name a file that can be written")
-    })?;
+    let named = format!("--svg {}", picture.display());
+    let mut file = output::create_file(&named, picture)?;
+    file.write_all(tui::svg::picture(&app, width, height).as_bytes())
+        .map_err(|error| Complaint::new(Exit::Failed, format!("{named}: {error}"), "free some space"))?;
     Ok(Exit::Done)
 }
 
@@ -207,7 +207,7 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("{}: {error}", path.display());
         Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
     };
-    let mut out = BufWriter::new(File::create(&path).map_err(failed)?);
+    let mut out = BufWriter::new(output::create_file(&path.display().to_string(), &path)?);
     write_about(&mut out, reader.about()).map_err(failed)?;
     let mut ended = false;
     let mut count = 0u64;

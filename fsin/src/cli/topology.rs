@@ -15,6 +15,9 @@ pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 /// Most nodes that are surveyed one by one where they are not all alike: minutes.
 const MAX_NODES_APIECE: usize = 1 << 16;
 
+/// Most nodes that are surveyed at all: gigabytes.
+const MAX_NODES: usize = 1 << 24;
+
 /// Describes the topology of a specification.
 pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
@@ -22,9 +25,13 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let topology = topology::parse(word("spec"), ways)
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
     let nodes = topology.nodes();
-    if !topology.looks_alike() && nodes > MAX_NODES_APIECE {
-        let what = format!("the {nodes} nodes of {} are too many to be counted from each of them", topology.spec());
-        return Err(Complaint::new(Exit::Usage, what, format!("use at most {MAX_NODES_APIECE} nodes")));
+    let (most, why) = match topology.looks_alike() {
+        true => (MAX_NODES, "to be counted"),
+        false => (MAX_NODES_APIECE, "to be counted from each of them"),
+    };
+    if nodes > most {
+        let what = format!("the {nodes} nodes of {} are too many {why}", topology.spec());
+        return Err(Complaint::new(Exit::Usage, what, format!("use at most {most} nodes")));
     }
     let text = match word("format") {
         "dot" => dot(&*topology),

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tui::stream::{write_about, write_snapshot};
@@ -21,12 +20,12 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording: a snapshot every so many cycles, or, with `None`, ten times a second.
+    /// Begins a recording in an empty file: a snapshot every so many cycles, or, with `None`, ten times a second.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn create(path: &Path, about: &About, every: Option<u64>) -> io::Result<Self> {
-        let mut out = BufWriter::new(File::create(path)?);
+    pub fn new(file: File, about: &About, every: Option<u64>) -> io::Result<Self> {
+        let mut out = BufWriter::new(file);
         write_about(&mut out, about)?;
         Ok(Self { out, every: every.map(|every| every.max(1)), kept: None, failed: None })
     }

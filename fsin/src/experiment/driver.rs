@@ -130,6 +130,43 @@ impl Driver {
     }
 }
 
+/// The settings that [`check_traffic`] looks at.
+pub const CHECKED: &[&str] = &[
+    "topology",
+    "ways",
+    "packet",
+    "phit-bytes",
+    "traffic",
+    "temporal",
+    "shot",
+    "size",
+    "load",
+    "kernel",
+    "tasks-per-node",
+    "placement",
+];
+
+/// Refuses traffic that cannot be made: what a sweep wants to know before it begins. Traces are not read.
+///
+/// # Errors
+/// The setting that cannot be used.
+pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
+    match &experiment.traffic {
+        Traffic::Synthetic(config) => synthetic(experiment, config).map(|_| ()),
+        Traffic::Kernel { spec, .. } => {
+            let settings = experiment.settings();
+            let topology = topology_of(experiment)?;
+            let geometry = topology.geometry();
+            let program = kernel(experiment, spec, geometry)?;
+            let used = program.tasks.len().div_ceil(experiment.tasks_per_node);
+            placement::check(&experiment.placement, used, geometry, experiment.router.seed).map_err(|refusal| {
+                settings.refused(if used > geometry.nodes() { "topology" } else { "placement" }, &refusal)
+            })
+        }
+        Traffic::Trace { .. } | Traffic::Jobs { .. } => Ok(()),
+    }
+}
+
 /// A refusal, said of the setting that it is about.
 fn misfit(experiment: &Experiment, misfit: &Misfit) -> SettingsError {
     let settings = experiment.settings();

@@ -120,7 +120,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
 fn word_of(path: &Path, kind: Kind, value: &toml::Value) -> Result<String, &'static str> {
     Ok(match (kind, value) {
         (Kind::Integer | Kind::Number, toml::Value::Integer(number)) => number.to_string(),
-        (Kind::Number, toml::Value::Float(number)) => number.to_string(),
+        (Kind::Number, toml::Value::Float(number)) => super::settings::decimal(*number),
         // A range; a run refuses the word where it wants the number.
         (Kind::Integer | Kind::Number, toml::Value::String(word)) if word.contains("..") => word.clone(),
         (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),

@@ -11,6 +11,7 @@ use trgen::trace::placement;
 
 use super::keys::Kind;
 use super::resolve::{Experiment, Traffic};
+use crate::topology;
 
 /// A file that was read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +46,9 @@ impl Inputs {
         });
         let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
-        let paths: Vec<PathBuf> = read.into_iter().map(Path::to_owned).chain(placement).chain(patterns).collect();
+        let graph = topology::file(&experiment.topology).map(Path::to_owned);
+        let named = read.into_iter().map(Path::to_owned);
+        let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
 
@@ -55,7 +58,7 @@ impl Inputs {
         let mut hasher = Sha256::new();
         for (key, value) in experiment.effective() {
             if key.kind != Kind::Path && key.name != "threads" {
-                hasher.update(format!("{} = {value:?}\n", key.name));
+                hasher.update(format!("{} = {:?}\n", key.name, without_folders(key.name, value)));
             }
         }
         for Input { name, bytes, sha256, .. } in self.of(experiment) {
@@ -94,6 +97,19 @@ impl Inputs {
         self.known.insert(path.to_owned(), inputs.clone());
         inputs
     }
+}
+
+/// The value of a setting, the files in it by their names alone: the same wherever they are.
+#[must_use]
+pub fn without_folders(key: &str, value: String) -> String {
+    let name_of = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
+    match key {
+        "topology" => topology::file(&value).map(name_of).map(|name| topology::with_file(&value, &name)),
+        "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &name_of(&path))),
+        "traffic" => Some(traffic::with_files(&value, name_of)),
+        _ => None,
+    }
+    .unwrap_or(value)
 }
 
 /// Every file below a path. Links to folders are not followed, as they may lead round in a circle.

@@ -6,7 +6,26 @@
 use trgen::catalog::{Refusal, suggestion};
 
 use super::keys::{KEYS, key};
-use crate::topology::{self, Survey, TOPOLOGIES, Topology};
+use crate::topology::{self, Survey, Topology};
+
+/// A word of the original, with its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Word {
+    /// Before the `=`.
+    pub name: String,
+    /// After it.
+    pub value: String,
+    /// The line of a file that it stands in, if it does.
+    pub line: Option<(String, usize)>,
+}
+
+impl Word {
+    /// A word of a command line.
+    #[must_use]
+    pub fn new(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned(), line: None }
+    }
+}
 
 /// What the words of the original mean here.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -56,6 +75,25 @@ const SPECIAL: &[&str] = &[
     "sk_zy",
 ];
 
+/// Topologies of the original.
+const NETWORKS: &[&str] = &[
+    "torus",
+    "mesh",
+    "ttorus",
+    "twisted",
+    "spinnaker",
+    "midimew",
+    "spidergon",
+    "hypercube",
+    "circulant",
+    "circpk",
+    "fattree",
+    "thintree",
+    "slimtree",
+    "icube",
+    "dragonfly",
+];
+
 /// Request modes with the number of channels behind them, as in `smart3`.
 const MODES: &[(&str, &str)] = &[
     ("dor", "bubble:oblivious"),
@@ -92,6 +130,12 @@ const FAMILIES: &[(&str, Choices)] = &[
     ("dragonfly", &[("minimal", "dragonfly:minimal"), ("valiant", "dragonfly:valiant"), ("ugal", "dragonfly:ugal")]),
 ];
 
+/// Numbers of a dragonfly, in the order of the original's words.
+const DRAGONFLY: [&str; 3] = ["p", "a", "h"];
+
+/// Keys whose values have arguments, and how those are written here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
+const COMPOSITE: &[(&str, bool)] = &[("temporal", true), ("size", true), ("placement", false), ("link-delay", false)];
+
 /// Values of words that choose.
 type Choices = &'static [(&'static str, &'static str)];
 const INJECTIONS: Choices = &[
@@ -113,6 +157,33 @@ const CONSUMPTIONS: Choices = &[("single", "single"), ("multiple", "multiple")];
 const ORDERS: Choices = &[("dim", "dim"), ("dir", "dir")];
 const PARALLEL: Choices = &[("0", "serial"), ("1", "parallel")];
 
+/// The words that are known, with what they take, for a reader.
+#[must_use]
+pub fn glossary() -> String {
+    let names = |choices: Choices| choices.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ");
+    let families = FAMILIES.iter().map(|&(family, modes)| format!("{family}: {}", names(modes))).collect::<Vec<_>>();
+    let mut lines = vec![
+        ("topo, topology", format!("{}; sizes behind it, parted by _", NETWORKS.join(", "))),
+        ("sk_xy, sk_yx, ...", "skews of ttorus".to_owned()),
+        ("mode", format!("{}; channels behind it, as in smart3 ({})", names(MODES), families.join("; "))),
+        (
+            "pattern, traffic",
+            "as --traffic, arguments parted by _; inverse is reversal, tornado is tornado-fsin".to_owned(),
+        ),
+        ("imode", names(INJECTIONS)),
+        ("amode", names(ARBITRATIONS)),
+        ("cmode", names(CONSUMPTIONS)),
+        ("par_inj", "1, or 0 for serial injection".to_owned()),
+        ("routing", names(ORDERS)),
+        ("global_cc, update_period", "percent of the capacity; diameters".to_owned()),
+    ];
+    lines.extend(PLAIN.iter().map(|&(name, ours)| (name, format!("--{ours}"))));
+    let mut text =
+        lines.iter().fold("Words:\n".to_owned(), |text, (name, takes)| text + &format!("  {name}: {takes}\n"));
+    text.push_str("Beside them every key of `fsin run`, with _ for -: sample_size, temporal, ...");
+    text
+}
+
 fn choose(word: &str, value: &str, choices: Choices) -> Result<String, Refusal> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, ours)| (*ours).to_owned()).ok_or_else(|| {
         let known: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
@@ -120,59 +191,84 @@ fn choose(word: &str, value: &str, choices: Choices) -> Result<String, Refusal> 
     })
 }
 
-/// Translates words and their values; a later one overrides an earlier one of the same name.
+/// The last word of one of these names.
+fn last<'a>(words: &'a [Word], names: &[&str]) -> Option<&'a Word> {
+    words.iter().rev().find(|word| names.contains(&word.name.as_str()))
+}
+
+/// What is wrong with a word, and where it stands.
+fn at(word: &Word, refusal: Refusal) -> Refusal {
+    match &word.line {
+        None => refusal,
+        Some((file, line)) => Refusal::value(format!("{file}: line {line}: {refusal}"), refusal.remedy()),
+    }
+}
+
+/// Translates words and their values; a later one overrides an earlier one that says the same.
 ///
 /// # Errors
-/// A word or a value that is not known, by its name, with the nearest ones that are.
-pub fn translate(words: &[(String, String)]) -> Result<Translation, Refusal> {
+/// A word or a value that is not known, by its name, with the nearest ones that are, and by its line.
+pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
     let mut new = Translation::default();
-    let last = |name: &str| words.iter().rev().find(|(word, _)| word == name).map(|(_, value)| value.as_str());
-    for (word, value) in words {
-        if let Some((_, ours)) = PLAIN.iter().find(|(name, _)| name == word) {
-            new.set(ours, value.clone());
-        } else if !SPECIAL.contains(&word.as_str()) {
-            // Words that both have, such as `samples` and `sample_size`.
-            let ours = word.replace('_', "-");
-            let Some(key) = key(&ours).filter(|_| !word.contains('-')) else { return Err(unknown(word)) };
-            new.set(key.name, value.clone());
-        }
-    }
-    let topology = last("topo").or(last("topology"));
-    if let Some(value) = topology {
-        let spec = network(value, words)?;
+    let last = |names: &[&str]| last(words, names);
+    let modes = if let Some(word) = last(&["topo", "topology"]) {
+        let spec = network(&word.value, words).map_err(|refusal| at(word, refusal))?;
+        let name = spec.split(':').next().unwrap_or("").to_owned();
         new.set("topology", spec);
-    } else if let Some((word, _)) = words.iter().find(|(word, _)| word.starts_with("sk_")) {
-        return Err(Refusal::value(format!("`{word}` needs a twisted torus"), "add topo=ttorus_8_4"));
-    }
-    let name = new.value("topology").and_then(|spec| spec.split(':').next()).unwrap_or("");
-    let modes = FAMILIES.iter().find(|(family, _)| name.ends_with(family)).map_or(MODES, |(_, modes)| modes);
-    if let Some(value) = last("mode") {
-        new.mode(value, modes)?;
-    } else if modes != MODES {
+        FAMILIES.iter().find(|(family, _)| name.ends_with(family)).map_or(MODES, |(_, modes)| modes)
+    } else if let Some(word) = words.iter().find(|word| word.name.starts_with("sk_")) {
+        let refusal = Refusal::value(format!("`{}` needs a twisted torus", word.name), "add topo=ttorus_8_4");
+        return Err(at(word, refusal));
+    } else {
+        MODES
+    };
+    if last(&["mode"]).is_none() && modes != MODES {
         new.set("routing", modes[0].1.to_owned());
     }
-    if let Some(value) = last("pattern").or(last("traffic")) {
-        new.pattern(value);
+    for word in words {
+        if let Some((_, ours)) = PLAIN.iter().find(|(name, _)| *name == word.name) {
+            new.set(ours, word.value.clone());
+        } else if word.name == "mode" {
+            new.mode(&word.value, modes).map_err(|refusal| at(word, refusal))?;
+        } else if !SPECIAL.contains(&word.name.as_str()) {
+            // Words that both have, such as `samples` and `sample_size`.
+            let key = key(&word.name.replace('_', "-")).filter(|_| !word.name.contains('-'));
+            let key = key.ok_or_else(|| at(word, unknown(&word.name)))?;
+            new.set(key.name, composite(key.name, &word.value));
+        }
     }
-    for (word, ours, choices) in [
+    if let Some(word) = last(&["pattern", "traffic"]) {
+        new.pattern(&word.value);
+    }
+    for (name, ours, choices) in [
         ("imode", "injection", INJECTIONS),
         ("amode", "arbitration", ARBITRATIONS),
         ("cmode", "consumption", CONSUMPTIONS),
         ("routing", "order", ORDERS),
         ("par_inj", "inject", PARALLEL),
     ] {
-        if let Some(value) = last(word) {
-            new.set(ours, choose(word, value, choices)?);
-            if word == "imode" && matches!(value, "dor" | "dsh") {
+        if let Some(word) = last(&[name]) {
+            new.set(ours, choose(name, &word.value, choices).map_err(|refusal| at(word, refusal))?);
+            if name == "imode" && matches!(&*word.value, "dor" | "dsh") {
                 new.notes.push(format!(
-                    "imode={value}: the original took the last dimension with hops to go; here it is the first"
+                    "imode={}: the original took the last dimension with hops to go; here it is the first",
+                    word.value
                 ));
             }
         }
     }
-    new.control(last("global_cc"), last("update_period"))?;
+    new.control(last(&["global_cc"]), last(&["update_period"]))?;
     new.settings.sort_by_key(|(name, _)| KEYS.iter().position(|key| key.name == *name));
     Ok(new)
+}
+
+/// `cburst_8`, where the value of the key has arguments.
+fn composite(key: &str, value: &str) -> String {
+    let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
+    match value.split_once('_') {
+        Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
+        _ => value.replace('_', ":"),
+    }
 }
 
 fn unknown(word: &str) -> Refusal {
@@ -199,6 +295,8 @@ impl Translation {
             let remedy = format!("{}, with the number of channels behind it, as in smart3", suggestion(name, &known));
             Refusal::value(format!("`mode` does not know `{value}` for this network"), remedy)
         })?;
+        // What was said of a mode that this one overrides.
+        self.notes.retain(|note| !note.starts_with("mode="));
         if routing == "cube:adaptive" && name != "adaptive" {
             self.notes.push(format!("mode={value}: indirect cubes have one adaptive routing here, cube:adaptive"));
         }
@@ -231,20 +329,20 @@ impl Translation {
         self.set("traffic", format!("{name}{arguments}"));
     }
 
-    fn control(&mut self, percent: Option<&str>, periods: Option<&str>) -> Result<(), Refusal> {
+    fn control(&mut self, percent: Option<&Word>, periods: Option<&Word>) -> Result<(), Refusal> {
         let Some(percent) = percent else {
-            return match periods {
-                Some(_) => Err(Refusal::value("`update_period` has no meaning without `global_cc`", "leave it out")),
-                None => Ok(()),
-            };
+            let meaningless = || Refusal::value("`update_period` has no meaning without `global_cc`", "leave it out");
+            return periods.map_or(Ok(()), |word| Err(at(word, meaningless())));
         };
-        self.set("global-cc", percent.to_owned());
+        self.set("global-cc", percent.value.clone());
         self.notes.push(format!(
-            "global_cc={percent}: the original counted capacity twice, and so let twice as many packets in"
+            "global_cc={}: the original counted capacity twice, and so let twice as many packets in",
+            percent.value
         ));
-        let Some(periods) = periods.filter(|&periods| periods != "0") else { return Ok(()) };
-        let count: u64 = periods.parse().map_err(|_| {
-            Refusal::value(format!("`update_period` takes a number, not `{periods}`"), "write update_period=1")
+        let Some(periods) = periods.filter(|periods| periods.value != "0") else { return Ok(()) };
+        let count: u64 = periods.value.parse().map_err(|_| {
+            let what = format!("`update_period` takes a number, not `{}`", periods.value);
+            at(periods, Refusal::value(what, "write update_period=1"))
         })?;
         let spec = self.value("topology").unwrap_or("torus:8x8");
         let topology: Box<dyn Topology> = topology::parse(spec, 2)?;
@@ -256,18 +354,23 @@ impl Translation {
 }
 
 /// `torus_16_16`: a topology and its sizes.
-fn network(value: &str, words: &[(String, String)]) -> Result<String, Refusal> {
+fn network(value: &str, words: &[Word]) -> Result<String, Refusal> {
     let (name, rest) = value.split_once('_').unwrap_or((value, ""));
     let parts: Vec<&str> = rest.split('_').collect();
-    let skews: Vec<String> =
-        words.iter().filter_map(|(word, skew)| Some(format!("{}={skew}", word.strip_prefix("sk_")?))).collect();
+    let mut skews: Vec<String> = Vec::new();
+    for word in words {
+        if let Some(which) = word.name.strip_prefix("sk_") {
+            skews.retain(|skew| !skew.starts_with(which));
+            skews.push(format!("{which}={}", word.value));
+        }
+    }
     if !skews.is_empty() && !matches!(name, "ttorus" | "twisted") {
         return Err(Refusal::value(format!("`sk_` words have no meaning with topo={value}"), "use topo=ttorus_8_4"));
     }
     let sizes = parts.join("x");
     Ok(match name {
         "ttorus" | "twisted" => {
-            format!("twisted:{sizes}:{}", if skews.is_empty() { "0".to_owned() } else { skews.join(",") })
+            format!("twisted:{sizes}:{}", if skews.is_empty() { "yx=0".to_owned() } else { skews.join(",") })
         }
         "torus" | "mesh" | "spinnaker" => format!("{name}:{sizes}"),
         "fattree" | "thintree" | "slimtree" => format!("{name}:{}", parts.join(",")),
@@ -279,13 +382,15 @@ fn network(value: &str, words: &[(String, String)]) -> Result<String, Refusal> {
             format!("icube:{}:{}", sizes.join("x"), endpoints.join(""))
         }
         "dragonfly" => {
-            let names = ["p", "a", "h"];
-            let given: Vec<String> = names.iter().zip(&parts).map(|(name, part)| format!("{name}={part}")).collect();
-            format!("dragonfly:{}", given.join(","))
+            if parts.len() != DRAGONFLY.len() {
+                let what = format!("`topo={value}` needs {} numbers: {}", DRAGONFLY.len(), DRAGONFLY.join(", "));
+                return Err(Refusal::value(what, "write it as in topo=dragonfly_2_4_2"));
+            }
+            let given = DRAGONFLY.iter().zip(&parts).map(|(name, part)| format!("{name}={part}"));
+            format!("dragonfly:{}", given.collect::<Vec<_>>().join(","))
         }
         _ => {
-            let known: Vec<&str> = TOPOLOGIES.iter().map(|one| one.name).chain(["ttorus"]).collect();
-            return Err(Refusal::value(format!("`topo` does not know `{name}`"), suggestion(name, &known)));
+            return Err(Refusal::value(format!("`topo` does not know `{name}`"), suggestion(name, NETWORKS)));
         }
     })
 }
@@ -294,7 +399,7 @@ fn network(value: &str, words: &[(String, String)]) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// A line without a value, by its number.
-pub fn read(text: &str) -> Result<Vec<(String, String)>, Refusal> {
+pub fn read(file: &str, text: &str) -> Result<Vec<Word>, Refusal> {
     let lines =
         text.lines().enumerate().map(|(number, line)| (number + 1, line.split(['#', ';']).next().unwrap_or("").trim()));
     lines
@@ -302,9 +407,10 @@ pub fn read(text: &str) -> Result<Vec<(String, String)>, Refusal> {
         .map(|(number, line)| {
             let (word, value) =
                 line.split_once('=').or_else(|| line.split_once(char::is_whitespace)).ok_or_else(|| {
-                    Refusal::value(format!("line {number}: `{line}` has no value"), "write it as in `load=0.3`")
+                    let what = format!("{file}: line {number}: `{line}` has no value");
+                    Refusal::value(what, "write it as in `load=0.3`")
                 })?;
-            Ok((word.trim().to_owned(), value.trim().to_owned()))
+            Ok(Word { line: Some((file.to_owned(), number)), ..Word::new(word.trim(), value.trim()) })
         })
         .collect()
 }
@@ -315,7 +421,7 @@ mod tests {
 
     fn translated(line: &str) -> Result<Translation, Refusal> {
         let words = line.split_whitespace().map(|word| word.split_once('=').unwrap());
-        translate(&words.map(|(word, value)| (word.to_owned(), value.to_owned())).collect::<Vec<_>>())
+        translate(&words.map(|(word, value)| Word::new(word, value)).collect::<Vec<_>>())
     }
 
     #[test]
@@ -343,6 +449,15 @@ mod tests {
             ("topo=circulant_20_3_4", "topology=circulant:20:3,4"),
             ("topo=torus_8_8 global_cc=50 update_period=2", "topology=torus:8x8 global-cc=50 global-cc-period=16"),
             ("load=0.1 load=0.2", "load=0.2"),
+            ("mode=smart3 vcs=2", "vcs=2 routing=bubble:smart"),
+            ("vcs=2 mode=smart3", "vcs=3 routing=bubble:smart"),
+            ("topo=torus_8_8 topology=mesh_4_4", "topology=mesh:4x4"),
+            ("topo=ttorus_8_4_4", "topology=twisted:8x4x4:yx=0"),
+            ("topo=ttorus_8_4 sk_yx=2 sk_yx=4", "topology=twisted:8x4:yx=4"),
+            (
+                "temporal=cburst_8 size=bimodal_4_64_0.2 link_delay=1_2 placement=shift_3",
+                "link-delay=1:2 temporal=cburst(8) size=bimodal(4,64,0.2) placement=shift:3",
+            ),
         ] {
             let settings = translated(words).unwrap().settings;
             let found: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -378,6 +493,9 @@ mod tests {
             ("topo=torus_8_8 sk_yx=2", "`sk_` words", "ttorus"),
             ("sk_yx=2", "needs a twisted torus", "ttorus"),
             ("update_period=2", "without `global_cc`", ""),
+            ("topo=dragonfly_2_4_2_5", "needs 3 numbers", "dragonfly_2_4_2"),
+            ("topo=dragonfly_2_4", "needs 3 numbers", "dragonfly_2_4_2"),
+            ("topo=hyperx_4_4_2", "does not know `hyperx`", "torus, mesh"),
         ] {
             let refusal = translated(words).unwrap_err();
             assert!(refusal.to_string().contains(what) && refusal.remedy().contains(remedy), "{words}: {refusal}");
@@ -386,10 +504,10 @@ mod tests {
 
     #[test]
     fn files_hold_a_word_a_line() {
-        let read_words = read("# comment\ntopo=torus_8_8 ; and another\n\n load 0.3\n").unwrap();
-        let expected =
-            [("topo", "torus_8_8"), ("load", "0.3")].map(|(word, value)| (word.to_owned(), value.to_owned()));
-        assert_eq!(read_words, expected);
-        assert!(read("a=1\nload\n").unwrap_err().to_string().contains("line 2"));
+        let words = read("f", "# comment\ntopo=torus_8_8 ; and another\n\n load 0.3\nmode=smrat3").unwrap();
+        let found: Vec<(&str, &str)> = words.iter().map(|word| (&*word.name, &*word.value)).collect();
+        assert_eq!(found, [("topo", "torus_8_8"), ("load", "0.3"), ("mode", "smrat3")]);
+        assert!(translate(&words).unwrap_err().to_string().starts_with("f: line 5: `mode` does not know"));
+        assert!(read("f", "a=1\nload\n").unwrap_err().to_string().contains("f: line 2"));
     }
 }

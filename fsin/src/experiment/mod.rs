@@ -19,13 +19,13 @@ mod resolve;
 mod router;
 mod settings;
 
-pub use driver::Driver;
+pub use driver::{CHECKED, Driver, check_traffic};
 pub use execute::{Finished, JobFacts, TraceFacts, Trouble, execute, execute_watched, topology_of};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
-pub use inputs::{Input, Inputs, hex};
+pub use inputs::{Input, Inputs, hex, without_folders};
 pub use jobs::{JobEntry, JobFile, Work};
 pub use keys::{Heading, KEYS, Key, Kind, key};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use resolve::{EngineKind, Experiment, RunPlan, Traffic};
-pub use settings::{Origin, Setting, Settings, SettingsError, variable};
+pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};

@@ -1,6 +1,6 @@
 //! From settings to a checked experiment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use trgen::catalog::Refusal;
 use trgen::synthetic::source::{Config, Mode};
@@ -142,7 +142,8 @@ impl Experiment {
         if !(1..=2).contains(&ways) {
             return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
         }
-        let topology = topology::parse(settings.word("topology"), ways).map_err(|refusal| {
+        let spec = topology_of(&settings);
+        let topology = topology::parse(&spec, ways).map_err(|refusal| {
             let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
             settings.refused(key, &refusal)
         })?;
@@ -151,7 +152,7 @@ impl Experiment {
         let faults = Faults { count: faults, one_way: one_way(&settings, faults)?, seed: router.seed };
         let topology = match faults.count {
             0 => topology,
-            _ => topology::parse_with_faults(settings.word("topology"), ways, &faults)
+            _ => topology::parse_with_faults(&spec, ways, &faults)
                 .map_err(|refusal| settings.error("faults", refusal.to_string(), refusal.remedy()))?,
         };
         if settings.is_set("ways") && topology.ways() != ways {
@@ -295,14 +296,18 @@ impl Experiment {
             }
             // A path is written as seen from anywhere.
             let value = match key.kind {
-                Kind::Path => std::path::absolute(&value).map_or(value, |path| path.display().to_string()),
+                Kind::Path => absolute(Path::new(&value)).display().to_string(),
                 _ if key.name == "traffic" => {
                     let folder = folder_of(&self.settings, "traffic");
-                    trgen::synthetic::traffic::with_absolute_files(&value, &folder).unwrap_or(value)
+                    trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
+                _ if key.name == "topology" => match topology::file(&self.topology) {
+                    Some(path) => topology::with_file(&self.topology, &absolute(path)),
+                    None => value,
+                },
                 _ if key.name == "placement" => {
                     match placement::file(&value, &folder_of(&self.settings, "placement")) {
-                        Some(path) => placement::with_file(&value, &std::path::absolute(&path).unwrap_or(path)),
+                        Some(path) => placement::with_file(&value, &absolute(&path)),
                         None => value,
                     }
                 }
@@ -354,6 +359,18 @@ fn synthetic(settings: &Settings, geometry: trgen::Geometry, router: &RouterPara
     })
 }
 
+/// A path as seen from anywhere.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The topology; a file as seen from the working directory.
+fn topology_of(settings: &Settings) -> String {
+    let spec = settings.word("topology");
+    let file = topology::file(spec).map(|path| folder_of(settings, "topology").join(path));
+    file.map_or_else(|| spec.to_owned(), |path| topology::with_file(spec, &path))
+}
+
 /// The placement of tasks; a file as seen from the working directory.
 fn placement_of(settings: &Settings) -> String {
     let value = settings.word("placement");
@@ -361,7 +378,7 @@ fn placement_of(settings: &Settings) -> String {
     file.map_or_else(|| value.to_owned(), |path| placement::with_file(value, &path))
 }
 
-/// The folder that paths in a pattern or placement start from: that of the experiment file if it stands in one.
+/// The folder that paths in a topology, pattern or placement start from: that of the experiment file if it stands in one.
 fn folder_of(settings: &Settings, key: &str) -> PathBuf {
     match settings.origin(key) {
         Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),

@@ -68,7 +68,8 @@ impl Settings {
     pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) -> Result<(), SettingsError> {
         match key(name) {
             Some(key) => {
-                self.set.insert(key.name, Setting { value: value.into(), origin, listed: false });
+                let value = canonical(key.kind, value.into());
+                self.set.insert(key.name, Setting { value, origin, listed: false });
                 Ok(())
             }
             None => {
@@ -194,6 +195,21 @@ impl Settings {
 #[must_use]
 pub fn variable(name: &str) -> String {
     format!("FSIN_{}", name.to_uppercase().replace('-', "_"))
+}
+
+/// A value as this program writes it: one number is one word, however it was written.
+#[must_use]
+pub fn canonical(kind: Kind, value: String) -> String {
+    match kind {
+        Kind::Integer => value.parse::<u64>().map_or(value, |number| number.to_string()),
+        Kind::Number => value.parse::<f64>().ok().filter(|number| number.is_finite()).map_or(value, decimal),
+        Kind::Word | Kind::Path | Kind::Switch => value,
+    }
+}
+
+/// A number as it is written in a file: without an exponent, unless it would be too long to be read again.
+pub(super) fn decimal(number: f64) -> String {
+    if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 
 /// A value as TOML writes it.

@@ -57,7 +57,7 @@ pub fn live_figures(
     put("packets_received", json!(outcome.totals.received));
     put("packets_in_flight", json!(outcome.in_flight));
     put("completion_cycles", json!(completion));
-    put("completion_seconds", json!(completion.map(|cycle| picoseconds(cycle - 1) as f64 * 1e-12)));
+    put("completion_seconds", json!(completion.map(|cycle| picoseconds(cycle) as f64 * 1e-12)));
     put("turns", json!(turns));
     put("turns_per_second", json!(per_second(turns)));
     put("messages_per_second", json!(per_second(report.injects)));

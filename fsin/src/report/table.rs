@@ -25,6 +25,7 @@ const LINES: &[Line] = &[
     Line("packets generated", &["packets_generated"], 0, "packets"),
     Line("packets received", &["packets_received"], 0, "packets"),
     Line("packets in flight", &["packets_in_flight"], 0, "packets"),
+    Line("packets dropped", &["packets_dropped"], 0, "packets"),
     Line("fairness min / Jain", &["fairness_min", "fairness_jain"], 3, ""),
     Line("cycles per shot", &["shot_cycles_mean", "shot_cycles_ci95"], 2, "cycles, mean"),
     Line("tasks", &["tasks"], 0, "tasks"),
@@ -48,12 +49,15 @@ const LINES: &[Line] = &[
     Line("digest", &["digest"], 0, ""),
 ];
 
+/// Of most runs nothing that needs a line.
+const UNUSUAL: &str = "packets_dropped";
+
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", headline(figures))?;
     for Line(label, names, decimals, unit) in LINES {
         // Runs over an ideal network have figures of their own.
         let values: Vec<&Value> = names.iter().map(|name| figures.get(*name).unwrap_or(&Value::Null)).collect();
-        if values.iter().all(|value| value.is_null()) {
+        if values.iter().all(|value| value.is_null()) || (names[0] == UNUSUAL && *values[0] == 0) {
             continue;
         }
         let separator = if names.iter().any(|name| name.ends_with("_ci95")) { " ± " } else { " / " };

@@ -182,7 +182,8 @@ impl RouterParams {
             1 => "1 packet".to_owned(),
             more => format!("{more} packets"),
         };
-        for (flag, packets) in [("bubble", self.bubble), ("lbr", self.lbr)] {
+        let bubble = if self.routing.uses_bubble() { self.bubble } else { 0 };
+        for (flag, packets) in [("bubble", bubble), ("lbr", self.lbr)] {
             if packets > self.queue_packets {
                 return Err(Refusal::value(
                     format!("--{flag} {packets} can never be met by queues of {queues}"),

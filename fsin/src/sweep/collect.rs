@@ -37,6 +37,27 @@ impl Collected {
     pub const fn is_whole(&self) -> bool {
         self.failed.is_empty() && self.missing.is_empty()
     }
+
+    /// Results of runs that did not come to their end, and did not fail: their figures are those of a part.
+    #[must_use]
+    pub fn incomplete(&self) -> usize {
+        let has_failed = |index| self.failed.iter().any(|&(failed, _)| failed == index);
+        let ended = |row: &Row| row.figures.get("complete") != Some(&json!(false));
+        self.rows.iter().filter(|row| !ended(row) && !has_failed(row.index)).count()
+    }
+
+    /// What keeps the results from being what was planned, in words; `None` if nothing does.
+    #[must_use]
+    pub fn reservation(&self) -> Option<String> {
+        let counts = [
+            (self.incomplete(), "results are of runs that did not come to their end"),
+            (self.failed.len(), "points failed"),
+            (self.missing.len(), "points are missing"),
+        ];
+        let said: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
 }
 
 /// The figures of a run that are the same on every machine and at any time.

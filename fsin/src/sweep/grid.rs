@@ -1,6 +1,6 @@
 //! Axes: settings with several values, and every combination of them.
 
-use crate::experiment::{KEYS, Key, Kind, Lists, Setting, Settings, SettingsError};
+use crate::experiment::{KEYS, Key, Kind, Lists, Setting, Settings, SettingsError, canonical};
 
 /// Largest number of points of a sweep.
 const MAX_POINTS: usize = 1_000_000;
@@ -34,6 +34,7 @@ impl Grid {
             let mut values: Vec<Setting> = Vec::new();
             for setting in given {
                 for value in expanded(key, &setting)? {
+                    let value = canonical(key.kind, value);
                     if values.iter().any(|known| known.value == value) {
                         let what = format!("`{}` has the value {value} twice", key.name);
                         return Err(refusal(&setting, what, "give every value once"));

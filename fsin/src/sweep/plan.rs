@@ -1,12 +1,14 @@
 //! The points of a sweep, each a complete experiment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
-use crate::experiment::{Experiment, Inputs, Origin, Settings, SettingsError, Traffic, read_text};
+use crate::experiment::{
+    CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, Traffic, check_traffic, read_text,
+};
 
 /// Version of the layout of a folder of results.
 const LAYOUT: u64 = 1;
@@ -61,13 +63,18 @@ impl Plan {
         let mut inputs = Inputs::default();
         let (mut points, mut invalid): (Vec<Point>, Vec<String>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
+        let mut checked: HashSet<Vec<Option<String>>> = HashSet::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
-            let checked = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
+            let resolved = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
                 present(&mut inputs, &experiment)?;
+                let about = CHECKED.iter().map(|key| experiment.settings().value(key).map(str::to_owned)).collect();
+                if checked.insert(about) {
+                    check_traffic(&experiment)?;
+                }
                 Ok(experiment)
             });
-            match checked {
+            match resolved {
                 Ok(experiment) => {
                     let mut id = inputs.identity(&experiment);
                     id.truncate(DIGITS);

@@ -73,7 +73,7 @@ impl Slurm {
              #SBATCH --output={}\n",
             tasks - 1,
             self.threads,
-            folder.join("%a.out").display(),
+            directive(&folder.join("%a.out")),
         );
         for option in &self.options {
             script.push_str(&format!("#SBATCH {option}\n"));
@@ -127,6 +127,15 @@ fn failed(what: String) -> StoreError {
     }
 }
 
+/// A path as one word of a line that Slurm reads, which knows quotation marks.
+fn directive(path: &Path) -> String {
+    let text = path.display().to_string();
+    match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#".contains(letter)) {
+        true => format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")),
+        false => text,
+    }
+}
+
 /// A path as one word of the shell.
 pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
@@ -147,5 +156,6 @@ mod tests {
              exec '/bin/fsin' point '/r' --list '/r/slurm/run-1'/task-\"$SLURM_ARRAY_TASK_ID\"\n"
         );
         assert_eq!(quoted(Path::new("/it's")), r"'/it'\''s'");
+        assert_eq!(directive(Path::new("/a b/\"c\"/%a.out")), "\"/a b/\\\"c\\\"/%a.out\"");
     }
 }

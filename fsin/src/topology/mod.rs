@@ -18,7 +18,7 @@ pub use cayley::Cayley;
 pub use distances::Distances;
 pub use grid::Grid;
 pub use survey::Survey;
-pub use switched::Switched;
+pub use switched::{Switched, file, with_file};
 
 /// Most dimensions that a topology can have: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
@@ -208,8 +208,8 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "twisted",
-        about: "torus whose rings are shifted where they wrap; 2a x a with skew a has mean distance and bisection of a \
-                square; 2 a n links of each node",
+        about: "torus whose rings are shifted where they wrap; 2a x a with skew a loads all its links alike under \
+                uniform traffic; 2 n links of each node",
         parameters: &[
             SIZES,
             Parameter {
@@ -297,7 +297,7 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "slimtree",
         about: "k:k'-ary n-slim-tree: as the thin tree, with k' links down instead of k from the top: k^(n-1) k' endpoints; \
-                diameter 2 n",
+                diameter 2 n (2 (n - 1) with k' = 1)",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
         source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
                  networks, Parallel Computing 36, 2010",
@@ -305,7 +305,8 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "dragonfly",
         about: "g groups of a switches, all of a group linked with each other, each with p endpoints and h links to other \
-                groups; at most a h + 1 groups, p a g endpoints; diameter 5 with the links to endpoints",
+                groups; at most a h + 1 groups, p a g endpoints; diameter at most 5 with the links to \
+                endpoints",
         parameters: &[
             Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
             Parameter { name: "a", about: "switches of each group", range: "1 to 254", default: "" },
@@ -369,7 +370,7 @@ pub const TOPOLOGIES: &[Component] = &[
         name: "rrg",
         about: "random regular graph (Jellyfish): s switches with d links to others, drawn by the seed, and p endpoints each",
         parameters: &[
-            Parameter { name: "s", about: "switches", range: "2 to 4096, s d even", default: "" },
+            Parameter { name: "s", about: "switches", range: "3 to 4096, s d even", default: "" },
             Parameter {
                 name: "d",
                 about: "links of each switch to others",
@@ -389,7 +390,8 @@ pub const TOPOLOGIES: &[Component] = &[
             Parameter {
                 name: "endpoints",
                 about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT the attribute \
-                        endpoints=2 of a node, say otherwise; `A B delay 5`, or delay=5 of an edge: cycles beyond one",
+                        endpoints=2 of a node, say otherwise; `A B delay 5`, or delay=5 of an edge: 0 to 65536 cycles beyond one; \
+                        defaults of DOT (node [endpoints=4]) hold",
                 range: "0 to 254",
                 default: "1",
             },

@@ -4,6 +4,7 @@ use petgraph::algo::maximum_flow::dinics;
 use petgraph::graph::{DiGraph, NodeIndex};
 use trgen::NodeId;
 
+use super::switched::Plan;
 use super::{Port, Switched, Topology};
 
 /// Figures of a topology, counted node by node: no formula enters.
@@ -27,7 +28,8 @@ pub struct Survey {
     /// must be cut so that no path is left from one half of the endpoints to the other.
     pub middle_links: usize,
     /// \[phits/node/cycle\] Most uniform load that any routing could carry: what all links together bear, or those that
-    /// cross the middle of the node numbers, whichever is less. `None` of a single node.
+    /// cross the middle of the node numbers, that of a dimension, or that leave a subtree below the top, whichever is
+    /// least. `None` of a single node.
     pub uniform_load_bound: Option<f64>,
 }
 
@@ -64,9 +66,8 @@ impl Survey {
         let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
         let uniform_load_bound = distance_mean.map(|mean| {
             let all = links as f64 / (nodes as f64 * mean);
-            // Each node of the lower half sends to N - half of N - 1 others beyond the middle.
-            let crossing = half as f64 * (nodes - half) as f64 / (nodes - 1) as f64;
-            all.min(middle_links as f64 / crossing)
+            let middles = middles(topology, &neighbours).into_iter().map(|(part, cut)| bears(cut, part, nodes));
+            middles.fold(all.min(bears(middle_links, half, nodes)), f64::min)
         });
         Self {
             nodes,
@@ -93,8 +94,12 @@ impl Survey {
             // Every packet takes the link of its source and that of its destination, and others between switches.
             let between = links - 2 * nodes;
             let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
-            let crossing = half as f64 * (nodes - half) as f64 / (nodes - 1) as f64;
-            all.min(middle_links as f64 / crossing).min(1.0)
+            let subtree = match network.plan() {
+                Plan::Tree(tree) => nodes / tree.top_children(),
+                _ => half,
+            };
+            let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };
+            all.min(bears(middle_links, half, nodes)).min(bears(leaving, subtree, nodes)).min(1.0)
         });
         Self {
             nodes,
@@ -108,6 +113,27 @@ impl Survey {
             uniform_load_bound,
         }
     }
+}
+
+/// \[phits/node/cycle\] Uniform load that `links` bear, one way from `part` of the nodes to the others: each of these sends to N - part
+/// of N - 1 others across.
+fn bears(links: usize, part: usize, nodes: usize) -> f64 {
+    links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
+}
+
+/// Of each dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.
+fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    let (mut middles, mut stride) = (Vec::new(), 1);
+    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
+        let is_lower = |node: usize| node / stride % size < size / 2;
+        if size > 1 {
+            let leaving = |node: usize| neighbours[node].iter().filter(|&&there| !is_lower(there)).count();
+            let links = (0..neighbours.len()).filter(|&node| is_lower(node)).map(leaving).sum();
+            middles.push((neighbours.len() / size * (size / 2), links));
+        }
+        stride *= size;
+    }
+    middles
 }
 
 /// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between them.
@@ -146,4 +172,22 @@ fn distances(neighbours: &[Vec<usize>], start: usize) -> Vec<u32> {
         }
     }
     distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::parse;
+
+    #[test]
+    fn the_bound_of_uniform_load_does_not_depend_on_the_order_of_sizes() {
+        let bound = |spec: &str| Survey::of(&*parse(spec, 2).unwrap()).uniform_load_bound.unwrap();
+        for (one, other) in [("torus:16x8", "torus:8x16"), ("torus:6x4x2", "torus:2x4x6"), ("mesh:9x4", "mesh:4x9")] {
+            assert!((bound(one) - bound(other)).abs() < 1e-12, "{one}");
+        }
+        // 8 rows of 16: 2 x 8 links each way part 64 nodes from 64.
+        assert!((bound("torus:16x8") - 16.0 * 127.0 / (64.0 * 64.0)).abs() < 1e-12);
+        // One link leaves each subtree of nine endpoints of 27.
+        assert!((bound("thintree:3,1,3") - 26.0 / (9.0 * 18.0)).abs() < 1e-12);
+    }
 }

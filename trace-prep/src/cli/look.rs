@@ -52,7 +52,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
 fn report(verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
-        let _ = writeln!(text, "{name:<28}{value}");
+        let _ = writeln!(text, "{name:<27} {value}");
     };
     line("tasks", &verdict.tasks);
     line("messages", &verdict.messages);
@@ -114,7 +114,7 @@ fn as_json(facts: &Facts, format: &str, collectives: Collectives<'_>) -> Value {
 fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &dyn std::fmt::Display| {
-        let _ = writeln!(text, "{name:<28}{value}");
+        let _ = writeln!(text, "{name:<27} {value}");
     };
     line("format", &format);
     line("tasks", &facts.tasks);

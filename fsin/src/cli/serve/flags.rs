@@ -12,7 +12,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use fsin::experiment::live_keys;
 
 use super::super::guest::token_file;
-use super::super::{Complaint, Exit, args, looking};
+use super::super::{Complaint, Exit, args, looking, output};
 
 pub(in super::super) fn command() -> Command {
     let word = |name: &'static str, value: &'static str, default: &'static str, help: &'static str| {
@@ -179,9 +179,7 @@ pub(super) fn region(matches: &ArgMatches) -> Result<Option<Region>, Complaint> 
 pub(super) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
     let create = |flag: &str| -> Result<Option<Box<BufWriter<File>>>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(flag) else { return Ok(None) };
-        let file = File::create(path).map_err(|error| {
-            refused(format!("--{flag} {}: {error}", path.display()), "give a file in a folder that can be written to")
-        })?;
+        let file = output::create_file(&format!("--{flag} {}", path.display()), path)?;
         Ok(Some(Box::new(BufWriter::new(file))))
     };
     let link = matches.get_one::<String>("pcap-link").map_or("user", String::as_str);

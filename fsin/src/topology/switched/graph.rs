@@ -4,12 +4,11 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 
-use petgraph::dot::dot_parser::{DotAttrList, DotNodeWeight, ParseFromDot};
-use petgraph::visit::EdgeRef;
 use trgen::catalog::Refusal;
 
-use super::{Link, Plan, Switched, check_nodes};
+use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::router::wires::MAX_DELAY;
 use crate::topology::number;
 
@@ -44,8 +43,13 @@ impl Switches {
             let what = format!("a link of `{spec}` leads from switch `{}` to itself", self.names[switch as usize]);
             return Err(Refusal::value(what, "leave it out"));
         }
-        if !is_connected(count, &self.links) {
-            let what = format!("the switches of `{spec}` do not hang together");
+        if count == 0 {
+            return Err(Refusal::value(format!("`{spec}` has no switches"), "write a line `A B` for each link"));
+        }
+        if let Some(apart) = unreached(count, &self.links) {
+            let (apart, first) = (&self.names[apart], &self.names[0]);
+            let what =
+                format!("the switches of `{spec}` do not hang together: no links lead from `{first}` to `{apart}`");
             return Err(Refusal::value(what, "add links until every switch can be reached from every other"));
         }
         if let Some(delay) = self.delays.iter().find(|&&delay| delay > MAX_DELAY) {
@@ -95,6 +99,8 @@ impl Switches {
     /// A line that is neither, by its number.
     fn parse_list(text: &str, endpoints: u32) -> Result<Self, Refusal> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
+        // By switch: the line that told its endpoints.
+        let mut told = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let bad = |what: &str| {
                 let what = format!("line {}: {what}", number + 1);
@@ -107,6 +113,9 @@ impl Switches {
                 [name, "endpoints", count] => {
                     let count: u32 = count.parse().map_err(|_| bad(&format!("`{count}` is not a number")))?;
                     let switch = new.switch(&mut known, name, endpoints);
+                    if let Some(before) = told.insert(switch, number + 1) {
+                        return Err(bad(&format!("the endpoints of `{name}` stand in line {before} already")));
+                    }
                     new.endpoints[switch as usize] = count;
                 }
                 [one, other] => {
@@ -125,74 +134,52 @@ impl Switches {
         Ok(new)
     }
 
-    /// Reads an undirected graph in DOT. The attribute `endpoints` of a node says how many it has, `delay` of an edge its
-    /// delay. Switches are in the order of their names, numbers by value.
-    ///
-    /// # Errors
-    /// Text that is not DOT, a directed graph, endpoints or delays that are not a number.
-    fn parse_dot(text: &str, endpoints: u32) -> Result<Self, Refusal> {
-        type DotGraph<'a> = petgraph::Graph<DotNodeWeight<'a>, DotAttrList<'a>>;
-        let graph = <DotGraph<'_> as ParseFromDot<'_>>::try_from(text)
-            .map_err(|error| Refusal::value(format!("it is not DOT: {error}"), "write it as in `graph { a -- b }`"))?;
-        let mut sorted: Vec<_> = graph.node_indices().collect();
-        let order = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
-        sorted.sort_by_key(|&node| order(&graph[node].id));
-        let mut new = Self::default();
-        let mut numbers = vec![0; sorted.len()];
-        for (number, &node) in sorted.iter().enumerate() {
-            let node_weight = &graph[node];
-            numbers[node.index()] = number as u32;
-            let own = node_weight.attr.elems.iter().rev().find(|(key, _)| *key == "endpoints");
-            new.endpoints.push(match own {
-                None => endpoints,
-                Some((_, count)) => count.trim_matches('"').parse().map_err(|_| {
-                    let what = format!("endpoints={count} of node `{}` is not a number", node_weight.id);
-                    Refusal::value(what, "write it as in `a [endpoints=4]`")
-                })?,
-            });
-            new.names.push(node_weight.id.clone());
-        }
-        let mut links = Vec::new();
-        for edge in graph.edge_references() {
-            let (a, b) = (numbers[edge.source().index()], numbers[edge.target().index()]);
-            let own = edge.weight().elems.iter().rev().find(|(key, _)| *key == "delay");
-            let delay: u32 = match own {
-                None => 0,
-                Some((_, delay)) => delay.trim_matches('"').parse().map_err(|_| {
-                    Refusal::value(
-                        format!("delay={delay} of an edge is not a number"),
-                        "write it as in `a -- b [delay=5]`",
-                    )
-                })?,
-            };
-            links.push(((a.min(b), a.max(b)), delay));
-        }
-        links.sort_unstable();
-        (new.links, new.delays) = links.into_iter().unzip();
-        Ok(new)
-    }
-
     /// Reads a file's text, in DOT if it begins like that.
     fn parse(text: &str, endpoints: u32) -> Result<Self, Refusal> {
+        // Some editors put a mark of the byte order first.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
         let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
         match (first, text.contains('{')) {
-            (Some("digraph"), true) => {
-                Err(Refusal::value("a directed graph", "make it `graph { a -- b }`: links lead both ways"))
+            (Some("graph" | "digraph" | "strict"), true) => {
+                dot::parse(&without_lines_of_a_preprocessor(text), endpoints)
             }
-            (Some("graph" | "strict"), true) => Self::parse_dot(text, endpoints),
             _ => Self::parse_list(text, endpoints),
         }
+    }
+}
+
+/// DOT takes lines that begin with # for those of a C preprocessor. They become empty: lines keep their numbers.
+fn without_lines_of_a_preprocessor(text: &str) -> String {
+    text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+/// The path in `net.txt,endpoints=4`, and the number of endpoints.
+fn parts(words: &str) -> (&str, Option<&str>) {
+    words.rsplit_once(",endpoints=").map_or((words, None), |(path, count)| (path, Some(count)))
+}
+
+/// The file that the topology of a specification is read from.
+#[must_use]
+pub fn file(spec: &str) -> Option<&Path> {
+    spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// The same specification with another file in place of the one that it reads, if it reads any.
+#[must_use]
+pub fn with_file(spec: &str, path: &Path) -> String {
+    match spec.strip_prefix("graph:").map(parts) {
+        Some((_, Some(count))) => format!("graph:{},endpoints={count}", path.display()),
+        Some((_, None)) => format!("graph:{}", path.display()),
+        None => spec.to_owned(),
     }
 }
 
 /// Parses `net.txt,endpoints=4`, and reads the file.
 pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let spec = format!("graph:{words}");
-    let (path, endpoints) = match words.rsplit_once(",endpoints=") {
-        Some((path, count)) => (path, number(&spec, count, EXAMPLE)?),
-        None => (words, 1),
-    };
+    let (path, count) = parts(words);
+    let endpoints = count.map_or(Ok(1), |count| number(&spec, count, EXAMPLE))?;
     if path.is_empty() {
         return Err(Refusal::value(format!("`{spec}` lacks its file"), format!("write it as in `{EXAMPLE}`")));
     }
@@ -202,6 +189,11 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let unreadable = |why: String| {
         Refusal::value(format!("the file of `{spec}` cannot be read: {why}"), "give the path of a list of links")
     };
+    if let Some((name, _)) = path.rsplit_once(',').and_then(|(_, last)| last.split_once('='))
+        && !fs::exists(path).unwrap_or(true)
+    {
+        return Err(Refusal::unknown("parameter", name, &["endpoints"]));
+    }
     let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
@@ -212,8 +204,8 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     switches.build(spec, Plan::Graph)
 }
 
-/// True if every switch can be reached from every other; there must be one.
-pub(super) fn is_connected(switches: usize, links: &[(u32, u32)]) -> bool {
+/// The first switch that cannot be reached from switch 0, if there is one.
+pub(super) fn unreached(switches: usize, links: &[(u32, u32)]) -> Option<usize> {
     let mut linked = vec![Vec::new(); switches];
     for &(a, b) in links {
         linked[a as usize].push(b);
@@ -221,15 +213,12 @@ pub(super) fn is_connected(switches: usize, links: &[(u32, u32)]) -> bool {
     }
     let mut seen = vec![false; switches];
     let mut reached = vec![0u32];
-    let mut count = 0;
     while let Some(here) = reached.pop() {
-        let Some(is_new) = seen.get_mut(here as usize).map(|seen| !std::mem::replace(seen, true)) else { return false };
-        if is_new {
-            count += 1;
+        if seen.get_mut(here as usize).is_some_and(|seen| !std::mem::replace(seen, true)) {
             reached.extend(&linked[here as usize]);
         }
     }
-    count == switches
+    seen.iter().position(|&seen| !seen)
 }
 
 #[cfg(test)]
@@ -244,6 +233,8 @@ mod tests {
         let read = |text: &str| Switches::parse(text, 2).unwrap();
         assert_eq!(read(list), read(dot));
         assert_eq!(read(list).endpoints, [2, 0, 2]);
+        assert_eq!(read(&format!("\u{feff}{list}")), read(list));
+        assert_eq!(read(&format!("# 1 \"net.dot\"\n{dot}\n#")), read(list));
         assert_eq!(read("graph { 10 -- 9; 9 -- 2 }").names, ["2", "9", "10"]);
     }
 
@@ -252,6 +243,7 @@ mod tests {
         for (text, expected) in [
             ("a b\na b c\n", "line 2: 3 words"),
             ("a endpoints many", "`many` is not a number"),
+            ("a b\na endpoints 2\n\na endpoints 2", "line 4: the endpoints of `a` stand in line 2 already"),
             ("digraph { a -> b }", "a directed graph"),
             ("graph { a -- ", "not DOT"),
             ("graph { a [endpoints=x]; }", "endpoints=x of node `a`"),
@@ -260,9 +252,9 @@ mod tests {
             assert!(refusal.to_string().contains(expected), "{text}: {refusal}");
         }
         for (text, expected) in [
-            ("a b\nc d", "do not hang together"),
+            ("a b\nc d", "no links lead from `a` to `c`"),
             ("a a", "to itself"),
-            ("", "do not hang"),
+            ("# nothing", "has no switches"),
             ("a b\na endpoints 300", "300"),
         ] {
             let built = Switches::parse(text, 1).unwrap().build("graph:x".to_owned(), Plan::Graph);

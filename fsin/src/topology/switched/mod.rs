@@ -12,6 +12,7 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
 mod cube;
+mod dot;
 mod dragonfly;
 mod faults;
 mod graph;
@@ -24,6 +25,7 @@ pub(super) use cube::parse as parse_cube;
 pub use dragonfly::Dragonfly;
 pub(super) use dragonfly::parse as parse_dragonfly;
 pub(super) use graph::parse as parse_graph;
+pub use graph::{file, with_file};
 pub use hyperx::Hyperx;
 pub(super) use hyperx::parse as parse_hyperx;
 pub(super) use random::parse as parse_random;
@@ -87,7 +89,9 @@ impl Fabric {
         for &(node, place) in links.iter().flat_map(|link| &link.ends) {
             degree[node as usize] = degree[node as usize].max(place + 1);
         }
-        let ports = degree.iter().copied().max().unwrap_or(0) as usize;
+        // Ports that are given may leave numbers out: those of rings of one switch.
+        let coloured = colours.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
+        let ports = degree.iter().copied().max().unwrap_or(0).max(coloured) as usize;
         if ports > MAX_LINKS {
             let what = format!("a switch of `{spec}` has {ports} links");
             return Err(Refusal::value(what, format!("use at most {MAX_LINKS} links of each switch")));

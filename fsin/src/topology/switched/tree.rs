@@ -51,6 +51,12 @@ impl Tree {
         self.children.len()
     }
 
+    /// Children of each switch at the top.
+    #[must_use]
+    pub fn top_children(&self) -> usize {
+        self.children.last().map_or(1, |&count| count as usize)
+    }
+
     /// \[hops\] Of a shortest route between endpoints: up to the level where they have a switch in common, and down.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {

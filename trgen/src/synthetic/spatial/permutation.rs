@@ -19,7 +19,7 @@ const fn entry(
 pub(super) static TRANSPOSE: Entry = entry(
     "transpose",
     &[],
-    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid (x,y) sends to (y,x)",
+    "bit j goes to bit (j + floor(b/2)) mod b; on a square 2-D grid of them (x,y) sends to (y,x)",
     |call, site| bits(call, site, |i, b| rotate(i, b / 2, b)),
 );
 

@@ -49,18 +49,16 @@ pub fn files(text: &str) -> Vec<PathBuf> {
     parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
 }
 
-/// `text` with the relative paths in it made absolute, as seen from `folder` (empty for the working directory).
-///
-/// # Errors
-/// When there is no working directory.
-pub fn with_absolute_files(text: &str, folder: &Path) -> std::io::Result<String> {
+/// `text` with other paths in place of those in it.
+#[must_use]
+pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
     let mut whole = text.to_owned();
     for (position, name) in parse::files(text).into_iter().rev() {
-        let absolute = std::path::absolute(folder.join(&name))?;
         let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
-        whole.replace_range(position..position + name.len() + quotes, &format!("\"{}\"", absolute.display()));
+        let new = format!("\"{}\"", path(Path::new(&name)).display());
+        whole.replace_range(position..position + name.len() + quotes, &new);
     }
-    Ok(whole)
+    whole
 }
 
 /// Which word of a [`Config`] cannot be used.
