@@ -210,6 +210,18 @@ fn bisection_agrees_with_a_sweep(network: &str, loads: &str) {
 }
 
 #[test]
+fn a_table_of_saturation_says_what_it_came_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "saturation --topology torus:8x8 --routing bubble:oblivious --vcs 1 --tolerance 0.2 --warmup 500 --samples 2 --sample-size 500 --max-conv-time 0 -q";
+    let found: Value = serde_json::from_str(&done(folder.path(), &format!("{line} --format json"))).unwrap();
+    let load = found["saturation_load_phits_per_node_cycle"].as_f64().unwrap();
+    let table = done(folder.path(), &format!("{line} --format csv"));
+    let mut lines = table.lines();
+    assert!(lines.next().unwrap().ends_with(",complete,saturation_load_phits_per_node_cycle"), "{table}");
+    assert!(lines.clone().count() > 1 && lines.all(|line| line.ends_with(&format!(",true,{load}"))), "{table}");
+}
+
+#[test]
 fn saturation_agrees_with_a_fine_sweep() {
     bisection_agrees_with_a_sweep(
         "--topology torus:8x8 --routing bubble:oblivious --traffic transpose",

@@ -128,6 +128,7 @@ fn a_killed_rank_leaves_a_log_that_can_be_read() {
     let trace = read(&out, &ReadOptions::default()).unwrap();
     assert_eq!(trace.program.tasks.len(), 4);
     let sends = trace.program.tasks[1].iter().filter(|event| matches!(event, Event::Send(_))).count();
+    assert!(trace.notes.iter().any(|note| note.contains("not complete: the recorded program ended with")));
     // What was in the buffer of 4 KiB is lost, and no more.
     assert!((150..=200).contains(&sends), "{sends} of 200 sends");
     // The first calls of all ranks are a trace that can be executed.
@@ -188,6 +189,11 @@ fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(130), "{said}");
         assert!(said.contains("out.trg is not complete: it ends where the program was interrupted"), "{said}");
+        let notes = read(&out, &ReadOptions::default()).unwrap().notes;
+        assert!(
+            notes.iter().any(|note| note.contains("not complete: the recorded program was interrupted")),
+            "{notes:?}"
+        );
         // All are within the last 4 KiB of each rank, which MPICH kills when the first of them has gone.
         let (sends, receives) = ends(&out);
         let all = (35 * 3, 35);

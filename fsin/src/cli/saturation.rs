@@ -67,7 +67,15 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
         .fold(None, |peak: Option<f64>, accepted| Some(peak.map_or(accepted, |peak| peak.max(accepted))));
     let mut text = Vec::new();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
-        "csv" => output::ignore_broken_pipe(write_rows(probes, &mut text))?,
+        "csv" => {
+            // Every row says what the search came to.
+            let mut rows = probes.to_vec();
+            for row in &mut rows {
+                row.insert("complete".to_owned(), json!(bracket.next().is_none()));
+                row.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
+            }
+            output::ignore_broken_pipe(write_rows(&rows, &mut text))?;
+        }
         "json" => {
             let mut all = Map::new();
             all.insert("schema".to_owned(), json!(1));

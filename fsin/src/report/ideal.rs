@@ -20,6 +20,13 @@ pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, mani
     put("schema", json!(SCHEMA));
     put("complete", json!(sound));
     put("notes", json!(notes));
+    // As they were used, defaults too.
+    put("network_latency_ns", json!(experiment.ideal_latency));
+    put("network_gap_per_byte_ns", json!(experiment.hosts.gap_per_byte));
+    put("host_overhead_ns", json!(experiment.hosts.overhead));
+    put("host_gap_ns", json!(experiment.hosts.gap));
+    put("host_overhead_per_byte_ns", json!(experiment.hosts.overhead_per_byte));
+    put("host_eager_bytes", json!(experiment.hosts.rendezvous));
     put("tasks", json!(finish.len()));
     put("messages", json!(messages));
     put("message_bytes", json!(message_bytes));

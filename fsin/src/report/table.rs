@@ -117,9 +117,16 @@ fn headline(figures: &Map<String, Value>) -> String {
         format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
     };
     let state = if figures["complete"] == true { "" } else { "   INCOMPLETE" };
-    if let Some(network) = experiment["network"].as_str().filter(|network| network.starts_with("ideal")) {
-        let hosts = experiment["hosts"].as_str().map_or_else(String::new, |hosts| format!(" hosts {hosts}"));
-        return format!("{network}{hosts} | {traffic}{state}");
+    if let Some(latency) = figures.get("network_latency_ns") {
+        let number = |name: &str| figures.get(name).unwrap_or(&Value::Null);
+        return format!(
+            "ideal:L={latency},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            number("network_gap_per_byte_ns"),
+            number("host_overhead_ns"),
+            number("host_gap_ns"),
+            number("host_overhead_per_byte_ns"),
+            number("host_eager_bytes"),
+        );
     }
     format!(
         "{} {} vcs {} packet {} | {traffic} | seed {}{state}",

@@ -44,11 +44,17 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         Err(error) => Err(error.into()),
         Ok(status) => {
-            if !status.success() && !quiet {
-                let how = if stopped { "was interrupted".to_owned() } else { format!("ended with {status}") };
+            let how = match status.success() && !stopped {
+                true => None,
+                false if stopped => Some("was interrupted".to_owned()),
+                false => Some(format!("ended with {status}")),
+            };
+            if let Some(how) = &how
+                && !quiet
+            {
                 tell(&format!("warning: the program {how}; what its ranks recorded until then is kept"));
             }
-            keep_recorded(folder, &output, quiet).map(|()| match status.success() {
+            keep_recorded(folder, &output, how, quiet).map(|()| match status.success() {
                 _ if stopped => Exit::Interrupted,
                 true => Exit::Done,
                 false => Exit::Failed,
@@ -88,12 +94,14 @@ fn listen(folder: &Path) -> Result<(), Complaint> {
     })
 }
 
-/// Reads what the ranks recorded and writes it as a container.
-fn keep_recorded(folder: &Path, output: &Path, quiet: bool) -> Result<(), Complaint> {
-    let trace = formats::read(folder, &ReadOptions::default())?;
+/// Reads what the ranks recorded and writes it as a container, which tells its readers how the program ended, if that was before
+/// its time.
+fn keep_recorded(folder: &Path, output: &Path, ended: Option<String>, quiet: bool) -> Result<(), Complaint> {
+    let mut trace = formats::read(folder, &ReadOptions::default())?;
     if !quiet {
         trace.notes.iter().for_each(|note| tell(&format!("note: {note}")));
         trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
     }
+    trace.warnings.extend(ended.map(|how| format!("not complete: the recorded program {how}")));
     store_program(output, &header(&trace, "record"), &trace.program, quiet)
 }

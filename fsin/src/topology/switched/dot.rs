@@ -94,7 +94,7 @@ fn attribute(list: &AttrList<Pair<'_>>, right: &str, wrong: &str, of: &str) -> R
     if let Some((_, value)) = pairs().find(|&(key, _)| key == wrong) {
         return Err(misplaced(wrong, value, of));
     }
-    let Some((key, value)) = pairs().filter(|&(key, _)| key == right).last() else { return Ok(None) };
+    let Some((key, value)) = pairs().rfind(|&(key, _)| key == right) else { return Ok(None) };
     value.parse().map(Some).map_err(|_| {
         let example = if right == "delay" { "`a -- b [delay=5]`" } else { "`a [endpoints=4]`" };
         Refusal::value(format!("{key}={value} of {of} is not a number"), format!("write it as in {example}"))
