@@ -118,6 +118,9 @@ fn a_recording_is_kept_and_drawn() {
         assert_eq!((output.status.code(), text.contains(expected)), (Some(2), true), "{line}: {text}");
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("a.svg")).unwrap(), picture, "nothing is overwritten");
+    // A run that never began leaves nothing in the way.
+    let refused = run(folder.path(), "run --record-view c.view --traffic nope");
+    assert_eq!((refused.status.code(), folder.path().join("c.view").exists()), (Some(2), false));
 }
 
 #[test]

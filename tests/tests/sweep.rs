@@ -220,6 +220,7 @@ fn combinations_that_are_no_experiments_are_refused_or_left_out() {
         ("--load 0.1,0.2 --temporal foo", "`foo`"),
         ("--topology torus:4x3 --load 0.1,0.2 --traffic transpose", "power of two"),
         ("--vcs 2,3 --kernel bintree:tasks=99", "99"),
+        ("--vcs 2,3 --kernel bintree:tasks=8 --temporal background(0.1) --traffic nope", "`nope`"),
         ("--vcs 2,3 --kernel all-to-all:tasks=16,bytes=64 --placement nope", "`nope`"),
     ] {
         let line =
@@ -231,7 +232,7 @@ fn combinations_that_are_no_experiments_are_refused_or_left_out() {
         assert!(stderr.contains(about) && stderr.contains("--skip-invalid"), "{flags}: {stderr}");
         assert!(!folder.path().join("unmade").exists());
     }
-    done(folder.path(), &format!("{line} --load 0.1,0.2 --traffic uniform,nope --skip-invalid -o made"));
+    done(folder.path(), &format!("{line} --load 0.1 --vcs 2,3 --traffic uniform,nope --skip-invalid -o made"));
     assert_eq!(rows(&folder.path().join("made")).len(), 2);
 }
 

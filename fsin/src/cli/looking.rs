@@ -162,6 +162,13 @@ impl Looking {
         Arc::clone(&self.feed)
     }
 
+    /// The recording of a run that never began would only be in the way of the next one.
+    fn forget_recording(&mut self) {
+        if let Some(path) = self.recording.take().filter(|path| !output::is_stream(path)) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
     /// The run is over, and this is to be said of it. Waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
         lines.iter().for_each(|line| self.feed.log(line));
@@ -169,7 +176,10 @@ impl Looking {
             Some(_) if lines.is_empty() => {}
             Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
             // It failed before it began.
-            None => self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() }),
+            None => {
+                self.forget_recording();
+                self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() });
+            }
         }
         self.feed.close();
         if let Some(monitor) = self.monitor.take() {
@@ -190,6 +200,9 @@ impl Looking {
 impl Drop for Looking {
     /// A run that fails before its end gives the terminal back.
     fn drop(&mut self) {
+        if self.feed.newer(0, Duration::ZERO).is_none() {
+            self.forget_recording();
+        }
         self.feed.close();
         terminal::restore();
     }

@@ -74,9 +74,13 @@ pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
 
 /// Replaces a file as a whole: what is there stays as it is if it cannot be done.
 pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    // What is no ordinary file, a pipe or a device, is written to.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+    if is_stream(path) {
         return fs::write(path, text);
+    }
+    // A link stays one.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
+        return Err(ErrorKind::PermissionDenied.into());
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
@@ -87,10 +91,15 @@ pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// A new file; `named` is how the user knows it. What is there and no ordinary file, a pipe or a device, has nothing to lose.
+/// True for what has nothing to lose: a pipe, a device, a standard stream wherever it leads.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.starts_with("/dev") || path.starts_with("/proc") || fs::metadata(&path).is_ok_and(|there| !there.is_file())
+}
+
+/// A new file; `named` is how the user knows it.
 pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
-    let is_special = fs::metadata(path).is_ok_and(|there| !there.is_file());
-    let file = if is_special { File::create(path) } else { File::create_new(path) };
+    let file = if is_stream(path) { File::create(path) } else { File::create_new(path) };
     file.map_err(|error| {
         let (what, remedy) = match error.kind() {
             ErrorKind::AlreadyExists => {

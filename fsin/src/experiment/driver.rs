@@ -130,7 +130,10 @@ impl Driver {
     }
 }
 
-/// The settings that [`check_traffic`] looks at.
+/// \[nodes\] Kernels are made for a check up to here: larger ones take seconds, and their runs say it soon enough.
+const MOST_CHECKED: usize = 1024;
+
+/// The settings on which it depends what [`check_traffic`] says.
 pub const CHECKED: &[&str] = &[
     "topology",
     "ways",
@@ -153,10 +156,16 @@ pub const CHECKED: &[&str] = &[
 pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Synthetic(config) => synthetic(experiment, config).map(|_| ()),
-        Traffic::Kernel { spec, .. } => {
+        Traffic::Kernel { spec, beside } => {
             let settings = experiment.settings();
             let topology = topology_of(experiment)?;
             let geometry = topology.geometry();
+            if let Some(config) = beside {
+                traffic::background(config).map_err(|error| misfit(experiment, &error))?;
+            }
+            if geometry.nodes() > MOST_CHECKED {
+                return Ok(());
+            }
             let program = kernel(experiment, spec, geometry)?;
             let used = program.tasks.len().div_ceil(experiment.tasks_per_node);
             placement::check(&experiment.placement, used, geometry, experiment.router.seed).map_err(|refusal| {

@@ -130,6 +130,15 @@ const FAMILIES: &[(&str, Choices)] = &[
     ("dragonfly", &[("minimal", "dragonfly:minimal"), ("valiant", "dragonfly:valiant"), ("ugal", "dragonfly:ugal")]),
 ];
 
+/// Words that choose, and the keys that they set.
+const CHOSEN: &[(&str, &str, Choices)] = &[
+    ("imode", "injection", INJECTIONS),
+    ("amode", "arbitration", ARBITRATIONS),
+    ("cmode", "consumption", CONSUMPTIONS),
+    ("routing", "order", ORDERS),
+    ("par_inj", "inject", PARALLEL),
+];
+
 /// Numbers of a dragonfly, in the order of the original's words.
 const DRAGONFLY: [&str; 3] = ["p", "a", "h"];
 
@@ -230,31 +239,22 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
             new.set(ours, word.value.clone());
         } else if word.name == "mode" {
             new.mode(&word.value, modes).map_err(|refusal| at(word, refusal))?;
-        } else if !SPECIAL.contains(&word.name.as_str()) {
-            // Words that both have, such as `samples` and `sample_size`.
-            let key = key(&word.name.replace('_', "-")).filter(|_| !word.name.contains('-'));
-            let key = key.ok_or_else(|| at(word, unknown(&word.name)))?;
-            new.set(key.name, composite(key.name, &word.value));
-        }
-    }
-    if let Some(word) = last(&["pattern", "traffic"]) {
-        new.pattern(&word.value);
-    }
-    for (name, ours, choices) in [
-        ("imode", "injection", INJECTIONS),
-        ("amode", "arbitration", ARBITRATIONS),
-        ("cmode", "consumption", CONSUMPTIONS),
-        ("routing", "order", ORDERS),
-        ("par_inj", "inject", PARALLEL),
-    ] {
-        if let Some(word) = last(&[name]) {
+        } else if matches!(&*word.name, "pattern" | "traffic") {
+            new.pattern(&word.value);
+        } else if let Some(&(name, ours, choices)) = CHOSEN.iter().find(|(name, ..)| *name == word.name) {
             new.set(ours, choose(name, &word.value, choices).map_err(|refusal| at(word, refusal))?);
+            new.notes.retain(|note| name != "imode" || !note.starts_with("imode="));
             if name == "imode" && matches!(&*word.value, "dor" | "dsh") {
                 new.notes.push(format!(
                     "imode={}: the original took the last dimension with hops to go; here it is the first",
                     word.value
                 ));
             }
+        } else if !SPECIAL.contains(&word.name.as_str()) {
+            // Words that both have, such as `samples` and `sample_size`.
+            let key = key(&word.name.replace('_', "-")).filter(|_| !word.name.contains('-'));
+            let key = key.ok_or_else(|| at(word, unknown(&word.name)))?;
+            new.set(key.name, composite(key.name, &word.value));
         }
     }
     new.control(last(&["global_cc"]), last(&["update_period"]))?;
@@ -266,6 +266,8 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
 fn composite(key: &str, value: &str) -> String {
     let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
     match value.split_once('_') {
+        // As it is written here, or a path.
+        _ if value.contains([':', '(', '/']) => value.to_owned(),
         Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
         _ => value.replace('_', ":"),
     }
@@ -313,6 +315,7 @@ impl Translation {
     /// `hotspot_0.1_0`: a pattern and its arguments.
     fn pattern(&mut self, value: &str) {
         let (name, arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
+        self.notes.retain(|note| !note.starts_with("tornado:"));
         let name = match name {
             "inverse" => "reversal",
             "tornado" => {
@@ -449,6 +452,9 @@ mod tests {
             ("topo=circulant_20_3_4", "topology=circulant:20:3,4"),
             ("topo=torus_8_8 global_cc=50 update_period=2", "topology=torus:8x8 global-cc=50 global-cc-period=16"),
             ("load=0.1 load=0.2", "load=0.2"),
+            ("amode=fifo arbitration=age", "arbitration=age"),
+            ("arbitration=age amode=fifo", "arbitration=fifo"),
+            ("placement=file:my_places.txt", "placement=file:my_places.txt"),
             ("mode=smart3 vcs=2", "vcs=2 routing=bubble:smart"),
             ("vcs=2 mode=smart3", "vcs=3 routing=bubble:smart"),
             ("topo=torus_8_8 topology=mesh_4_4", "topology=mesh:4x4"),

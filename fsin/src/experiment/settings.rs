@@ -34,7 +34,7 @@ pub enum Origin {
 /// A value and who set it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
-    /// The value as it was written.
+    /// The value as this program writes it.
     pub value: String,
     /// Who set it.
     pub origin: Origin,
@@ -209,6 +209,8 @@ pub fn canonical(kind: Kind, value: String) -> String {
 
 /// A number as it is written in a file: without an exponent, unless it would be too long to be read again.
 pub(super) fn decimal(number: f64) -> String {
+    // There is one zero.
+    let number = number + 0.0;
     if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }
 

@@ -1,6 +1,6 @@
 //! The points of a sweep, each a complete experiment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -63,15 +63,13 @@ impl Plan {
         let mut inputs = Inputs::default();
         let (mut points, mut invalid): (Vec<Point>, Vec<String>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
-        let mut checked: HashSet<Vec<Option<String>>> = HashSet::new();
+        let mut checked: HashMap<Vec<Option<String>>, Result<(), SettingsError>> = HashMap::new();
         for index in 0..grid.len() {
             let values: Vec<String> = grid.values(index).iter().map(|value| value.value.clone()).collect();
             let resolved = Experiment::resolve(grid.settings(index)?).and_then(|experiment| {
                 present(&mut inputs, &experiment)?;
                 let about = CHECKED.iter().map(|key| experiment.settings().value(key).map(str::to_owned)).collect();
-                if checked.insert(about) {
-                    check_traffic(&experiment)?;
-                }
+                checked.entry(about).or_insert_with(|| check_traffic(&experiment)).clone()?;
                 Ok(experiment)
             });
             match resolved {

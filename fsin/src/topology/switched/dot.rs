@@ -5,6 +5,7 @@
 //! refused; other attributes are for those who draw.
 
 use std::collections::{BTreeMap, HashMap};
+use std::thread;
 
 use dot_parser::ast::either::Either;
 use dot_parser::ast::{AttrList, AttrStmt, EdgeRHS, Graphs, NodeID, Stmt, StmtList, Subgraph};
@@ -14,6 +15,13 @@ use super::graph::Switches;
 
 /// Most links that are read: more than any network has that can be built.
 const MAX_LINKS: usize = 1 << 20;
+
+/// \[bytes\] Longest text, and the memory for reading it: a few kilobytes for each edge of a chain.
+const MAX_BYTES: usize = 1 << 20;
+const STACK: usize = 1 << 31;
+
+/// Most attributes of one node or edge: the parser goes through all of them for each.
+const MAX_ATTRIBUTES: usize = 1_000;
 
 /// Most subgraphs within each other: the parser reads each of them twice as often as the one around it.
 const MAX_DEPTH: usize = 8;
@@ -33,8 +41,8 @@ struct Reader {
     names: Vec<String>,
     endpoints: Vec<u32>,
     known: HashMap<String, usize>,
-    /// Ends, and cycles of delay.
-    links: Vec<([usize; 2], u32)>,
+    /// Ends, cycles of delay that the edge itself tells, and those that it has otherwise.
+    links: Vec<([usize; 2], Option<u32>, u32)>,
 }
 
 /// Reads an undirected graph. Switches are in the order of their names, numbers by value; each has `endpoints` unless the text
@@ -44,10 +52,30 @@ struct Reader {
 /// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has
 /// none.
 pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
-    if depth(text) > MAX_DEPTH + 1 {
+    if text.len() > MAX_BYTES {
+        let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
+        return Err(Refusal::value(what, "write a list of links, `A B` a line"));
+    }
+    let Plain { text, depth, attributes } = plain(text);
+    if attributes > MAX_ATTRIBUTES {
+        let what = format!("a node or edge has {attributes} attributes");
+        return Err(Refusal::value(what, format!("use at most {MAX_ATTRIBUTES}")));
+    }
+    if depth > MAX_DEPTH + 1 {
         let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
         return Err(Refusal::value(what, "leave out braces that say nothing"));
     }
+    // The parser calls itself for each edge of a chain and each attribute of a list.
+    thread::scope(|scope| {
+        let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(&text, endpoints));
+        reader.ok().and_then(|reader| reader.join().ok()).unwrap_or_else(|| {
+            Err(Refusal::value("there is no memory to read DOT in", "write a list of links, `A B` a line"))
+        })
+    })
+}
+
+/// Reads text without comments and ports.
+fn read(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
     // The grammar ends where a graph does: what comes after it is seen by what is put behind.
     let marked = format!("{text}\ngraph end {{}}");
     let Graphs { graphs } = Graphs::try_from(&*marked).map_err(|error| {
@@ -59,12 +87,16 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
         let what = format!("it is not DOT: line {line}, column {column}: {why}");
         Refusal::value(what, "write it as in `graph { a -- b }`")
     })?;
-    let [graph, _] = &graphs[..] else {
-        let what = match graphs.len() {
-            1 => "there is something behind the graph that is not DOT",
-            _ => "there is more than one graph",
-        };
-        return Err(Refusal::value(what, "leave one graph in the file, `graph { a -- b }`"));
+    let graph = match &graphs[..] {
+        [graph, end] if !end.strict => graph,
+        [_] | [_, _] => {
+            let what = "there is something behind the graph that is not DOT";
+            return Err(Refusal::value(what, "leave one graph in the file, `graph { a -- b }`"));
+        }
+        _ => {
+            let what = "there is more than one graph";
+            return Err(Refusal::value(what, "leave one graph in the file, `graph { a -- b }`"));
+        }
     };
     if graph.is_digraph {
         return Err(Refusal::value("a directed graph", "make it `graph { a -- b }`: links lead both ways"));
@@ -74,16 +106,62 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
     Ok(reader.sorted(graph.strict))
 }
 
-/// Braces in each other, those in labels too.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut most) = (0usize, 0);
-    for letter in text.bytes() {
+/// Text as the parser wants it, and what is known of it before.
+struct Plain {
+    text: String,
+    /// Most braces that stand in each other.
+    depth: usize,
+    /// Most attributes of one node or edge.
+    attributes: usize,
+}
+
+/// The text with blanks for comments and for ports (`a:north` is node `a`; the parser takes ports for something else that begin like a
+/// point of the compass).
+fn plain(text: &str) -> Plain {
+    let (mut depth, mut attributes, mut in_list) = (0usize, 0usize, false);
+    let mut most = Plain { text: String::with_capacity(text.len()), depth: 0, attributes: 0 };
+    let mut rest = text;
+    // A port is a word or two, each behind a colon.
+    let mut in_port = false;
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '"' => {
+                let end = rest[1..].match_indices('"').find(|&(at, _)| !rest[1..][..at].ends_with('\\'));
+                end.map_or(rest.len(), |(at, _)| at + 2)
+            }
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
+            _ if letter.is_alphanumeric() || letter == '_' => {
+                rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len())
+            }
+            _ => letter.len_utf8(),
+        };
+        let token = &rest[..length];
+        let is_comment = token.starts_with("//") || token.starts_with("/*");
         match letter {
-            b'{' => depth += 1,
-            b'}' => depth = depth.saturating_sub(1),
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            '[' => in_list = true,
+            ']' => in_list = false,
+            '=' if in_list => attributes += 1,
+            // Lists that follow each other are of the same.
+            _ if !in_list && !is_comment && !letter.is_whitespace() => attributes = 0,
             _ => {}
         }
-        most = most.max(depth);
+        (most.depth, most.attributes) = (most.depth.max(depth), most.attributes.max(attributes));
+        // A comment that does not end is left for the parser to refuse.
+        let ends = !token.starts_with("/*") || token.len() > 3 && token.ends_with("*/");
+        if letter == ':' || (in_port && !is_comment && !letter.is_whitespace()) || (is_comment && ends) {
+            most.text.extend(token.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' }));
+        } else {
+            most.text.push_str(token);
+        }
+        if letter == ':' {
+            in_port = true;
+        } else if !letter.is_whitespace() && !is_comment {
+            in_port = false;
+        }
+        rest = &rest[length..];
     }
     most
 }
@@ -129,7 +207,7 @@ impl Reader {
                 }
                 Stmt::EdgeStmt(edge) => {
                     let own = edge.attr.as_ref().map(|list| attribute(list, "delay", "endpoints", "an edge"));
-                    let delay = own.transpose()?.flatten().unwrap_or(defaults.delay);
+                    let (delay, otherwise) = (own.transpose()?.flatten(), defaults.delay);
                     let mut from = self.ends(&edge.from, defaults)?;
                     let mut next: Option<&EdgeRHS<_>> = Some(&edge.next);
                     while let Some(right) = next {
@@ -138,7 +216,8 @@ impl Reader {
                             let what = format!("more than {MAX_LINKS} links");
                             return Err(Refusal::value(what, "link less: a switch has at most 255 links"));
                         }
-                        self.links.extend(from.iter().flat_map(|&a| to.iter().map(move |&b| ([a, b], delay))));
+                        self.links
+                            .extend(from.iter().flat_map(|&a| to.iter().map(move |&b| ([a, b], delay, otherwise))));
                         (from, next) = (to, right.next.as_deref());
                     }
                 }
@@ -212,7 +291,7 @@ impl Reader {
     }
 
     /// The switches by name, and the links in their order; in a strict graph there is one at most between two switches, with the
-    /// delay that was said last.
+    /// delay that it was given last.
     fn sorted(self, strict: bool) -> Switches {
         let order = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
         let mut sorted: Vec<usize> = (0..self.names.len()).collect();
@@ -220,9 +299,17 @@ impl Reader {
         let mut numbers = vec![0u32; sorted.len()];
         sorted.iter().enumerate().for_each(|(number, &node)| numbers[node] = number as u32);
         let ends = |[a, b]: [usize; 2]| (numbers[a].min(numbers[b]), numbers[a].max(numbers[b]));
-        let mut links: Vec<((u32, u32), u32)> = self.links.iter().map(|&(link, delay)| (ends(link), delay)).collect();
-        if strict {
-            links = links.into_iter().collect::<BTreeMap<_, _>>().into_iter().collect();
+        let mut links: Vec<((u32, u32), u32)> = Vec::new();
+        let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for (link, own, otherwise) in self.links {
+            match known.get(&ends(link)).filter(|_| strict) {
+                // An edge that is repeated changes what it tells, and nothing else.
+                Some(&at) => links[at].1 = own.unwrap_or(links[at].1),
+                None => {
+                    known.insert(ends(link), links.len());
+                    links.push((ends(link), own.unwrap_or(otherwise)));
+                }
+            }
         }
         links.sort_unstable();
         let (links, delays) = links.into_iter().unzip();
@@ -248,7 +335,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Switches {
-        parse(text, 1).unwrap_or_else(|refusal| panic!("{text}: {refusal}"))
+        super::parse(text, 1).unwrap_or_else(|refusal| panic!("{text}: {refusal}"))
     }
 
     #[test]
@@ -271,9 +358,31 @@ mod tests {
 
     #[test]
     fn strict_graphs_have_one_link_between_two_switches() {
-        let net = read("strict graph { a -- b; b -- a [delay=2]; a -- c }");
-        assert_eq!((net.links, net.delays), (vec![(0, 1), (0, 2)], vec![2, 0]));
+        let net = read("strict graph { edge [delay=9]; a -- b; b -- a [delay=2]; a -- b; a -- c }");
+        assert_eq!((net.links, net.delays), (vec![(0, 1), (0, 2)], vec![2, 9]));
         assert_eq!(read("graph { a -- b; b -- a }").links, [(0, 1); 2]);
+    }
+
+    #[test]
+    fn ports_comments_and_labels_say_nothing() {
+        let plain = read("graph { a -- b; b -- c; c -- a }");
+        for text in [
+            "graph { a:e1 -- b:ne; b:\"x y\":sw -- c : n; c -- a:east:_ }",
+            "/* {{{{{{{{{{ */ graph { a -- b // }}\n; b -- c; c -- a } // done {{{{{{{{{{",
+            "graph { a [label=\"{{{{{{{{{{ /* \\\" //\"]; a -- b; b -- c; c -- a }",
+        ] {
+            assert_eq!(read(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_chains_and_lists_are_read() {
+        let chain: Vec<String> = (0..4_000).map(|node| node.to_string()).collect();
+        assert_eq!(read(&format!("graph {{ {} }}", chain.join(" -- "))).links.len(), 3_999);
+        let list = |count: usize| format!("graph {{ a [{}][endpoints=3]; b }}", "x=1;".repeat(count));
+        assert_eq!(read(&list(MAX_ATTRIBUTES - 1)).endpoints, [3, 1]);
+        assert!(parse(&list(MAX_ATTRIBUTES), 1).unwrap_err().to_string().contains("has 1001 attributes"));
+        assert!(parse(&" ".repeat(MAX_BYTES + 1), 1).unwrap_err().to_string().contains("at most"));
     }
 
     #[test]
@@ -293,6 +402,7 @@ mod tests {
             ("graph { a -- b } graph { c -- d }", "more than one graph"),
             ("graph { a -- b } c -- d", "behind the graph"),
             ("graph { a -- b } /*", "behind the graph"),
+            ("graph { a -- b } strict", "behind the graph"),
             ("graph { a -- b", "line 2, column 7"),
             (&deep, "more than 8 deep"),
         ] {
