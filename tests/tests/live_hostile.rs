@@ -303,13 +303,16 @@ fn ended(child: Child, what: &str) -> (Output, String) {
 fn a_guest_that_is_killed_is_named_and_the_others_are_told_or_go_on() {
     let folder = tempfile::tempdir().expect("the system has room for a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder is ours");
-    write("pair", "repeat 20000\n node 0: send 1 64\n node 1: send 0 64\n receive\nend");
+    let pair = |rounds: u32| format!("repeat {rounds}\n node 0: send 1 64\n node 1: send 0 64\n receive\nend");
+    // Those that are told are still at it; those that go on come to their end.
+    write("abort", &pair(100_000_000));
+    write("drop-node", &pair(20_000));
     // Longer than the test lasts: the others wait for its clock.
     write("victim", "repeat 100000000\n advance 1us\nend");
     for policy in ["abort", "drop-node"] {
         let words = format!("--network switch:delay=1us,nodes=3 --lost-guest {policy}");
         let (server, address, mut reader) = serve(folder.path(), &words);
-        let others = guest(folder.path(), "pair", &address, "0..1");
+        let others = guest(folder.path(), policy, &address, "0..1");
         let mut victim = guest(folder.path(), "victim", &address, "2 --class stepped");
         thread::sleep(Duration::from_millis(700));
         // SIGKILL.
