@@ -72,7 +72,7 @@ pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     }
 }
 
-/// Replaces a file as a whole: what is there stays as it is if it cannot be done.
+/// Replaces a file that the user named, as a whole; writes to what is no ordinary file.
 pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     if is_stream(path) {
         return fs::write(path, text);
@@ -82,13 +82,7 @@ pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
-    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    fsin::sweep::replace_file(path, text)
 }
 
 /// True for what has nothing to lose: a pipe, a device, a standard stream wherever it leads.

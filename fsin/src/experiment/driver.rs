@@ -157,7 +157,6 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Synthetic(config) => synthetic(experiment, config).map(|_| ()),
         Traffic::Kernel { spec, beside } => {
-            let settings = experiment.settings();
             let topology = topology_of(experiment)?;
             let geometry = topology.geometry();
             if let Some(config) = beside {
@@ -168,9 +167,8 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
             }
             let program = kernel(experiment, spec, geometry)?;
             let used = program.tasks.len().div_ceil(experiment.tasks_per_node);
-            placement::check(&experiment.placement, used, geometry, experiment.router.seed).map_err(|refusal| {
-                settings.refused(if used > geometry.nodes() { "topology" } else { "placement" }, &refusal)
-            })
+            placement::check(&experiment.placement, used, geometry, experiment.router.seed)
+                .map_err(|refusal| misplaced(experiment, used, geometry.nodes(), &refusal))
         }
         Traffic::Trace { .. } | Traffic::Jobs { .. } => Ok(()),
     }
@@ -302,6 +300,11 @@ fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     Err(settings.error("collectives", what, "leave it out, or import the original with it"))
 }
 
+/// A placement of tasks on `used` nodes that cannot be: too few nodes are the network's fault.
+fn misplaced(experiment: &Experiment, used: usize, nodes: usize, refusal: &Refusal) -> SettingsError {
+    experiment.settings().refused(if used > nodes { "topology" } else { "placement" }, refusal)
+}
+
 /// The node of each task. The matrix is made, and distances are computed, where the placement looks at them.
 fn placement(
     experiment: &Experiment,
@@ -310,13 +313,10 @@ fn placement(
     matrix: &dyn Fn() -> Result<Matrix, Trouble>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<NodeId>, Trouble> {
-    let (spec, settings) = (&experiment.placement, experiment.settings());
+    let spec = &experiment.placement;
     let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
-    let refused = |refusal: Refusal| {
-        let key = if used > nodes { "topology" } else { "placement" };
-        settings.refused(key, &refusal)
-    };
+    let refused = |refusal: Refusal| misplaced(experiment, used, nodes, &refusal);
     placement::check(spec, used, geometry, seed).map_err(refused)?;
     let known = match placement::looks_at_traffic(spec) {
         true => Some((distances(experiment)?, matrix()?.grouped(each))),

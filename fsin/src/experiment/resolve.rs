@@ -142,7 +142,7 @@ impl Experiment {
         if !(1..=2).contains(&ways) {
             return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
         }
-        let spec = topology_of(&settings);
+        let spec = topology_spec(&settings);
         let topology = topology::parse(&spec, ways).map_err(|refusal| {
             let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
             settings.refused(key, &refusal)
@@ -365,7 +365,7 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// The topology; a file as seen from the working directory.
-fn topology_of(settings: &Settings) -> String {
+fn topology_spec(settings: &Settings) -> String {
     let spec = settings.word("topology");
     let file = topology::file(spec).map(|path| folder_of(settings, "topology").join(path));
     file.map_or_else(|| spec.to_owned(), |path| topology::with_file(spec, &path))

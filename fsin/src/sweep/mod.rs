@@ -30,4 +30,4 @@ pub use saturation::{Bracket, Probe};
 pub use slurm::{Slurm, SlurmJob};
 pub use statistics::{Estimate, estimate, lag1, mean, welch};
 pub use stop::left_out;
-pub use store::{Store, StoreError};
+pub use store::{Store, StoreError, replace_file};

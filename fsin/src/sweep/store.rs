@@ -38,6 +38,20 @@ pub struct Store {
     root: PathBuf,
 }
 
+/// Replaces a file as a whole: what is there stays as it is if it cannot be done.
+///
+/// # Errors
+/// When the new one cannot be written beside it.
+pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
+    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
 impl Store {
     /// The folder of this path, which need not exist.
     #[must_use]
@@ -202,13 +216,7 @@ impl Store {
 
     /// Replaces a file at once: readers see the old text or the new one.
     pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
-        let path = self.root.join(name);
-        let partial = path.with_extension(format!("{}.partial", std::process::id()));
-        let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&partial);
-        }
-        written
+        replace_file(&self.root.join(name), text)
     }
 
     pub(super) fn written<T>(&self, name: &str, result: io::Result<T>) -> Result<T, StoreError> {
