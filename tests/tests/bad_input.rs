@@ -301,6 +301,12 @@ cases! {
     bandwidth_without_tasks: case("run --bandwidth 10Gb/s", "--bandwidth");
     flop_rate_a_word: case("run --trace a.trc --flop-rate fast", "--flop-rate").file("a.trc", "c 0 1\n");
     flop_rate_of_a_trc: case("run --trace a.trc --flop-rate 1Gflop/s", "--flop-rate says how simgrid-ti is read").file("a.trc", "c 0 1\n");
+    dragonfly_parameter_twice: case("topology dragonfly:p=2,p=3,a=4,h=2", "`p` stands twice");
+    random_graph_parameter_twice: case("topology rrg:s=16,d=4,d=3,p=2", "`d` stands twice");
+    skew_twice: case("topology twisted:4x4:yx=1,yx=2", "`yx` stands twice");
+    graph_parameter_twice: case("topology graph:net.txt,endpoints=1,endpoints=2", "`endpoints` stands twice").file("net.txt", "a b\n");
+    switch_delay_twice: case("serve --network switch:delay=1us,delay=2us,nodes=2", "`delay` stands twice");
+    hosts_parameter_twice: case("run --trace a.goal --hosts o=1,o=2", "`o` stands twice").file("a.goal", "num_ranks 1\nrank 0 {\n}\n");
     hosts_of_programs: case("run --trace a.trc --hosts o=5000", "--hosts").file("a.trc", "c 0 1\n");
     eager_of_a_graph: case("run --trace a.goal --eager 100", "--eager").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
     trace_unit_of_a_graph: case("run --trace a.goal --network ideal --trace-unit us", "--trace-unit says how fsin-trc is read").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");

@@ -130,6 +130,34 @@ fn a_kernel_through_tcp_gives_the_digest_of_one_process() {
 }
 
 #[test]
+fn a_live_result_says_what_it_is_of_and_a_measurement_without_end_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("script"), "mark begin\nnode 0: send 1 64\nnode 1: receive").unwrap();
+    let words = "--topology torus:4x4 --guests 2 --vcs 2 --in-transit-priority 0.5 --measure begin..end --seed 7";
+    let (child, address) = serve(folder.path(), words);
+    let guests = run(folder.path(), &format!("guest script --connect {address} --node 0..1"));
+    assert!(guests.status.success(), "{}", String::from_utf8_lossy(&guests.stderr));
+    let results = results(child);
+    assert!(results["warnings"][0].as_str().unwrap().contains("no guest set the mark `end`"), "{results}");
+    let settings = &results["experiment"];
+    assert_eq!((&settings["vcs"], &settings["in-transit-priority"]), (&2.into(), &0.5.into()), "numbers as numbers");
+    let manifest = &results["manifest"];
+    assert_eq!((&manifest["schema"], &manifest["seeds"]), (&results["schema"], &serde_json::json!([7])));
+    let command = manifest["command"].as_array().unwrap();
+    assert!(command.contains(&"--measure".into()) && manifest["commit"].is_string(), "{manifest}");
+}
+
+#[test]
+fn a_network_that_cannot_listen_leaves_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let output = run(folder.path(), &format!("serve --listen {address} --wire-log log --pcap frames.pcapng"));
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn guests_that_nobody_answers_say_so_while_they_try() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("script"), "send 1 64\n").unwrap();

@@ -22,17 +22,31 @@ impl Opening {
         Self { start: SystemTime::now(), inputs }
     }
 
+    /// Notes the time of a run of guests, whose inputs are theirs.
+    pub(crate) fn of_guests() -> Self {
+        Self { start: SystemTime::now(), inputs: Vec::new() }
+    }
+
     /// The manifest at the end of the run.
     pub(crate) fn close(self, experiment: &Experiment, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
+        let hash = hex(Sha256::digest(experiment.to_toml().as_bytes()).as_slice());
+        self.end(Some(hash), experiment.router.seed, cpu_seconds, peak_memory_bytes)
+    }
+
+    /// The manifest of a run of guests, which no file of an experiment describes.
+    pub(crate) fn close_guests(self, seed: u64, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
+        self.end(None, seed, cpu_seconds, peak_memory_bytes)
+    }
+
+    fn end(self, hash: Option<String>, seed: u64, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
         let time = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
-        let toml = experiment.to_toml();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "commit": env!("FSIN_COMMIT"),
             "target": env!("FSIN_TARGET"),
             "schema": SCHEMA,
-            "experiment_sha256": hex(Sha256::digest(toml.as_bytes()).as_slice()),
-            "seeds": [experiment.router.seed],
+            "experiment_sha256": hash,
+            "seeds": [seed],
             "command": std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
             "start": time(self.start),
             "end": time(SystemTime::now()),

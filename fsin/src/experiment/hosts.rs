@@ -15,7 +15,13 @@ fn numbers(
     values: &mut [(&str, &mut u64)],
     example: &str,
 ) -> Result<(), SettingsError> {
+    let mut given = Vec::new();
     for part in text.split(',').filter(|part| !part.is_empty()) {
+        let key = part.split_once('=').map_or(part, |(key, _)| key.trim());
+        if given.contains(&key) {
+            return Err(settings.error(name, format!("--{name}: `{key}` stands twice in `{text}`"), "give it once"));
+        }
+        given.push(key);
         let found = part.split_once('=').and_then(|(key, value)| {
             let number = value.trim().parse::<u64>().ok().filter(|number| *number <= MOST)?;
             let (_, slot) = values.iter_mut().find(|(known, _)| *known == key.trim())?;

@@ -5,7 +5,7 @@ use trgen::synthetic::traffic::Shot;
 
 use super::jobs::job_figures;
 use crate::couple::Failure;
-use crate::experiment::{Experiment, Finished, Kind, RunPlan, TraceFacts};
+use crate::experiment::{Experiment, Finished, Key, Kind, RunPlan, TraceFacts};
 use crate::run::Sample;
 use crate::stats::{Moments, Window};
 use crate::sweep::{estimate, lag1};
@@ -217,9 +217,15 @@ pub(super) fn failure(failure: Option<&Failure>) -> Value {
     }
 }
 
-/// The resolved experiment: numbers as numbers, words as words.
+/// The resolved experiment.
 pub(super) fn settings(experiment: &Experiment) -> Value {
-    let entry = |(key, value): (&'static crate::experiment::Key, String)| {
+    Value::Object(typed(experiment.effective()))
+}
+
+/// Settings by their names: numbers as numbers, words as words.
+#[must_use]
+pub fn typed(settings: Vec<(&'static Key, String)>) -> Map<String, Value> {
+    let entry = |(key, value): (&'static Key, String)| {
         let value = match key.kind {
             Kind::Integer => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
             Kind::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
@@ -228,5 +234,5 @@ pub(super) fn settings(experiment: &Experiment) -> Value {
         };
         (key.name.to_owned(), value)
     };
-    Value::Object(experiment.effective().into_iter().map(entry).collect())
+    settings.into_iter().map(entry).collect()
 }

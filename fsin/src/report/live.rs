@@ -16,6 +16,7 @@ pub fn live_figures(
     picoseconds: &dyn Fn(u64) -> u64,
     costs: Costs,
     settings: Map<String, Value>,
+    manifest: Value,
 ) -> Map<String, Value> {
     let latency = &outcome.measured.latency;
     let completion = outcome.completion.map(|cycle| cycle.0);
@@ -70,6 +71,7 @@ pub fn live_figures(
     put("running_digests", report.waymarks.iter().map(waymark).collect());
     put("guests", report.guests.iter().map(guest).collect());
     put("experiment", Value::Object(settings));
+    put("manifest", manifest);
     all
 }
 

@@ -19,7 +19,7 @@ mod plot;
 mod table;
 
 pub use csv::write_rows;
-pub use figures::{COSTS, Costs, SCHEMA, figures};
+pub use figures::{COSTS, Costs, SCHEMA, figures, typed};
 pub use ideal::ideal_figures;
 pub use links::link_pictures;
 pub use live::live_figures;

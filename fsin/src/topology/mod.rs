@@ -488,6 +488,13 @@ fn number(spec: &str, word: &str, example: &str) -> Result<u32, Refusal> {
     })
 }
 
+/// Refuses words `NAME=VALUE`, with commas between them, of which two have the same name.
+fn check_once(spec: &str, words: &str) -> Result<(), Refusal> {
+    let names: Vec<&str> = words.split(',').filter_map(|word| Some(word.split_once('=')?.0)).collect();
+    let again = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    again.map_or(Ok(()), |(_, name)| Err(Refusal::value(format!("`{name}` stands twice in `{spec}`"), "give it once")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use trgen::Geometry;
 use trgen::catalog::Refusal;
 
 use super::cayley::{Cayley, MAX_NODES, Step};
-use super::number;
+use super::{check_once, number};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -42,6 +42,7 @@ pub(super) fn parse(words: &str, ways: usize) -> Result<Cayley, Refusal> {
             format!("use two or three, as in `{EXAMPLE}`"),
         ));
     }
+    check_once(&spec, skews)?;
     let mut shifts = vec![vec![0i64; n]; n];
     for word in skews.split(',') {
         let (pair, skew) = word.split_once('=').unwrap_or(("yx", word));

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use adapters::clock::{Clock, parse_span};
 use adapters::endpoint::{Endpoint, EndpointError, Terms};
-use adapters::live::{Live, LostGuest, Overheads, Rules};
+use adapters::live::{Live, LostGuest, Overheads, Region, Rules};
 use adapters::protocol::{MAX_PAYLOAD, Mode};
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::couple::Coupled;
 use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
 use fsin::network::Network;
-use fsin::report::{Costs, Format, live_figures};
+use fsin::report::{Costs, Format, live_figures, typed};
 use fsin::run::to_end;
 use fsin::switch::Switch;
 use fsin::watch::Watch;
@@ -130,7 +130,6 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         seed: model.seed,
         pace,
     };
-    let watch = flags::watch(matches)?;
     let stop = interrupt::listen()?;
     let failed = |error: EndpointError| {
         let exit = match error {
@@ -141,6 +140,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Complaint::new(exit, error.to_string(), error.remedy())
     };
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(failed)?;
+    let watch = flags::watch(matches)?;
     let listening = endpoint.address().map_err(|error| failed(error.into()))?;
     output::tell(&format!("listening on {listening} for guests of {wanted} nodes; the horizon is {horizon} ps"));
     let about = model.about.take();
@@ -182,14 +182,19 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         region: region.clone(),
         digest_every,
     };
+    let opening = manifest::Opening::of_guests();
     let (processor, wall) = (ProcessTime::now(), Instant::now());
     let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
     let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
-    if let Some(region) = &region
-        && live.phase() == 0
-    {
-        let what = format!("nothing was measured: no guest, or not all of them, set the mark `{}`", region.from);
-        outcome.warnings.push(what);
+    if let Some(Region { from, to }) = &region {
+        match live.phase() {
+            0 => {
+                let what = format!("nothing was measured: no guest, or not all of them, set the mark `{from}`");
+                outcome.warnings.push(what);
+            }
+            1 => outcome.warnings.push(format!("measured to the end of the run: no guest set the mark `{to}`")),
+            _ => {}
+        }
     }
     match &outcome.failure {
         Some(failure) => live.close(&format!("the run has failed: {failure}")),
@@ -216,7 +221,8 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     model.settings.insert("step_ps".to_owned(), json!(step));
     model.settings.insert("horizon_ps".to_owned(), json!(horizon));
     let picoseconds = |cycle: u64| clock.span(cycle);
-    let figures = live_figures(&outcome, &live.report(), &picoseconds, costs, model.settings);
+    let manifest = opening.close_guests(model.seed, costs.cpu_seconds, costs.peak_memory_bytes);
+    let figures = live_figures(&outcome, &live.report(), &picoseconds, costs, model.settings, manifest);
     let format = match word("format") {
         "csv" => Format::Csv,
         "jsonl" => Format::Jsonl,
@@ -287,13 +293,8 @@ fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
             let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
             Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
         })?;
-    let acting: Vec<&str> = live_keys().map(|key| key.name).collect();
-    let mut settings: Map<String, serde_json::Value> = experiment
-        .effective()
-        .into_iter()
-        .filter(|(key, _)| acting.contains(&key.name))
-        .map(|(key, value)| (key.name.to_owned(), json!(value)))
-        .collect();
+    let acts = |name: &str| live_keys().any(|key| key.name == name);
+    let mut settings = typed(experiment.effective().into_iter().filter(|(key, _)| acts(key.name)).collect());
     settings.insert("network".to_owned(), json!(spec));
     settings.insert("bandwidth".to_owned(), json!(bandwidth));
     let cycle_seconds = clock.span(1) as f64 * 1e-12;
@@ -315,14 +316,23 @@ fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
         return Err(refused("--bandwidth has no meaning with it".to_owned()));
     }
     let parameters = spec.strip_prefix("switch:").ok_or_else(|| refused("it is not a network".to_owned()))?;
-    let (mut delay, mut nodes) = (None, matches.get_one::<usize>("guests").copied());
+    let (mut delay, mut nodes) = (None, None);
     for parameter in parameters.split(',') {
-        match parameter.split_once('=') {
-            Some(("delay", value)) => delay = parse_span(value),
-            Some(("nodes", value)) => nodes = value.parse().ok(),
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let before = match name {
+            "delay" => delay.replace(value),
+            "nodes" => nodes.replace(value),
             _ => return Err(refused(format!("`{parameter}` is not known"))),
+        };
+        if before.is_some() {
+            return Err(refused(format!("`{name}` stands twice")));
         }
     }
+    let nodes = match nodes {
+        Some(nodes) => nodes.parse().ok(),
+        None => matches.get_one::<usize>("guests").copied(),
+    };
+    let delay = delay.and_then(parse_span);
     let delay = delay.filter(|&delay| delay > 0 && delay % NANOSECOND == 0);
     let delay = delay.ok_or_else(|| refused("it needs a delay".to_owned()))? / NANOSECOND;
     let nodes = nodes.filter(|nodes| (2..=1 << 20).contains(nodes));

@@ -4,7 +4,7 @@ use trgen::NodeId;
 use trgen::catalog::Refusal;
 
 use super::{Link, Plan, Switched, check_nodes};
-use crate::topology::number;
+use crate::topology::{check_once, number};
 
 /// Which of a group's links leads to which other group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +102,7 @@ const EXAMPLE: &str = "dragonfly:p=2,a=4,h=2";
 /// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
 pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let spec = format!("dragonfly:{words}");
+    check_once(&spec, words)?;
     let names = ["p", "a", "h", "g"];
     let mut given = [None; 4];
     let mut arrangement = Arrangement::Absolute;

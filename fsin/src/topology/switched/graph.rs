@@ -10,7 +10,7 @@ use trgen::catalog::Refusal;
 
 use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::router::wires::MAX_DELAY;
-use crate::topology::number;
+use crate::topology::{check_once, number};
 
 /// Most switches: routings keep a distance for each pair.
 pub(super) const MAX_SWITCHES: usize = 4096;
@@ -192,6 +192,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     if let Some((name, _)) = path.rsplit_once(',').and_then(|(_, last)| last.split_once('='))
         && !fs::exists(path).unwrap_or(true)
     {
+        check_once(&spec, words)?;
         return Err(Refusal::unknown("parameter", name, &["endpoints"]));
     }
     let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();

@@ -7,13 +7,14 @@ use trgen::rng::{Purpose, mix2, pick};
 
 use super::graph::{Switches, unreached};
 use super::{Plan, Switched};
-use crate::topology::number;
+use crate::topology::{check_once, number};
 
 const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
 
 /// Parses `s=64,d=8,p=4,seed=1`.
 pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     let spec = format!("rrg:{words}");
+    check_once(&spec, words)?;
     let mut given: [Option<u32>; 4] = [None, None, None, Some(1)];
     for word in words.split(',') {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
