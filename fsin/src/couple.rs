@@ -86,12 +86,14 @@ impl<'a> Coupled<'a> {
 
     /// Shows the run to who looks at it. Returns in how many \[cycles\] to show it again; `None` if nobody looks.
     pub(crate) fn show(&mut self, progress: Progress) -> Option<u64> {
+        self.network.settle();
         let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
         self.watch.as_mut().map(|watch| watch.look(glimpse).max(1))
     }
 
-    /// The network.
+    /// The network, settled.
     pub fn network(&mut self) -> &mut dyn Network {
+        self.network.settle();
         self.network
     }
 

@@ -62,16 +62,26 @@ pub trait Network {
     /// When the network can never move again.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
 
+    /// Finishes what [`advance`](Self::advance) may have left of its last cycle: what no notice depends on, and what can be done
+    /// while the messages of the next cycle are drawn. Comes before a look at the recorder or the view.
+    fn settle(&mut self) {}
+
     /// \[packets\] Accepted and neither received nor dropped yet.
     fn in_flight(&self) -> u64;
 
     /// What has been measured.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
     fn recorder(&self) -> &Recorder;
 
-    /// What has been measured, to open and close windows.
+    /// What has been measured, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;
 
     /// A look at its routers, where there are any.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
     fn view(&self) -> Option<&dyn View> {
         None
     }

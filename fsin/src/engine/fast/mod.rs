@@ -29,6 +29,11 @@
 //! messages to the parts before a cycle and reads their reports after it. The order of entries cannot be seen in any
 //! list, so the cut cannot be seen in the results.
 //!
+//! What a source must know of a cycle, what has been sent and what has been consumed at its end, is known when step 1 is over,
+//! but for packets of one phit. Where threads are at work the caller gets it then, and draws the messages of the
+//! next cycle while they do the rest ([`Network::settle`] waits for it). For that, the first part, which is the
+//! caller's, has fewer nodes.
+//!
 //! # What a node knows of its neighbour
 //! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
 //! starts, one comes back when a tail leaves the neighbour's queue. An output channel is **open** if nobody owns it and it
@@ -81,10 +86,10 @@ mod ring;
 mod rules;
 mod state;
 
-use cut::cut;
+use cut::{Division, cut};
 use mask::{Mask, Words};
-use part::Part;
-use pool::Pool;
+use part::{Accepted, Part, Report};
+use pool::{Pool, Work};
 use rules::Rules;
 use state::{Router, Sleepers};
 
@@ -93,6 +98,9 @@ pub const MAX_THREADS: usize = 256;
 
 /// Places to look at in a cycle from which on it pays to wake the threads.
 const WORTH_THREADS: usize = 96;
+
+/// What callers have to keep.
+const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
 /// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the routers of a
 /// shape. Usual sizes of routers have code of their own.
@@ -138,10 +146,22 @@ const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as M
 /// `None` if there are 2^31 nodes or more.
 #[must_use]
 pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
+    build_for(topology, params, threads, WORTH_THREADS)
+}
+
+/// The same, where threads are woken in every cycle in which there are so many places to look at; by default where it pays.
+/// For tests: the results do not depend on it.
+#[must_use]
+pub fn build_for(
+    topology: Box<dyn Topology>,
+    params: RouterParams,
+    threads: usize,
+    worth: usize,
+) -> Option<Box<dyn Network>> {
     macro_rules! network {
         ($layout:expr, $mask:ty, $dimensions:expr, $queues:expr, $ports:expr) => {{
             type Engine<L> = Fast<L, $mask, { $dimensions }, { $queues }, { $ports }>;
-            Some(Box::new(Engine::new($layout, topology, params, threads)?))
+            Some(Box::new(Engine::new($layout, topology, params, threads, worth)?))
         }};
     }
     by_size!(topology.shape(), params.vcs, params.injectors, network)
@@ -168,11 +188,18 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
     clock: u64,
-    /// In the order of their nodes.
+    division: Division,
+    /// In the order of their nodes; while threads are at work, those that the caller's thread simulates.
     parts: Vec<Box<Part<L, M, D, Q, P>>>,
-    /// \[nodes\] Of each part but the last.
-    span: usize,
-    pool: Option<Pool<Part<L, M, D, Q, P>>>,
+    /// By part: messages for the next cycle.
+    accepted: Vec<Accepted>,
+    pool: Option<Pool<Part<L, M, D, Q, P>, Report>>,
+    /// \[places to look at\] In a cycle from which on threads are woken.
+    worth: usize,
+    /// By worker: what it told of the beginning of the present cycle, emptied, for its memory.
+    begun: Vec<Report>,
+    /// \[cycle\] Whose notices have been given, and whose rest is being done.
+    unfinished: Option<u64>,
     messages: Messages,
     /// By endpoint: its interface takes no message before it has sent the one that it has.
     is_full: Vec<bool>,
@@ -190,22 +217,27 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L, M, D, Q, P> {
-    fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Self> {
+    fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize, worth: usize) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
         let control = GlobalControl::new(&params, &*topology);
         let rules = Rules::new(params, layout, topology.into());
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
-        let span = count.div_ceil(threads.clamp(1, MAX_THREADS));
-        let parts = cut(&rules, span);
-        let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, Part::cycle));
+        let division = Division::new(count, threads.min(MAX_THREADS), rules.tail > 0);
+        let parts = cut(&rules, division);
+        let work = Work { begin: Part::begin_cycle_apart, end: Part::end_cycle };
+        let pool = (parts.len() > 1).then(|| Pool::new(parts.len() - 1, work));
         Some(Self {
             rules,
             clock: Cycle::FIRST.0,
+            division,
+            accepted: vec![Accepted::new(); parts.len()],
             parts,
-            span,
             pool,
+            worth,
+            begun: Vec::new(),
+            unfinished: None,
             messages: Messages::new(),
             is_full: vec![false; endpoints],
             recorder: Recorder::new(endpoints),
@@ -218,32 +250,27 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         })
     }
 
-    /// Simulates the cycle at which the clock stands.
+    /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
     fn step(&mut self, notices: &mut Notices) {
-        let (now, in_network) = (self.clock, self.in_network);
-        let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
-        for part in &mut self.parts {
-            (part.works.clock, part.works.is_stopped) = (now, is_stopped);
+        let now = self.clock;
+        self.hand_out();
+        self.parts.iter_mut().for_each(|part| part.begin_cycle());
+        // In this cycle the watchdog does not fire, whatever the rest brings.
+        let is_watched_over = now.saturating_sub(self.moves_until) < self.rules.watchdog_cycles;
+        let goes_on = self.parts.len() < self.division.parts && self.rules.tail > 0 && is_watched_over;
+        if goes_on {
+            self.read_own_reports(now, notices);
         }
-        let work = std::mem::take(&mut self.work);
-        let pool = self.pool.take_if(|_| work >= WORTH_THREADS);
-        // The caller's thread does what there are no workers for: the first part, as a rule.
-        let own = self.parts.len() - pool.as_ref().map_or(0, Pool::len);
-        if let Some(pool) = &pool {
-            self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
+        for worker in 0..self.division.parts - self.parts.len() {
+            let Some(mut report) = self.pool.as_ref().map(|pool| pool.begun(worker)) else { break };
+            self.read_report(&mut report, now, notices);
+            self.begun.push(report);
         }
-        for part in 0..own {
-            self.parts[part].cycle();
-            self.read_report(part, notices);
+        if goes_on {
+            self.unfinished = Some(now);
+        } else {
+            self.finish(now, notices);
         }
-        if let Some(pool) = pool {
-            for worker in 0..pool.len() {
-                self.parts.push(pool.fetch(worker));
-                self.read_report(own + worker, notices);
-            }
-            self.pool = Some(pool);
-        }
-        self.exchange_mail();
         if notices.sent.len() > 1 {
             notices.sent.sort_unstable_by_key(|message| message.source);
         }
@@ -251,6 +278,46 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             notices.delivered.sort_unstable_by_key(|delivery| {
                 (delivery.message.destination, delivery.message.source, delivery.message.id)
             });
+        }
+    }
+
+    /// Tells parts what the cycle needs, and gives those to workers for which there are any, if it pays. The caller's thread does
+    /// the others: the first part, as a rule.
+    fn hand_out(&mut self) {
+        let (now, in_network) = (self.clock, self.in_network);
+        let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
+            (part.works.clock, part.works.is_stopped) = (now, is_stopped);
+            std::mem::swap(&mut part.works.accepted, accepted);
+        }
+        let work = std::mem::take(&mut self.work);
+        if let Some(pool) = self.pool.as_ref().filter(|_| work >= self.worth) {
+            let own = self.parts.len() - pool.len();
+            self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
+        }
+    }
+
+    /// The rest of cycle `now`.
+    fn finish(&mut self, now: u64, notices: &mut Notices) {
+        self.parts.iter_mut().for_each(|part| part.end_cycle());
+        let workers = self.division.parts - self.parts.len();
+        if let Some(pool) = &self.pool {
+            self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
+        }
+        self.read_own_reports(now, notices);
+        let own = self.parts.len() - workers;
+        for (part, empty) in self.parts[own..].iter_mut().zip(self.begun.drain(..)) {
+            part.works.report = empty;
+        }
+        self.exchange_mail();
+    }
+
+    /// Reads what the parts tell that are here.
+    fn read_own_reports(&mut self, now: u64, notices: &mut Notices) {
+        for part in 0..self.parts.len() {
+            let mut report = std::mem::take(&mut self.parts[part].works.report);
+            self.read_report(&mut report, now, notices);
+            self.parts[part].works.report = report;
         }
     }
 
@@ -265,18 +332,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// Writes down what a part did in this cycle.
-    fn read_report(&mut self, part: usize, notices: &mut Notices) {
-        let now = Cycle(self.clock);
-        let report = &mut self.parts[part].works.report;
+    /// Writes down what a part did in cycle `now`, and empties the report.
+    fn read_report(&mut self, report: &mut Report, now: u64, notices: &mut Notices) {
         if std::mem::take(&mut report.moved) {
-            self.moves_until = self.moves_until.max(self.clock + self.rules.tail);
+            self.moves_until = self.moves_until.max(now + self.rules.tail);
         }
         self.moves_until = self.moves_until.max(std::mem::take(&mut report.arrives));
         let waited = std::mem::take(&mut report.waited);
         self.in_network += waited.count();
         self.recorder.departed_after(&waited);
-        self.work += report.work;
+        self.work += std::mem::take(&mut report.work);
         self.recorder.hops(std::mem::take(&mut report.hops));
         self.recorder.injected(std::mem::take(&mut report.injected));
         for slot in report.sent.drain(..) {
@@ -285,9 +350,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             notices.sent.push(message);
         }
         for (slot, receipt) in report.received.drain(..) {
-            self.recorder.received(now, &receipt);
+            self.recorder.received(Cycle(now), &receipt);
             self.in_network -= u64::from(receipt.hops > 0);
-            self.messages.packet_received(slot, now, notices);
+            self.messages.packet_received(slot, Cycle(now), notices);
             self.in_flight -= 1;
         }
     }
@@ -308,7 +373,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
 
     /// The queue whose lack of room keeps this queue's head where it is.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
-        let part = &*self.parts[node / self.span];
+        let part = &*self.parts[self.division.part_of(node)];
         let local = node - part.works.first as usize;
         let (output, full) = part.waits_for(local, input)?;
         let index = output.index(self.rules.vcs);
@@ -343,8 +408,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         let now = Cycle(self.clock);
         let slot = self.messages.enter(message, packets, now);
         self.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
-        let part = &mut self.parts[source / self.span].works;
-        part.accepted.push((message.source.0 - part.first, Unsent::new(slot, &message, packets, now)));
+        let part = self.division.part_of(source);
+        let node = (source - self.division.first_of(part)) as u32;
+        self.accepted[part].push((node, Unsent::new(slot, &message, packets, now)));
         self.work += 1;
         if self.in_flight == 0 {
             self.moves_until = self.clock;
@@ -357,6 +423,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
         notices.clear();
         while self.clock < until.0 {
+            self.settle();
             if self.in_flight == 0 {
                 self.clock = until.0;
                 break;
@@ -378,7 +445,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 self.clock = next;
             }
             self.step(notices);
-            if self.clock.saturating_sub(self.moves_until) >= self.rules.watchdog_cycles {
+            if self.unfinished.is_none() && self.clock.saturating_sub(self.moves_until) >= self.rules.watchdog_cycles {
                 self.has_failed = true;
                 return Err(self.deadlock());
             }
@@ -390,23 +457,34 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         Ok(())
     }
 
+    fn settle(&mut self) {
+        if let Some(cycle) = self.unfinished.take() {
+            // All that a source must know of it has been told.
+            self.finish(cycle, &mut Notices::default());
+        }
+    }
+
     fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
     fn recorder(&self) -> &Recorder {
+        assert!(self.unfinished.is_none(), "{UNSETTLED}");
         &self.recorder
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {
+        self.settle();
         &mut self.recorder
     }
 
     fn view(&self) -> Option<&dyn View> {
+        assert!(self.unfinished.is_none(), "{UNSETTLED}");
         Some(self)
     }
 
     fn observe(&mut self) {
+        self.settle();
         self.recorder.observe();
         for part in &mut self.parts {
             part.works.observe();
@@ -420,8 +498,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> View fo
         for part in &self.parts {
             part.occupancy(into);
         }
+        for (part, accepted) in self.accepted.iter().enumerate() {
+            let first = self.division.first_of(part);
+            accepted.iter().for_each(|(node, message)| into.waiting[first + *node as usize] += message.packets);
+        }
         for part in &self.parts {
-            part.take_moving(self.clock + u64::from(self.has_failed), self.span, into);
+            part.take_moving(self.clock + u64::from(self.has_failed), self.division, into);
         }
     }
 }

@@ -3,6 +3,7 @@
 use trgen::NodeId;
 
 use super::chain::{Chain, NONE};
+use super::cut::Division;
 use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
@@ -44,6 +45,9 @@ enum Event {
     Injected { node: u32 },
 }
 
+/// Messages that have been accepted for nodes of a part.
+pub(super) type Accepted = Vec<(u32, Unsent)>;
+
 /// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own, from
 /// 0.
 #[derive(Debug)]
@@ -65,7 +69,7 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     previous: u64,
     capped: u64,
     /// Messages that have been accepted since the last cycle, with their nodes.
-    pub(super) accepted: Vec<(u32, Unsent)>,
+    pub(super) accepted: Accepted,
     /// Nothing is to be sent in this cycle.
     pub(super) is_stopped: bool,
     /// By endpoint.
@@ -292,9 +296,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
                 into.crossed.extend_from_slice(&works.crossed[node * ports..(node + 1) * ports]);
             }
         }
-        for (node, message) in &works.accepted {
-            into.waiting[first + *node as usize] += message.packets;
-        }
         // Those too that will take their places in the next cycle.
         let arriving = works.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
         for (node, input) in arriving.chain(works.headers.iter().map(|&(node, input, _)| (node, input))) {
@@ -303,8 +304,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     }
 
     /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a queue of
-    /// this one before cycle `now` and those that have not reached the next. Parts have `span` nodes.
-    pub(super) fn take_moving(&self, now: u64, span: usize, into: &mut Occupancy) {
+    /// this one before cycle `now` and those that have not reached the next.
+    pub(super) fn take_moving(&self, now: u64, division: Division, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
         let left = |into: &mut Occupancy, node: u32, input: u16, phits: u32| {
@@ -321,7 +322,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             let next = self.routers[event.node as usize].downstream[port] as usize;
             let next = match next.checked_sub(self.routers.len()) {
                 None => first + next,
-                Some(beyond) => works.border[beyond].part as usize * span + works.border[beyond].node as usize,
+                Some(beyond) => {
+                    let Abroad { part, node } = works.border[beyond];
+                    division.first_of(part as usize) + node as usize
+                }
             };
             into.transit[next * ports + port] -= length - phits;
         }
@@ -341,12 +345,25 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
 
-    /// One cycle.
-    pub(super) fn cycle(&mut self) {
+    /// What sources must know of a cycle before the next: step 1, which says what has been sent, and which packets will have been
+    /// consumed at its end.
+    pub(super) fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
-        works.open_mail(routers);
         works.send_all(routers);
+        works.receive_all();
+    }
+
+    /// The same; returns what there is to tell of it.
+    pub(super) fn begin_cycle_apart(&mut self) -> Report {
+        self.begin_cycle();
+        std::mem::take(&mut self.works.report)
+    }
+
+    /// The rest of the cycle.
+    pub(super) fn end_cycle(&mut self) {
+        let (routers, works) = (&mut self.routers[..], &mut self.works);
+        works.open_mail(routers);
         works.enter_all(routers);
         works.fill_all(routers);
         works.decide_all(routers);

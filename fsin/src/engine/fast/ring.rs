@@ -32,6 +32,11 @@ impl<E> Ring<E> {
         self.lists[(at & self.mask) as usize].push(event);
     }
 
+    /// What happens in the present cycle `now`, but for what is entered in it.
+    pub(super) fn due(&self, now: u64) -> &[E] {
+        &self.lists[(now & self.mask) as usize]
+    }
+
     /// Ends the entering of cycle `now`, and takes the events that happen in it. Hand the list back to
     /// [`keep`](Self::keep), for its memory.
     pub(super) fn turn(&mut self, now: u64) -> Vec<E> {
@@ -80,7 +85,9 @@ mod tests {
                     ring.enter(now);
                     ring.enter(now);
                 }
+                let due = ring.due(now).len();
                 let events = ring.turn(now);
+                assert_eq!(due, if ahead > 0 { events.len() } else { 0 });
                 happened.extend(events.iter().map(|&event| (event, now)));
                 ring.keep(now, events);
             }

@@ -1,9 +1,12 @@
 //! What the fast engine keeps of a network.
 
+use trgen::NodeId;
+
 use super::chain::{Chain, Linked, NONE};
 use super::mask::Mask;
-use crate::engine::messages::Unsent;
+use crate::engine::messages::{Slot, Unsent};
 use crate::engine::slab::Slab;
+use crate::stats::Receipt;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
 /// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
@@ -24,7 +27,7 @@ pub(super) struct Packet<const D: usize> {
     pub(super) start: u64,
     pub(super) sequence: u64,
     source: u32,
-    pub(super) message: u32,
+    pub(super) message: Slot,
     /// Hops so far.
     pub(super) hops: u32,
     /// The node that sent it here, in the numbers of the part; without meaning in an injection queue.
@@ -36,7 +39,7 @@ impl<const D: usize> Packet<D> {
     const LONG: u32 = 1 << 31;
 
     /// A packet of a message, which has more than one if `is_long`.
-    pub(super) fn new(source: u32, destination: u32, message: u32, is_long: bool) -> Self {
+    pub(super) fn new(source: u32, destination: u32, message: Slot, is_long: bool) -> Self {
         Self {
             next: NONE,
             destination,
@@ -52,8 +55,20 @@ impl<const D: usize> Packet<D> {
         }
     }
 
-    pub(super) const fn source(&self) -> u32 {
+    const fn source(&self) -> u32 {
         self.source & !Self::LONG
+    }
+
+    /// What is told of it when it has been consumed in full in cycle `now`, with its message.
+    pub(super) fn receipt(&self, now: u64) -> (Slot, Receipt) {
+        let receipt = Receipt {
+            source: NodeId(self.source()),
+            destination: NodeId(self.destination),
+            sequence: self.sequence,
+            latency: now - self.start,
+            hops: self.hops.into(),
+        };
+        (self.message, receipt)
     }
 
     /// Its message has more than one packet.

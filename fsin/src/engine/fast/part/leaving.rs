@@ -1,13 +1,10 @@
 //! Step 4: tails leave, and what they held is free.
 
-use trgen::NodeId;
-
 use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
 use crate::router::request::Interest;
-use crate::stats::Receipt;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
@@ -26,7 +23,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for &event in &events {
             match event {
                 Event::Consumed { node, behind, input, packet } => {
-                    self.receive(packet);
+                    // Of those that began in this cycle nothing has been told.
+                    if self.rules.tail == 0 {
+                        self.report.received.push(self.packets[packet].receipt(self.clock));
+                    }
+                    self.packets.release(packet);
                     let router = &mut routers[node as usize];
                     let woken = if self.rules.single_consumption { self.consumed(node) } else { M::EMPTY };
                     if self.departed(router, node, input.into(), woken) {
@@ -42,19 +43,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ring.keep(self.clock, events);
     }
 
-    /// A packet has been consumed in full.
-    #[inline(always)]
-    fn receive(&mut self, handle: u32) {
-        let packet = &self.packets[handle];
-        let receipt = Receipt {
-            source: NodeId(packet.source()),
-            destination: NodeId(packet.destination),
-            sequence: packet.sequence,
-            latency: self.clock - packet.start,
-            hops: packet.hops.into(),
-        };
-        self.report.received.push((packet.message, receipt));
-        self.packets.release(handle);
+    /// Tells of the packets that will have been consumed at the end of this cycle. Those of one phit may begin to be in it:
+    /// step 4 tells of them.
+    #[inline(never)]
+    pub(super) fn receive_all(&mut self) {
+        if self.rules.tail == 0 {
+            return;
+        }
+        for event in self.ring.due(self.clock) {
+            if let Event::Consumed { packet, .. } = event {
+                self.report.received.push(self.packets[*packet].receipt(self.clock));
+            }
+        }
     }
 
     /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked at.
