@@ -60,7 +60,7 @@ fn the_first_experiment_ends_with_a_page() {
     for name in ["latency", "latency-p99", "accepted"] {
         let svg = fs::read_to_string(folder.path().join(format!("r/plots/{name}.svg"))).unwrap();
         assert!(is_balanced(&svg), "{name}");
-        assert!(svg.contains("Offered load (phits/node/cycle)"), "{name}");
+        assert!(svg.contains("Load of each sending node (phits/node/cycle)"), "{name}");
         let data = fs::read_to_string(folder.path().join(format!("r/plots/{name}.csv"))).unwrap();
         assert_eq!(data.lines().count(), 1 + 4 * 4, "{name}: 4 curves of 4 loads");
     }
@@ -117,7 +117,7 @@ fn a_run_without_a_load_is_not_drawn_along_loads() {
     done(folder.path(), "report links -q");
     let page = fs::read_to_string(folder.path().join("links/report.html")).unwrap();
     assert!(
-        !page.contains("Offered load (phits") && !page.contains("<h2>Curves") && !page.contains("null"),
+        !page.contains("Load of each sending node (phits") && !page.contains("<h2>Curves") && !page.contains("null"),
         "a load that is not there"
     );
     let table = done(folder.path(), "compare bare links");

@@ -28,17 +28,22 @@ impl Opening {
     }
 
     /// The manifest at the end of the run.
-    pub(crate) fn close(self, experiment: &Experiment, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
+    pub(crate) fn close(
+        self,
+        experiment: &Experiment,
+        cpu_seconds: Option<f64>,
+        peak_memory_bytes: Option<u64>,
+    ) -> Value {
         let hash = hex(Sha256::digest(experiment.to_toml().as_bytes()).as_slice());
         self.end(Some(hash), experiment.router.seed, cpu_seconds, peak_memory_bytes)
     }
 
     /// The manifest of a run of guests, which no file of an experiment describes.
-    pub(crate) fn close_guests(self, seed: u64, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
+    pub(crate) fn close_guests(self, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
         self.end(None, seed, cpu_seconds, peak_memory_bytes)
     }
 
-    fn end(self, hash: Option<String>, seed: u64, cpu_seconds: f64, peak_memory_bytes: Option<u64>) -> Value {
+    fn end(self, hash: Option<String>, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
         let time = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -56,6 +61,12 @@ impl Opening {
             "inputs": self.inputs,
         })
     }
+}
+
+/// From now on [`peak_memory_bytes`] tells of what comes, where the system lets it (Linux).
+pub(crate) fn forget_peak_memory() {
+    // Where it does not, the peak is that of the whole process.
+    let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
 /// \[bytes\] Most memory that this process has held, where the system tells (Linux).

@@ -201,6 +201,7 @@ fn saturation() -> Command {
             Arg::new("tolerance")
                 .long("tolerance")
                 .value_name("X")
+                .allow_negative_numbers(true)
                 .default_value("0.005")
                 .hide_default_value(true)
                 .value_parser(|word: &str| match word.parse::<f64>() {

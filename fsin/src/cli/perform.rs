@@ -100,11 +100,18 @@ fn run(
     watch: Option<&mut dyn Watch>,
     events: &mut dyn FnMut(u64),
 ) -> Result<Map<String, Value>, Complaint> {
+    if alone {
+        manifest::forget_peak_memory();
+    }
     let opening = manifest::Opening::new(experiment);
     let (process, thread, wall) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
     let costs = || Costs {
-        // Several threads of several points cannot be told apart.
-        cpu_seconds: if alone { process.elapsed() } else { thread.elapsed() }.as_secs_f64(),
+        cpu_seconds: match (alone, experiment.threads) {
+            (true, _) => Some(process.elapsed().as_secs_f64()),
+            (false, 1) => Some(thread.elapsed().as_secs_f64()),
+            // Several threads of several points cannot be told apart.
+            (false, _) => None,
+        },
         wall_seconds: wall.elapsed().as_secs_f64(),
         peak_memory_bytes: manifest::peak_memory_bytes().filter(|_| alone),
     };

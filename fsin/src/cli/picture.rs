@@ -108,12 +108,16 @@ fn places(topology: &dyn Topology) -> Vec<Place> {
     match sizes.len() {
         1 if !is_row => circle(topology.nodes(), topology.nodes() as f64 * STEP / TAU, STEP),
         _ => {
-            (0..topology.nodes()).map(|node| cell(&topology.geometry().coordinates(NodeId::at(node)), sizes)).collect()
+            let cell = |node| cell(&topology.geometry().coordinates(NodeId::at(node)), sizes);
+            let mut places: Vec<Place> = (0..topology.nodes()).map(cell).collect();
+            let lowest = places.iter().map(|place| place.1).fold(STEP, f64::max);
+            places.iter_mut().for_each(|place| place.1 = STEP + lowest - place.1);
+            places
         }
     }
 }
 
-/// In a grid: dimensions 0, 2, 4, ... to the right, the others down; each plane beside or below the one before.
+/// In a grid: dimensions 0, 2, 4, ... to the right, the others up, as in heat maps; each plane beside or above the one before.
 fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
     let mut place = (STEP, STEP);
     let mut steps = (STEP, STEP);

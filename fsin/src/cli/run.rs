@@ -152,7 +152,7 @@ impl Watch {
 
     fn costs(&self) -> Costs {
         Costs {
-            cpu_seconds: self.processor.elapsed().as_secs_f64(),
+            cpu_seconds: Some(self.processor.elapsed().as_secs_f64()),
             wall_seconds: self.wall.elapsed().as_secs_f64(),
             peak_memory_bytes: manifest::peak_memory_bytes(),
         }

@@ -94,6 +94,9 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
                     bracket.low
                 ),
                 (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),
+                (None, Some(high)) => {
+                    format!("saturation load   between {:.4} and {high:.4} phits/node/cycle\n", bracket.low)
+                }
                 _ => format!("not saturated up to {most} phits/node/cycle\n"),
             };
             if bracket.next().is_some() {

@@ -33,7 +33,7 @@ impl Showing {
         let mut sweep = of_plan(plan, &store.root().display().to_string(), at_once);
         let states = states(store, plan, before)?;
         sweep.points.iter_mut().zip(states).for_each(|(point, state)| point.state = state);
-        sweep.log.extend(plan.invalid.iter().map(|why| format!("left out, as it is no valid experiment: {why}")));
+        sweep.log.extend(plan.left_out());
         let (board, events) = Board::new();
         let app = App::of_sweep(sweep, looking::theme());
         let dashboard = spawn(app, Sweeping::new(events, stop), stop)?;

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use fsin::dashboard::of_result;
 use fsin::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
 use fsin::sweep::{
-    Collected, Grid, Plan, Point, Slurm, Store, StoreError, as_several, collect, left_out, split_at_commas,
+    Collected, Grid, Plan, Point, Slurm, StopRule, Store, StoreError, as_several, collect, split_at_commas,
     write_results,
 };
 use fsin::watch::Watch;
@@ -88,6 +88,11 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let lists = lists(matches)?;
     let resume = matches.get_flag("resume");
     if resume && lists.is_empty() {
+        let is_given = |flag: &&str| matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);
+        if let Some(flag) = ["stop-after", "skip-invalid"].into_iter().find(is_given) {
+            let what = format!("--{flag} has no meaning with --resume alone, which goes on as the sweep was planned");
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or sweep into a new folder"));
+        }
         return Ok(store.plan()?);
     }
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
@@ -143,9 +148,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 "warning: this sweep was begun by version {} of fsin; its points may differ from those of this one";
             output::tell(&line.replace("{}", &plan.version));
         }
-        for invalid in &plan.invalid {
-            output::tell(&format!("left out, as it is no valid experiment: {invalid}"));
-        }
+        plan.left_out().iter().for_each(|line| output::tell(line));
     }
     if matches.get_flag("dry-run") {
         return dry_run(&store, &plan);
@@ -305,6 +308,7 @@ fn locally(
     let mut queue = todo.to_vec();
     let load = |index: usize| plan.axis("load").and_then(|axis| plan.points[index].values[axis].parse::<f64>().ok());
     queue.sort_by(|&a, &b| load(b).partial_cmp(&load(a)).unwrap_or(std::cmp::Ordering::Equal).then(b.cmp(&a)));
+    let rule = StopRule::new(plan);
     let shared = Mutex::new((queue, saturated));
     let trouble: Mutex<Option<Complaint>> = Mutex::new(None);
     let points = Points::new(quiet || watched.board.is_some(), todo.len());
@@ -318,7 +322,7 @@ fn locally(
         let mut shared = shared.lock().ok()?;
         loop {
             let index = shared.0.pop()?;
-            if !left_out(plan, &shared.1)[index] {
+            if !rule.leaves_out(index, &shared.1) {
                 return Some(index);
             }
             watched.tell(index, PointState::LeftOut);
@@ -378,7 +382,7 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
         Ok(experiment) => {
             let mut watcher = watcher(watched.board, index, &experiment, watched.stop);
             let watch = watcher.as_mut().map(|watcher| watcher as &mut dyn Watch);
-            perform_watched(&experiment, watched.stop, alone || experiment.threads > 1, watch)
+            perform_watched(&experiment, watched.stop, alone, watch)
         }
         Err(error) => Err(error.into()),
     };

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use trgen::catalog::Refusal;
 use trgen::synthetic::source::Config;
+use trgen::synthetic::spatial::of_a_grid;
 use trgen::synthetic::traffic::{self, Misfit, Shot, Word};
 use trgen::synthetic::{Background, Traffic as Synthetic};
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions, unused_options};
+use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::kernels;
@@ -78,6 +80,7 @@ impl Driver {
             collectives: BTreeMap::new(),
         };
         driver.note_beside();
+        driver.notes.extend(note_on_grids(experiment));
         Ok(driver)
     }
 
@@ -128,6 +131,20 @@ impl Driver {
             _ => None,
         }
     }
+}
+
+/// A note where patterns of a grid meet a network that has none.
+fn note_on_grids(experiment: &Experiment) -> Option<String> {
+    let Traffic::Synthetic(config) = &experiment.traffic else { return None };
+    let names = of_a_grid(&config.pattern);
+    let meet = experiment.router.routing.is_for_switches() && !names.is_empty();
+    meet.then(|| {
+        format!(
+            "endpoints of a network of switches are one dimension, in the order of their numbers: {} is another pattern there \
+             than on a grid of nodes",
+            names.join(", ")
+        )
+    })
 }
 
 /// \[nodes\] Kernels are made for a check up to here: larger ones take seconds, and their runs say it soon enough.
@@ -259,6 +276,11 @@ fn trace(
                 graph.scale_work(experiment.pace.compute_scale);
                 let matrix = || Ok(Matrix::of_graph(&graph));
                 let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
+                let HostParams { overhead, gap, overhead_per_byte, rendezvous, .. } = experiment.hosts;
+                notes.push(format!(
+                    "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} bytes \
+                     (--hosts)"
+                ));
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
                 (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
             }

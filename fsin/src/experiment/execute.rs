@@ -22,6 +22,7 @@ use crate::engine::reference::Reference;
 use crate::network::Network;
 use crate::router::SourceQueue;
 use crate::run::{Outcome, Progress, batch, fixed, to_end};
+use crate::stats::Counts;
 use crate::sweep::lag1;
 use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
@@ -269,14 +270,23 @@ fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnM
 /// \[share\] Of the load that is asked for: a network that accepts less is saturated.
 const ACCEPTED: f64 = 0.97;
 
-/// True if a network accepted less than [`ACCEPTED`] of what is asked for, beyond what chance explains (three standard
+/// True if a network accepted less than [`ACCEPTED`] of what is asked for, and less than chance explains (three standard
 /// deviations of the number of packets). `None` if nothing was asked for or measured.
+///
+/// Where it was empty when measuring began, what fills it counts as accepted: what is on its way at the end, but no more
+/// than a network that carries the load holds (Little's law, by the latency in the last batch).
 fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
     let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
     // What no route is left for is not asked of the network.
     let asked = asked - outcome.measured.counts.dropped as f64;
-    let accepted = outcome.measured.counts.received as f64;
-    (asked > 0.0).then(|| accepted < ACCEPTED * asked - 3.0 * asked.sqrt())
+    let Counts { injected, received, .. } = outcome.measured.counts;
+    let was_empty = outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST);
+    let last = outcome.samples.last().filter(|_| was_empty);
+    let latency = last.and_then(|sample| sample.window.latency.moments().mean()).unwrap_or(0.0);
+    let carried = asked * latency / outcome.measured_cycles() as f64;
+    let filling = (injected.saturating_sub(received) as f64).min(carried);
+    let missing = asked - received as f64 - filling;
+    (asked > 0.0).then(|| missing > (1.0 - ACCEPTED) * asked && missing > 3.0 * asked.sqrt())
 }
 
 /// Warnings that follow from the experiment and its outcome together.

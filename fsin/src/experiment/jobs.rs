@@ -1,6 +1,6 @@
 //! Job mixes: the file that `--job-mix` names, and the jobs that it stands for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -224,6 +224,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
     };
     let mut about = About::default();
     let mut jobs = Vec::new();
+    let mut names = HashSet::new();
     for (number, entry) in (0..).zip(&file.entries) {
         let program = Arc::new(program(experiment, file, entry, options, geometry, &mut about)?);
         let estimate = match (entry.estimate, *scheduler) {
@@ -239,6 +240,10 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         let times = arrivals(first, every, entry.count, entry.gaps, experiment.router.seed, number);
         for (instance, time) in (1..).zip(times) {
             let name = if entry.count == 1 { entry.name.clone() } else { format!("{}-{instance}", entry.name) };
+            if !names.insert(name.clone()) {
+                let what = format!("two jobs have the name `{name}`");
+                return Err(file.error(entry.span.clone(), what, "give each a name of its own").into());
+            }
             let arrival = Cycle::FIRST + cycles(time, experiment.pace);
             jobs.push(Job { name, program: program.clone(), arrival, estimate });
         }

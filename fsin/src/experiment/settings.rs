@@ -170,7 +170,12 @@ impl Settings {
 
     /// How to write a usable value where the unusable one stands.
     fn example(&self, name: &'static str) -> String {
-        self.write(name, key(name).and_then(|key| key.default).unwrap_or("1000"))
+        let usual = |unit| match unit {
+            "percent" => "50",
+            "" => "1",
+            _ => "1000",
+        };
+        self.write(name, key(name).map_or("1000", |key| key.default.unwrap_or_else(|| usual(key.unit))))
     }
 
     /// How to write a value where another one stands.

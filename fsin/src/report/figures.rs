@@ -21,7 +21,7 @@ pub const COSTS: &[&str] =
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
     /// \[s\] Of processor time, of all threads.
-    pub cpu_seconds: f64,
+    pub cpu_seconds: Option<f64>,
     /// \[s\] By the clock on the wall.
     pub wall_seconds: f64,
     /// \[bytes\] Most memory that the process held; `None` where the system does not tell.
@@ -96,8 +96,9 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("cpu_seconds", json!(costs.cpu_seconds));
     put("wall_seconds", json!(costs.wall_seconds));
     // One thread's processor time is disturbed least by others; of several, the sum says nothing.
-    let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { costs.wall_seconds };
-    put("cycles_per_second", json!((seconds > 0.0).then(|| outcome.cycles as f64 / seconds)));
+    let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { Some(costs.wall_seconds) };
+    let seconds = seconds.filter(|&seconds| seconds > 0.0);
+    put("cycles_per_second", json!(seconds.map(|seconds| outcome.cycles as f64 / seconds)));
     put("peak_memory_bytes", json!(costs.peak_memory_bytes));
     put("digest", json!(format!("{:016x}", outcome.digest)));
     put("experiment", settings(experiment));

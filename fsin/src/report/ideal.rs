@@ -41,7 +41,8 @@ pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, mani
     put("messages_without_receive", json!(remains.unreceived));
     put("per_task", finish.iter().map(|time| json!({ "finish_ns": time })).collect());
     put("cpu_seconds", json!(costs.cpu_seconds));
-    put("events_per_second", json!((costs.cpu_seconds > 0.0).then(|| execution.events as f64 / costs.cpu_seconds)));
+    let seconds = costs.cpu_seconds.filter(|&seconds| seconds > 0.0);
+    put("events_per_second", json!(seconds.map(|seconds| execution.events as f64 / seconds)));
     put("peak_memory_bytes", json!(costs.peak_memory_bytes));
     put("experiment", settings(experiment));
     put("manifest", manifest);

@@ -75,7 +75,7 @@ impl Contender {
 /// Names (run seed, node, output, cycle) in draws of an arbiter.
 #[must_use]
 pub const fn arbiter_key(seed: u64, node: u32, output: usize, now: u64) -> u64 {
-    mix2(mix2(seed ^ node as u64, output as u64), now)
+    mix2(mix2(mix2(seed, node as u64), output as u64), now)
 }
 
 /// Whether transit queues are considered before injection queues, which has this probability.
@@ -119,6 +119,14 @@ pub fn winner(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Neighbouring seeds are not the same draws at other nodes.
+    #[test]
+    fn every_seed_has_draws_of_its_own() {
+        let keys = |seed| (0..64).map(move |node| arbiter_key(seed, node, 3, 100));
+        let first: std::collections::HashSet<u64> = keys(0).collect();
+        assert!((1..64).all(|seed| !keys(seed).any(|key| first.contains(&key))));
+    }
 
     #[test]
     fn everybody_who_asks_is_served_in_turn() {

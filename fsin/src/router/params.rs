@@ -162,7 +162,7 @@ impl RouterParams {
         range("queue", self.queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injection-queue", self.injection_queue_packets.into(), 1, MAX_PACKETS.into())?;
         range("injectors", self.injectors as u64, 1, MAX_INJECTORS as u64)?;
-        range("watchdog", self.watchdog_cycles, 1, u64::MAX)?;
+        range("watchdog", self.watchdog_cycles, 1, i64::MAX as u64)?;
         if !(0.0..=1.0).contains(&self.in_transit_priority) {
             let what = format!("--in-transit-priority {} is not a probability", self.in_transit_priority);
             return Err(Refusal::value(what, "use 0 to 1"));

@@ -170,6 +170,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let before = before.into_iter().chain(std::iter::repeat(0));
         let recorder = network.recorder();
         let nodes = network.nodes();
+        let fairness =
+            fairness(recorder.received_by_source(), nodes - silent_nodes).filter(|_| !self.samples.is_empty());
         Outcome {
             complete: matches!(end, Ok(Reached::Target | Reached::End)),
             converged,
@@ -181,7 +183,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             in_flight: network.in_flight(),
             nodes,
             silent_nodes,
-            fairness: fairness(recorder.received_by_source(), nodes - silent_nodes),
+            fairness,
             crossings: after.into_iter().zip(before).map(|(after, before)| after - before).collect(),
             digest: recorder.digest(),
             failure: end.err(),

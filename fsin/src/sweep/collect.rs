@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::plan::Plan;
-use super::stop::left_out;
+use super::stop::StopRule;
 use super::store::{Store, StoreError};
 use crate::report::{COSTS, write_rows};
 
@@ -98,10 +98,10 @@ pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
     let saturated = |result: &Option<Map<String, Value>>| {
         result.as_ref().map(|figures| figures.get("saturated") == Some(&json!(true)))
     };
-    let left_out = left_out(plan, &results.iter().map(saturated).collect::<Vec<_>>());
+    let (rule, saturated) = (StopRule::new(plan), results.iter().map(saturated).collect::<Vec<_>>());
     for (index, result) in results.into_iter().enumerate() {
         match result {
-            _ if left_out[index] => collected.left_out += 1,
+            _ if rule.leaves_out(index, &saturated) => collected.left_out += 1,
             Some(figures) => {
                 collected.failed.extend(failure(&figures).map(|why| (index, why)));
                 let manifest = figures.get("manifest").cloned().unwrap_or_default();

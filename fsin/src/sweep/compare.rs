@@ -81,13 +81,14 @@ const FIGURES: &[&str] = &[
 ];
 
 /// Every point that both have, and how many only one of them has. Points are the same if they are at the same place of
-/// curves with the same settings; settings that do not vary within a sweep may differ.
+/// curves with the same settings, along the same axis; settings that do not vary within a sweep may differ.
 #[must_use]
 pub fn compare(baseline: (&Curves, &Collected), candidate: (&Curves, &Collected)) -> (Vec<Difference>, usize) {
     let (mut found, mut alone) = (Vec::new(), 0);
     let spots = |curves: &Curves| curves.curves.iter().map(|curve| curve.spots.len()).sum::<usize>();
     let mut both = 0;
-    for curve in &candidate.0.curves {
+    let same_axis = baseline.0.axis == candidate.0.axis;
+    for curve in candidate.0.curves.iter().filter(|_| same_axis) {
         let lone = candidate.0.curves.len() == 1 && baseline.0.curves.len() == 1;
         let other = baseline.0.curves.iter().find(|other| lone || other.settings == curve.settings);
         for spot in &curve.spots {

@@ -110,7 +110,8 @@ impl Spot {
         let values = self.values(rows, figure)?;
         let Estimate { mean, ci95, .. } = estimate(&values)?;
         let own = || {
-            let name = figure.strip_suffix("_phits_per_node_cycle").or(figure.strip_suffix("_mean_cycles"));
+            let name =
+                ["_phits_per_node_cycle", "_mean_cycles", "_mean"].iter().find_map(|end| figure.strip_suffix(end));
             let only = self.rows.first().filter(|_| self.rows.len() == 1)?;
             name.and_then(|name| rows[*only].figures.get(&format!("{name}_ci95"))).and_then(Json::as_f64)
         };

@@ -124,32 +124,50 @@ fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> 
         refusal(setting, what, remedy)
     };
     let (last, count) = match rest.split_once('/') {
-        Some((last, count)) => (last, Some(count.parse::<usize>().map_err(|_| wrong())?)),
+        Some((last, count)) => (last, Some(count.trim().parse::<usize>().map_err(|_| wrong())?)),
         None => (rest, None),
     };
+    if count.is_some_and(|count| !(2..=MAX_POINTS).contains(&count)) {
+        return Err(too_many(key, setting));
+    }
+    if key.kind == Kind::Integer {
+        return whole(key, setting, (first, last), count).ok_or_else(wrong)?;
+    }
     let number = |word: &str| word.trim().parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(wrong);
     let (first, last) = (number(first)?, number(last)?);
-    let count = match count {
-        None if key.kind == Kind::Integer && last > first && last - first < MAX_POINTS as f64 => {
-            (last - first) as usize + 1
-        }
-        Some(count) if (2..=MAX_POINTS).contains(&count) && last > first => count,
-        _ => return Err(wrong()),
-    };
+    let count = count.filter(|_| last > first).ok_or_else(wrong)?;
     let step = (last - first) / (count - 1) as f64;
-    let values = (0..count).map(|at| {
-        // Nine decimals: a step of a third is written as one would write it.
-        let value = ((first + step * at as f64) * 1e9).round() / 1e9;
-        if key.kind == Kind::Integer && value.fract() != 0.0 {
-            return Err(refusal(
-                setting,
-                format!("`{}`: the range {word} has values that are not whole", key.name),
-                "write 10..50/5",
-            ));
-        }
-        Ok(value.to_string())
-    });
-    values.collect()
+    // Nine decimals: a step of a third is written as one would write it.
+    let value = |at: usize| ((first + step * at as f64) * 1e9).round() / 1e9;
+    Ok((0..count).map(|at| value(at).to_string()).collect())
+}
+
+/// The values of a range of whole numbers; all between its ends without a count. `None` if these are no such numbers, or
+/// not in this order.
+fn whole(
+    key: &Key,
+    setting: &Setting,
+    (first, last): (&str, &str),
+    count: Option<usize>,
+) -> Option<Result<Vec<String>, SettingsError>> {
+    let number = |word: &str| word.trim().parse::<u64>().ok();
+    let (first, last) = (number(first)?, number(last)?);
+    let span = last.checked_sub(first).filter(|&span| span > 0)?;
+    let steps = match count {
+        None if span < MAX_POINTS as u64 => span,
+        None => return Some(Err(too_many(key, setting))),
+        Some(count) => count as u64 - 1,
+    };
+    if span % steps != 0 {
+        let what = format!("`{}`: the range {} has values that are not whole", key.name, setting.value);
+        return Some(Err(refusal(setting, what, "write 10..50/5")));
+    }
+    Some(Ok((0..=steps).map(|at| (first + at * (span / steps)).to_string()).collect()))
+}
+
+fn too_many(key: &Key, setting: &Setting) -> SettingsError {
+    let what = format!("`{}`: the range {} has to have 2 to {MAX_POINTS} values", key.name, setting.value);
+    refusal(setting, what, "write 0.05..1.0/20 for twenty values")
 }
 
 /// Values of a flag that holds several: split at commas outside of brackets. Keys whose values have commas of their own

@@ -29,5 +29,5 @@ pub use plan::{Plan, PlanAxis, Point};
 pub use saturation::{Bracket, Probe};
 pub use slurm::{Slurm, SlurmJob};
 pub use statistics::{Estimate, estimate, lag1, mean, welch};
-pub use stop::left_out;
+pub use stop::StopRule;
 pub use store::{Store, StoreError, replace_file};

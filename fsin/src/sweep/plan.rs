@@ -83,7 +83,9 @@ impl Plan {
                 }
                 Err(error) if !leave_out || (index + 1 == grid.len() && points.is_empty()) => {
                     let mut error = error;
-                    if grid.len() > 1 {
+                    if grid.len() > 1 && leave_out {
+                        error.what = format!("no combination is a valid experiment; of the last one: {}", error.what);
+                    } else if grid.len() > 1 {
                         error.what = format!("{} (of the combination {})", error.what, described(grid, &values));
                         error.remedy.push_str("; or leave out such combinations: --skip-invalid");
                     }
@@ -104,6 +106,26 @@ impl Plan {
             points,
             invalid,
         })
+    }
+
+    /// What is said of the combinations that are no valid experiments: a line for each reason.
+    #[must_use]
+    pub fn left_out(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
+        for invalid in &self.invalid {
+            let (combination, why) = invalid.split_once(": ").unwrap_or(("", invalid));
+            match reasons.iter_mut().find(|(known, ..)| *known == why) {
+                Some((.., count)) => *count += 1,
+                None => reasons.push((why, combination, 1)),
+            }
+        }
+        let line = |(why, first, count): (&str, &str, usize)| match count {
+            1 => format!("left out, as it is no valid experiment: {first}: {why}"),
+            _ => {
+                format!("left out, as they are no valid experiments: {count} combinations: {why} (the first: {first})")
+            }
+        };
+        reasons.into_iter().map(line).collect()
     }
 
     /// The plan of a single run.

@@ -49,10 +49,10 @@ impl Bracket {
     }
 
     /// The middle of the bracket: off the load at which the answer changes by at most half of its width. `None` if the
-    /// largest load is carried.
+    /// largest load is carried, or while loads are left to try.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
-        self.high.map(|high| (self.low + high) / 2.0)
+        self.high.filter(|_| self.next().is_none()).map(|high| (self.low + high) / 2.0)
     }
 }
 
@@ -73,6 +73,9 @@ mod tests {
 
     #[test]
     fn it_closes_in_on_the_threshold() {
+        let mut interrupted = Bracket::new(1.0, 0.01);
+        interrupted.observe(Probe { load: 1.0, saturated: true });
+        assert_eq!(interrupted.load(), None, "there are loads left to try");
         for threshold in [0.003, 0.25, 0.6180, 0.999] {
             let (bracket, probes) = find(threshold);
             assert!((bracket.load().unwrap() - threshold).abs() <= 0.005, "{bracket:?}");

@@ -4,36 +4,54 @@ use std::collections::BTreeMap;
 
 use super::plan::Plan;
 
-/// Which points the stop rule leaves out, given what is known of each: `None` for a point without result, else whether it
-/// is saturated.
+/// Which points are left out, given what is known of each: `None` for a point without result, else whether it is saturated.
 ///
 /// Points that differ in load and seed alone form a curve. It ends after [`Plan::stop_after`] loads in a row at which
 /// every seed is saturated. The answer depends on results alone, not on the order in which they came: a point beyond the
 /// end is left out even if somebody has run it.
-#[must_use]
-pub fn left_out(plan: &Plan, saturated: &[Option<bool>]) -> Vec<bool> {
-    let mut out = vec![false; plan.points.len()];
-    let Some(load) = plan.axis("load").filter(|_| plan.stop_after > 0) else { return out };
-    let seed = plan.axis("seed");
-    let mut curves: BTreeMap<Vec<&str>, Vec<(f64, usize)>> = BTreeMap::new();
-    for (index, point) in plan.points.iter().enumerate() {
-        let rest = point.values.iter().enumerate().filter(|&(axis, _)| axis != load && Some(axis) != seed);
-        let value = point.values[load].parse().unwrap_or(f64::NAN);
-        curves.entry(rest.map(|(_, value)| value.as_str()).collect()).or_default().push((value, index));
-    }
-    for points in curves.values_mut() {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut in_a_row = 0;
-        for same in points.chunk_by(|a, b| a.0 == b.0) {
-            if in_a_row >= plan.stop_after {
-                same.iter().for_each(|&(_, index)| out[index] = true);
-                continue;
-            }
-            let all = same.iter().all(|&(_, index)| saturated[index] == Some(true));
-            in_a_row = if all { in_a_row + 1 } else { 0 };
+#[derive(Clone, Debug)]
+pub struct StopRule {
+    stop_after: usize,
+    /// Of each curve the points of each load, in the order of loads.
+    curves: Vec<Vec<Vec<usize>>>,
+    /// By point: its curve, and where its load stands there. Empty where nothing is left out.
+    places: Vec<(usize, usize)>,
+}
+
+impl StopRule {
+    /// That of a plan.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let stop_after = usize::try_from(plan.stop_after).unwrap_or(usize::MAX);
+        let mut rule = Self { stop_after, curves: Vec::new(), places: Vec::new() };
+        let Some(load) = plan.axis("load").filter(|_| stop_after > 0) else { return rule };
+        let seed = plan.axis("seed");
+        let mut curves: BTreeMap<Vec<&str>, Vec<(f64, usize)>> = BTreeMap::new();
+        for (index, point) in plan.points.iter().enumerate() {
+            let rest = point.values.iter().enumerate().filter(|&(axis, _)| axis != load && Some(axis) != seed);
+            let value = point.values[load].parse().unwrap_or(f64::NAN);
+            curves.entry(rest.map(|(_, value)| value.as_str()).collect()).or_default().push((value, index));
         }
+        rule.places = vec![(0, 0); plan.points.len()];
+        for (number, mut points) in curves.into_values().enumerate() {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let loads: Vec<Vec<usize>> =
+                points.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|&(_, index)| index).collect()).collect();
+            for (at, same) in loads.iter().enumerate() {
+                same.iter().for_each(|&index| rule.places[index] = (number, at));
+            }
+            rule.curves.push(loads);
+        }
+        rule
     }
-    out
+
+    /// True if a point is left out.
+    #[must_use]
+    pub fn leaves_out(&self, point: usize, saturated: &[Option<bool>]) -> bool {
+        let Some(&(curve, at)) = self.places.get(point) else { return false };
+        let is_saturated = |same: &Vec<usize>| same.iter().all(|&index| saturated[index] == Some(true));
+        self.curves[curve][..at].windows(self.stop_after).any(|row| row.iter().all(is_saturated))
+    }
 }
 
 #[cfg(test)]
@@ -59,7 +77,13 @@ mod tests {
         let plan = Plan { layout: 1, version: String::new(), stop_after: 1, axes, points, invalid: Vec::new() };
         // Saturated from 0.2 on, which stands third.
         let known = [false, false, true, true, true, true, true, true].map(Some);
+        let left_out = |plan: &Plan, saturated: &[Option<bool>]| -> Vec<bool> {
+            let rule = StopRule::new(plan);
+            (0..plan.points.len()).map(|point| rule.leaves_out(point, saturated)).collect()
+        };
         assert_eq!(left_out(&plan, &known), [false, false, true, true, false, false, true, true]);
+        let after_two = Plan { stop_after: 2, ..plan.clone() };
+        assert_eq!(left_out(&after_two, &known), [false, false, false, false, false, false, true, true]);
         let mut half = known;
         half[5] = Some(false);
         assert_eq!(left_out(&plan, &half), [false, false, false, false, false, false, true, true]);

@@ -202,7 +202,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => live.close("the run has ended"),
     }
     let costs = Costs {
-        cpu_seconds: processor.elapsed().as_secs_f64(),
+        cpu_seconds: Some(processor.elapsed().as_secs_f64()),
         wall_seconds: wall.elapsed().as_secs_f64(),
         peak_memory_bytes: manifest::peak_memory_bytes(),
     };

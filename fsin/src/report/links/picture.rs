@@ -8,7 +8,7 @@ use crate::report::Picture;
 use crate::sweep::{Collected, Curves, Plan};
 
 /// Maps that are drawn of a sweep.
-const MOST_MAPS: usize = 8;
+const MOST_MAPS: usize = 64;
 
 /// How bars get their colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,10 +60,12 @@ pub(in crate::report) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str
 }
 
 /// A heat map of the highest load that each curve carried, or of every spot of curves that are not over loads, for results
-/// that have the loads of links. All have the same scale.
+/// that have the loads of links. All have the same scale. Also how many are not drawn, because there are too many, or because their
+/// networks are too large.
 #[must_use]
-pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> Vec<Picture> {
+pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Vec<Picture>, usize) {
     let rows = telling_rows(curves, collected);
+    let all = rows.len();
     let drawn: Vec<(usize, Net, Map, Vec<f64>)> = rows
         .into_iter()
         .filter_map(|row| {
@@ -97,7 +99,9 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> Vec
             hints: Vec::new(),
         }
     };
-    drawn.into_iter().enumerate().map(picture).collect()
+    let pictures: Vec<Picture> = drawn.into_iter().enumerate().map(picture).collect();
+    let others = all - pictures.len();
+    (pictures, others)
 }
 
 /// The loads of a map as CSV.

@@ -14,6 +14,7 @@ const NODE: f64 = 0.2;
 const EDGE: f64 = 0.62;
 const LINE: f64 = 0.15;
 const MIDDLE: f64 = 0.02;
+const BETWEEN: f64 = 0.4;
 
 /// The picture of a torus or mesh of up to three dimensions; `None` for other networks.
 pub(super) fn map(net: &Net) -> Option<Map> {
@@ -28,12 +29,14 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     let lines = planes.div_ceil(columns);
     let title = if planes > 1 { 1.5 * LETTERS } else { 0.0 };
     let left = if planes == 1 && high > 1 { 1.6 * LETTERS } else { 0.0 };
-    let pitch = ((WIDTH - left) / (across * columns as f64)).min(WIDEST);
-    let margin = left + (WIDTH - left - pitch * across * columns as f64) / 2.0;
+    // Links that wrap at the right edge of a plane do not meet those at the left edge of the next.
+    let beside = across + if planes > 1 { BETWEEN } else { 0.0 };
+    let pitch = ((WIDTH - left) / (beside * columns as f64)).min(WIDEST);
+    let margin = left + (WIDTH - left - pitch * beside * columns as f64) / 2.0 + (beside - across) / 2.0 * pitch;
     let block = up * pitch + title;
     let place = |node: usize| {
         let (x, y, plane) = (node % wide, node / wide % high, node / (wide * high));
-        let corner = (margin + (plane % columns) as f64 * across * pitch, (plane / columns) as f64 * block + title);
+        let corner = (margin + (plane % columns) as f64 * beside * pitch, (plane / columns) as f64 * block + title);
         (corner.0 + (EDGE + x as f64) * pitch, corner.1 + (EDGE + (high - 1 - y) as f64) * pitch)
     };
     let mut behind = String::new();
@@ -48,7 +51,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
         ));
     }
     for plane in (0..planes).filter(|_| planes > 1) {
-        let x = margin + ((plane % columns) as f64 + 0.5) * across * pitch;
+        let x = margin + ((plane % columns) as f64 * beside + 0.5 * across) * pitch;
         let y = (plane / columns) as f64 * block + title / 2.0;
         behind.push_str(&words(&format!("z = {plane}"), (x, y), "middle", false));
     }

@@ -46,9 +46,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     if collected.left_out > 0 {
         items.push(("", format!("{} points beyond saturation were left out by the stop rule.", collected.left_out)));
     }
-    for invalid in &plan.invalid {
-        items.push(("", format!("Left out, as it is no valid experiment: {}", escape(invalid))));
-    }
+    items.extend(plan.left_out().iter().map(|line| ("", escape(line))));
     let single = plan.axis("seed").is_none();
     if single && collected.rows.iter().any(|row| row.figures.get("accepted_load_ci95") != Some(&json!(null))) {
         let text = "One seed: confidence intervals are those of batches of one run. Several seeds say more.";

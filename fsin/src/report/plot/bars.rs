@@ -3,7 +3,7 @@
 use plotters::prelude::{Color, Rectangle};
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::canvas::{Canvas, WORDS, breadth, colour, left};
+use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
 use super::scale::Axis;
 use super::{Frame, Hint};
 
@@ -47,7 +47,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
         .iter()
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
-    let canvas = Canvas::new(&mut svg, &labels, shown.iter().map(Vec::len).max().unwrap_or(1), left);
+    let canvas = Canvas::new(&mut svg, (&labels, Key::Bar, false), shown.iter().map(Vec::len).max().unwrap_or(1), left);
     let y = y(canvas.bottom, canvas.top);
     let frame = &Frame { x_title, ..*frame };
     canvas.frame(frame, None, &y);

@@ -4,7 +4,7 @@ use plotters::coord::Shift;
 use plotters::element::Drawable;
 use plotters::prelude::{
     BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
-    SVGBackend, ShapeStyle, Text, WHITE,
+    Rectangle, SVGBackend, ShapeStyle, Text, WHITE,
 };
 use plotters::style::FontTransform;
 use plotters::style::TextStyle;
@@ -47,7 +47,21 @@ pub(crate) const COLOURS: [RGBColor; 8] = [
 /// Colour of the lines behind.
 pub(crate) const GRID: RGBColor = RGBColor(0xE0, 0xE0, 0xE0);
 
+const DASHES: RGBColor = RGBColor(0x88, 0x88, 0x88);
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// What stands before the words of a legend.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Key {
+    /// A line with a marker.
+    Curve,
+    /// A box.
+    Bar,
+}
+
+/// What a broken line across the picture says.
+const DIAGONAL: &str = "all of it accepted";
 
 /// A picture being drawn.
 pub(super) struct Canvas<'a> {
@@ -62,18 +76,26 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with a legend of these words, and room for `lines` lines of words below it; the frame begins at
-    /// `left`.
-    pub(super) fn new(svg: &'a mut String, labels: &[&str], lines: usize, left: i32) -> Self {
+    /// An empty picture with a legend of these words, each behind its `key`, and room for `lines` lines of words below it; the frame
+    /// begins at `left`. `diagonal`: there is a line of equal values.
+    pub(super) fn new(
+        svg: &'a mut String,
+        (labels, key, diagonal): (&[&str], Key, bool),
+        lines: usize,
+        left: i32,
+    ) -> Self {
         let right = WIDTH - RIGHT;
-        let legend = places(labels, left, right).last().map_or(0, |&(_, line)| line + 1);
+        let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels.to_vec() };
+        let curves = labels.len();
+        labels.extend(diagonal.then_some(DIAGONAL));
+        let legend = places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
         let below = BOTTOM + WORDS * (lines as i32 - 1);
         let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
         let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
         let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height };
         // A string takes whatever is written, so drawing does not fail.
         let _ = canvas.area.fill(&WHITE);
-        canvas.legend(labels);
+        canvas.legend(&labels, curves, key);
         canvas
     }
 
@@ -96,14 +118,18 @@ impl<'a> Canvas<'a> {
         self.put(Text::new(text.to_owned(), at, style(hpos, vpos)));
     }
 
-    fn legend(&mut self, labels: &[&str]) {
-        if labels.iter().all(|label| label.is_empty()) {
-            return;
-        }
+    /// The first labels are of curves, as many as there are of these.
+    fn legend(&mut self, labels: &[&str], curves: usize, key: Key) {
         for (number, (label, (x, line))) in labels.iter().zip(places(labels, self.left, self.right)).enumerate() {
             let y = 28 + LINE * line;
-            self.line(vec![(x, y), (x + 48, y)], colour(number).stroke_width(4));
-            self.marker(number, (x + 24, y), true);
+            match key {
+                _ if number >= curves => self.dashes((x, y), (x + 48, y)),
+                Key::Curve => {
+                    self.line(vec![(x, y), (x + 48, y)], colour(number).stroke_width(4));
+                    self.marker(number, (x + 24, y), true);
+                }
+                Key::Bar => self.put(Rectangle::new([(x + 12, y - 14), (x + 44, y + 14)], colour(number).filled())),
+            }
             self.words(label, (x + 60, y), HPos::Left, VPos::Center);
             self.top = y + LINE;
         }
@@ -157,6 +183,18 @@ impl<'a> Canvas<'a> {
             edge.push(shape[1]);
             self.put(Polygon::new(shape, inside));
             self.line(edge, colour.stroke_width(4));
+        }
+    }
+
+    /// A broken line, to be seen behind curves.
+    pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32)) {
+        /// \[units\] Of a dash, and of the gap behind it.
+        const DASH: f64 = 12.0;
+        let length = f64::from(to.0 - from.0).hypot(f64::from(to.1 - from.1));
+        let parts = (length / DASH).ceil().max(1.0) as i32;
+        let at = |part: i32| (from.0 + (to.0 - from.0) * part / parts, from.1 + (to.1 - from.1) * part / parts);
+        for part in (0..parts).step_by(2) {
+            self.line(vec![at(part), at(part + 1)], DASHES.stroke_width(3));
         }
     }
 

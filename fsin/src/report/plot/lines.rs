@@ -1,8 +1,8 @@
 //! Curves along an axis of numbers.
 
-use plotters::prelude::{Color, RGBColor};
+use plotters::prelude::Color;
 
-use super::canvas::{Canvas, colour, left};
+use super::canvas::{Canvas, Key, colour, left};
 use super::scale::Axis;
 use super::{Frame, Hint, Mark};
 
@@ -22,13 +22,17 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
             Axis::linear(0.0, most(&upper), from, to)
         }
     };
-    let canvas = Canvas::new(&mut svg, &labels, 1, left(&y(1, 0)));
+    let canvas = Canvas::new(&mut svg, (&labels, Key::Curve, frame.diagonal), 1, left(&y(1, 0)));
     let y = y(canvas.bottom, canvas.top);
-    let x = Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right);
+    let x = if frame.from_zero {
+        Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right)
+    } else {
+        Axis::through(spots().map(|mark| mark.x).collect(), canvas.left, canvas.right)
+    };
     canvas.frame(frame, Some(&x), &y);
     if frame.diagonal {
         let end = most(&|mark| mark.x).min(most(&upper));
-        dashes(&canvas, (x.place(0.0), y.place(0.0)), (x.place(end), y.place(end)));
+        canvas.dashes((x.place(0.0), y.place(0.0)), (x.place(end), y.place(end)));
     }
     for (number, series) in frame.series.iter().enumerate() {
         let place = |mark: &Mark| (x.place(mark.x), y.place(mark.value.mean));
@@ -49,14 +53,4 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     }
     canvas.finish();
     (svg, hints)
-}
-
-/// A broken line, to be seen behind curves.
-fn dashes(canvas: &Canvas, from: (i32, i32), to: (i32, i32)) {
-    const PARTS: i32 = 60;
-    let at = |part: i32| (from.0 + (to.0 - from.0) * part / PARTS, from.1 + (to.1 - from.1) * part / PARTS);
-    let grey: RGBColor = RGBColor(0x99, 0x99, 0x99);
-    for part in (0..PARTS).step_by(2) {
-        canvas.line(vec![at(part), at(part + 1)], grey.stroke_width(2));
-    }
 }

@@ -24,6 +24,8 @@ const PICTURES: &[(&str, &str, &str)] = &[
     ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
     ("accepted_load_phits_per_node_cycle", "Accepted load (phits/node/cycle)", "accepted"),
     ("shot_cycles_mean", "Cycles per shot", "shots"),
+    ("job_wait_mean_cycles", "Mean wait of a job (cycles)", "job-wait"),
+    ("job_slowdown_mean", "Mean slowdown of a job", "job-slowdown"),
 ];
 
 /// Curves of one picture: more cannot be told apart.
@@ -32,7 +34,7 @@ const MOST_CURVES: usize = 8;
 /// How the vertical axis is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
-    /// Logarithmic where the largest value is more than twenty times the smallest.
+    /// Logarithmic where the largest value of curves is more than twenty times the smallest; bars begin at 0.
     Auto,
     /// Evenly.
     Linear,
@@ -88,6 +90,8 @@ struct Frame<'a> {
     log: bool,
     /// Whether equal values of both axes are a line worth seeing.
     diagonal: bool,
+    /// Whether an axis of numbers begins at 0; else it goes from the least value to the greatest, which are marked.
+    from_zero: bool,
 }
 
 impl Mark {
@@ -130,8 +134,9 @@ pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Pic
                 series,
                 x_title: axis_title(&curves.axis),
                 y_title,
-                log: is_log(figure, series, scale),
+                log: is_log(figure, series, if curves.numeric || scale == Scale::Log { scale } else { Scale::Linear }),
                 diagonal: figure.starts_with("accepted") && curves.axis == "load",
+                from_zero: curves.axis == "load",
             };
             let (svg, hints) = if curves.numeric { lines::draw(&frame) } else { bars::draw(&frame) };
             let (name, of) = match parts {
@@ -139,7 +144,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Pic
                 _ => (format!("{name}-{}", part + 1), format!(", part {} of {parts}", part + 1)),
             };
             let what = y_title.split(" (").next().unwrap_or(y_title);
-            let against = if curves.axis == "load" { "offered load" } else { &curves.axis };
+            let against = if curves.axis == "load" { "load of each sending node" } else { &curves.axis };
             let caption = format!("{what} against {against}{of}");
             pictures.push(Picture { name, caption, svg, data: data(&curves.axis, figure, series), hints });
         }
@@ -161,7 +166,7 @@ fn is_log(figure: &str, series: &[Series], scale: Scale) -> bool {
 
 fn axis_title(axis: &str) -> String {
     match key(axis) {
-        _ if axis == "load" => "Offered load (phits/node/cycle)".to_owned(),
+        _ if axis == "load" => "Load of each sending node (phits/node/cycle)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),
     }

@@ -9,6 +9,8 @@ pub(super) struct Axis {
     to: i32,
     /// Between marks of an even axis; `None`: the axis goes by factors.
     step: Option<f64>,
+    /// Marks of an even axis that has its own.
+    marks: Vec<f64>,
 }
 
 impl Axis {
@@ -16,7 +18,27 @@ impl Axis {
     pub(super) fn linear(low: f64, high: f64, from: i32, to: i32) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = step(high - low);
-        Self { low: (low / step).floor() * step, high: (high / step - 1e-9).ceil() * step, from, to, step: Some(step) }
+        Self {
+            low: (low / step).floor() * step,
+            high: (high / step - 1e-9).ceil() * step,
+            from,
+            to,
+            step: Some(step),
+            marks: Vec::new(),
+        }
+    }
+
+    /// An even axis through a few values, which are its marks; through many, an even one from the least of them on.
+    pub(super) fn through(mut values: Vec<f64>, from: i32, to: i32) -> Self {
+        const FEW: usize = 12;
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let (low, high) = (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(1.0));
+        if values.len() > FEW {
+            return Self::linear(low, high, from, to);
+        }
+        let beside = if high > low { (high - low) / 20.0 } else { 1.0 };
+        Self { low: low - beside, high: high + beside, from, to, step: Some(beside), marks: values }
     }
 
     /// An axis by factors, around positive values.
@@ -31,7 +53,7 @@ impl Axis {
             marks.iter().map(|mark| mark * power).find(|&mark| mark >= value * (1.0 - 1e-9)).unwrap_or(10.0 * power)
         };
         let (low, high) = (below(low), above(high));
-        Self { low, high: if high > low { high } else { 10.0 * low }, from, to, step: None }
+        Self { low, high: if high > low { high } else { 10.0 * low }, from, to, step: None, marks: Vec::new() }
     }
 
     /// Where a value is. Values beyond the axis stand at its end.
@@ -47,6 +69,9 @@ impl Axis {
 
     /// Round values along the axis.
     pub(super) fn ticks(&self) -> Vec<f64> {
+        if !self.marks.is_empty() {
+            return self.marks.clone();
+        }
         if let Some(step) = self.step {
             let count = ((self.high - self.low) / step).round() as usize;
             return (0..=count).map(|at| self.low + step * at as f64).collect();
@@ -119,6 +144,9 @@ mod tests {
         assert_eq!(axis.ticks(), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0]);
         assert_eq!((axis.place(10.0), axis.place(500.0)), (100, 0));
         assert_eq!(Axis::linear(3.0, 3.0, 0, 1).ticks().len(), 6, "one value is a range too");
+        let axis = Axis::through(vec![3.0, 2.0, 3.0], 0, 110);
+        assert_eq!((axis.ticks(), axis.place(2.0), axis.place(3.0)), (vec![2.0, 3.0], 5, 105));
+        assert_eq!(Axis::through(vec![7.0], 0, 10).place(7.0), 5);
     }
 
     #[test]

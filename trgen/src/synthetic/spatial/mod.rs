@@ -78,6 +78,27 @@ impl Site<'_> {
 type Built = Result<Box<dyn Pattern>, Refusal>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
+/// Patterns that look at the dimensions of a grid of nodes. In networks of switches they see one row of endpoints.
+const OF_A_GRID: [&str; 10] = [
+    "tornado",
+    "tornado-fsin",
+    "neighbor",
+    "neighbor-all",
+    "semi",
+    "local",
+    "local-gauss",
+    "population",
+    "histogram",
+    "zipf",
+];
+
+/// The patterns that look at the dimensions of a grid of nodes, among those that a pattern as users write it names.
+#[must_use]
+pub fn of_a_grid(text: &str) -> Vec<&'static str> {
+    let words = || text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+    OF_A_GRID.into_iter().filter(|name| words().any(|word| word == *name)).collect()
+}
+
 /// Every pattern. One line per member.
 static TABLE: [&Entry; 28] = [
     &uniform::UNIFORM,

@@ -9,7 +9,7 @@ use crate::units::NodeId;
 pub(super) static TORNADO: Entry = Entry {
     component: Component {
         name: "tornado",
-        about: "almost half way round every dimension: x sends to (x + ceil(k/2) - 1) mod k",
+        about: "almost half way round every dimension: x sends to (x + ceil(k/2) - 1) mod k; endpoints of switches are one dimension",
         parameters: &[],
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 3.2",
     },

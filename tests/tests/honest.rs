@@ -1,0 +1,214 @@
+//! What is said of results holds: of saturation, of what is compared, of what was left out, of what stands beside it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+use tests::command::run;
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn done(folder: &Path, line: &str) -> Output {
+    let output = run(folder, line);
+    assert_eq!(output.status.code(), Some(0), "{line}: {}", said(&output));
+    output
+}
+
+#[track_caller]
+fn figures(folder: &Path, line: &str) -> Value {
+    serde_json::from_slice(&done(folder, &format!("{line} --format json")).stdout).unwrap()
+}
+
+/// A network that was empty fills: what is on its way at the end was not refused.
+#[test]
+fn a_short_run_is_not_saturated_because_it_began_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    for (load, cycles, expected) in [("0.15", 300, false), ("0.15", 5000, false), ("1", 1500, true)] {
+        let run = figures(folder.path(), &format!("run --topology torus:32x32 --load {load} --cycles {cycles} -q"));
+        assert_eq!(run["saturated"], expected, "load {load}, {cycles} cycles: {run}");
+    }
+    let line =
+        "saturation --topology torus:8x8 --warmup 0 --max-conv-time 0 --samples 1 --sample-size 1000 --tolerance 0.1";
+    let short = figures(folder.path(), &format!("{line} -q"));
+    let found = short["saturation_load_phits_per_node_cycle"].as_f64().unwrap();
+    assert!((0.6..0.95).contains(&found), "{short}");
+}
+
+/// 97 % is a limit of its own, and chance another one.
+#[test]
+fn less_than_97_per_cent_is_saturated_where_chance_does_not_explain_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run --topology dragonfly:p=2,a=4,h=2 --routing dragonfly:minimal --traffic groupshift(8,1) -q --samples 5 \
+                --sample-size 4000 --warmup 4000 --max-conv-time 0";
+    // One link for eight nodes carries 1/8, which is 97 % of 0.1289.
+    for (load, expected) in [("0.126", false), ("0.134", true)] {
+        let run = figures(folder.path(), &format!("{line} --load {load}"));
+        assert_eq!(run["saturated"], expected, "{load}: {}", run["accepted_load_phits_per_node_cycle"]);
+    }
+}
+
+#[test]
+fn what_was_not_measured_is_not_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run --topology torus:8x8 --routing bubble:oblivious --vcs 1 --bubble 0 --load 1 --warmup 30000 -q --format json";
+    let output = run(folder.path(), line);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(figures["samples"], serde_json::json!([]), "{figures}");
+    for name in ["fairness_min", "fairness_jain", "accepted_load_phits_per_node_cycle"] {
+        assert_eq!(figures[name], Value::Null, "{name}");
+    }
+}
+
+/// Two sweeps of one curve each, over different settings with the same values.
+#[test]
+fn points_of_different_axes_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --cycles 300 -q";
+    for (name, axis) in [("a", "--vcs 2,4"), ("b", "--queue 2,4"), ("c", "--vcs 2,4 --seed 2")] {
+        done(folder.path(), &format!("{line} {axis} -o {name}"));
+    }
+    let other = run(folder.path(), "compare a b");
+    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+    let same = String::from_utf8(done(folder.path(), "compare a c").stdout).unwrap();
+    assert!(same.contains("vcs"), "{same}");
+}
+
+#[test]
+fn shots_have_the_interval_of_their_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, pattern) in [("a", "uniform"), ("b", "transpose")] {
+        let line = format!(
+            "sweep --topology torus:4x4 --topology torus:8x4 --traffic {pattern} --shot 20 --samples 10 -q -o {name}"
+        );
+        done(folder.path(), &line);
+    }
+    let table = String::from_utf8(done(folder.path(), "compare a b --format csv").stdout).unwrap();
+    let shots: Vec<&str> = table.lines().filter(|line| line.contains("shot_cycles_mean")).collect();
+    assert!(!shots.is_empty() && !shots.iter().any(|line| line.contains("unknown")), "{table}");
+}
+
+#[test]
+fn seeds_beyond_what_floats_hold_are_counted_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --cycles 10 --seed 9007199254740993..9007199254740997 --dry-run";
+    let listed = String::from_utf8(done(folder.path(), line).stdout).unwrap();
+    for seed in 9_007_199_254_740_993_u64..=9_007_199_254_740_997 {
+        assert!(listed.contains(&seed.to_string()), "{seed}: {listed}");
+    }
+    for (range, words) in [("0.1..0.9/1000000000", "2 to 1000000 values"), ("0.1..0.9/1", "2 to 1000000 values")] {
+        let refused = run(folder.path(), &format!("sweep --load {range} --dry-run"));
+        assert!(refused.status.code() == Some(2) && said(&refused).contains(words), "{}", said(&refused));
+    }
+}
+
+#[test]
+fn a_sweep_that_goes_on_refuses_what_its_plan_has_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --cycles 100 --load 0.1,0.2 -q -o r");
+    for flag in ["--stop-after 1", "--skip-invalid"] {
+        let refused = run(folder.path(), &format!("sweep --resume {flag} -o r"));
+        let words = said(&refused);
+        assert!(refused.status.code() == Some(2) && words.contains("as the sweep was planned"), "{words}");
+    }
+}
+
+#[test]
+fn combinations_that_are_left_out_are_told_by_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4,fattree:2,2 --routing bubble:smart,tree:adaptive --cycles 50 --skip-invalid";
+    let line = line.replace("torus:4x4,fattree:2,2", "torus:4x4 --topology fattree:2,2");
+    let told = said(&done(folder.path(), &format!("{line} --load 0.1,0.2,0.3 --seeds 2 --dry-run")));
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("no valid experiments")).collect();
+    assert_eq!(lines.len(), 2, "{told}");
+    assert!(lines.iter().all(|line| line.contains("6 combinations") && line.contains("the first: topology")), "{told}");
+    let none = run(folder.path(), "sweep --routing bubble:smart --vcs 1 --load 0.1,0.2 --skip-invalid --dry-run");
+    let words = said(&none);
+    assert!(words.contains("no combination is a valid experiment") && !words.contains("--skip-invalid"), "{words}");
+}
+
+/// Points of a sweep one after the other: the second, smaller one does not show the memory of the first.
+#[test]
+fn memory_is_that_of_the_point() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:128x128 --topology torus:4x4 --cycles 100 --jobs 1 -q -o r");
+    let point = |place: fs::DirEntry| -> Value {
+        serde_json::from_str(&fs::read_to_string(place.path().join("result.json")).unwrap()).unwrap()
+    };
+    let points: Vec<Value> =
+        fs::read_dir(folder.path().join("r/points")).unwrap().map(|place| point(place.unwrap())).collect();
+    let bytes = |nodes: u64| points.iter().find(|point| point["nodes"] == nodes).unwrap()["peak_memory_bytes"].as_u64();
+    if let (Some(large), Some(small)) = (bytes(16_384), bytes(16)) {
+        assert!(small < large, "{small} of {large} bytes");
+    }
+}
+
+#[test]
+fn figures_of_an_earlier_plot_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --cycles 200 --load 0.1,0.2 --link-loads -q -o r");
+    done(folder.path(), "plot r -q");
+    fs::copy(folder.path().join("r/plots/latency.svg"), folder.path().join("r/plots/latency-2.svg")).unwrap();
+    fs::write(folder.path().join("r/plots/mine.svg"), "<svg/>").unwrap();
+    let told = said(&done(folder.path(), "plot r -q"));
+    assert!(told.contains("latency-2.svg is of an earlier plot") && !told.contains("mine.svg"), "{told}");
+    // A missing point is told by who runs the others again.
+    let point = fs::read_dir(folder.path().join("r/points")).unwrap().next().unwrap().unwrap().path();
+    fs::remove_dir_all(point).unwrap();
+    let told = said(&done(folder.path(), "rerun r -q"));
+    assert!(told.contains('1') && told.contains("missing"), "{told}");
+}
+
+#[test]
+fn a_page_replaces_a_page_only() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --cycles 200 --load 0.1,0.2 -q -o r");
+    fs::write(folder.path().join("e.toml"), "load = 0.1\n").unwrap();
+    let refused = run(folder.path(), "report r -o e.toml");
+    assert!(refused.status.code() == Some(2) && said(&refused).contains("is no page"), "{}", said(&refused));
+    assert_eq!(fs::read_to_string(folder.path().join("e.toml")).unwrap(), "load = 0.1\n");
+    done(folder.path(), "report r -o page.html -q");
+    done(folder.path(), "report r -o page.html -q");
+}
+
+#[test]
+fn patterns_of_a_grid_say_that_switches_have_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run --topology fattree:4,2 --routing tree:adaptive --cycles 50 --load 0.1 --traffic";
+    let told = |pattern: &str| said(&done(folder.path(), &format!("{line} {pattern}")));
+    assert!(told("tornado").contains("tornado is another pattern there"));
+    assert!(!told("uniform").contains("another pattern"));
+    let torus = said(&done(folder.path(), "run --topology torus:4x4 --cycles 50 --load 0.1 --traffic tornado"));
+    assert!(!torus.contains("another pattern"), "{torus}");
+}
+
+#[test]
+fn hosts_of_a_graph_are_said_where_they_act_by_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = "num_ranks 2\nrank 0 {\nl1: send 100b to 1 tag 1\n}\nrank 1 {\nl1: recv 100b from 0 tag 1\n}\n";
+    fs::write(folder.path().join("g.goal"), graph).unwrap();
+    let run = figures(folder.path(), "run --trace g.goal --topology torus:4 -q");
+    assert!(run["notes"].to_string().contains("o=1500 ns, g=1000 ns"), "{run}");
+}
+
+#[test]
+fn jobs_have_names_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let job =
+        |name: &str, count: u32| format!("[[job]]\nname = \"{name}\"\ncount = {count}\nkernel = \"bintree:tasks=4\"\n");
+    for mix in [job("a", 1) + &job("a", 1), job("a", 2) + &job("a-1", 1)] {
+        fs::write(folder.path().join("mix.toml"), mix).unwrap();
+        let refused = run(folder.path(), "run --topology torus:4x4 --job-mix mix.toml");
+        assert!(
+            refused.status.code() == Some(2) && said(&refused).contains("two jobs have the name"),
+            "{}",
+            said(&refused)
+        );
+    }
+}
