@@ -25,7 +25,11 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("{}: no point has run", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run it first: fsin sweep --resume -o DIR"));
     }
-    output::warn_of_parts(&folder, &collected);
+    let missing = collected.missing.len() + collected.failed.len();
+    if missing > 0 {
+        let all = plan.points.len();
+        output::tell(&format!("warning: {}: {missing} of {all} points have no result to be run again", folder.display()));
+    }
     let single = plan.points.len() == 1 && folder.join("result.json").exists();
     let jobs = matches.get_one::<usize>("jobs").copied();
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -50,12 +50,15 @@ impl Collected {
     #[must_use]
     pub fn reservation(&self) -> Option<String> {
         let counts = [
-            (self.incomplete(), "results are of runs that did not come to their end"),
-            (self.failed.len(), "points failed"),
-            (self.missing.len(), "points are missing"),
+            (self.incomplete(), ("result is of a run that", "results are of runs that"), " did not come to their end"),
+            (self.failed.len(), ("point", "points"), " failed"),
+            (self.missing.len(), ("point is", "points are"), " missing"),
         ];
-        let said: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let said = counts.into_iter().filter(|(count, ..)| *count > 0).map(|(count, (one, many), rest)| match count {
+            1 => format!("1 {one}{}", rest.replace("their end", "its end")),
+            _ => format!("{count} {many}{rest}"),
+        });
+        let said: Vec<String> = said.collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 }
