@@ -90,7 +90,7 @@ fn timed_sections_suffer(rows: &[Row]) {
     let mut timed = traces.clone();
     for (path, (after, before)) in timed.iter_mut().zip(TIMED) {
         let program = read(path, &ReadOptions::default()).unwrap().program;
-        let section = transform::between(program, Some(after), before).unwrap();
+        let (section, _) = transform::between(program, Some(after), before).unwrap();
         *path = folder.path().join(path.file_name().unwrap()).with_extension("trg");
         let origin = "timed section".to_owned();
         let header =

@@ -2,8 +2,9 @@
  * `trace-prep import` knows as liballprof. Built by `trace-prep record` with the user's mpicc, loaded by LD_PRELOAD.
  *
  * Times are the processor time of the thread, in microseconds: what passes between two calls is computing, however busy
- * the machine is. Lines are written whole: a rank that is killed leaves a file that ends with a line, without its last
- * 4 KiB. One that ends by exit, MPI_Abort, or a signal that asks it to (SIGINT, SIGTERM) leaves everything.
+ * the machine is. Lines are written whole: a rank that is killed (SIGKILL) leaves a file that ends with a line, without its
+ * last 4 KiB. One that ends by exit, _exit, abort, MPI_Abort, a fault (SIGSEGV and the like), or a signal that asks it to
+ * (SIGINT, SIGTERM) leaves everything; processes that it has forked write nothing.
  *
  * Calls from C and from Fortran (mpif.h, use mpi) are seen; Fortran's entry points call the library's own, and a call
  * within a call is not written twice. Persistent and non-blocking collective operations are written down as calls that
@@ -19,10 +20,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static int file = -1;
+/* The process that records: what it has forked has a copy of the buffer. */
+static pid_t owner;
 static char buffer[1 << 16];
 static size_t used;
 static __thread int depth;
@@ -82,7 +86,48 @@ static void listen_to(int number) {
         sigaction(number, &ours, NULL);
 }
 
-__attribute__((destructor)) static void at_exit(void) { flush(); }
+/* Writes what is complete, whatever the program was doing: a line counts as used once it is. Safe within a signal handler. */
+static void flush_rest(void) {
+    if (writing || getpid() != owner) return;
+    writing = 1;
+    write_all(buffer, used);
+    used = 0;
+    writing = 0;
+}
+
+/* What ends the process at once. The handler that was there before comes next: that of the program, or of its MPI library. */
+static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { FATAL = sizeof fatal / sizeof *fatal };
+static struct sigaction before[FATAL];
+
+static void on_fatal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    flush_rest();
+    for (int i = 0; i < FATAL; i++)
+        if (fatal[i] == number) sigaction(number, &before[i], NULL);
+    /* A fault comes again by itself, with its address; what was sent, by abort for one, is sent again. */
+    if (info->si_code <= 0) raise(number);
+}
+
+static void listen_to_fatal(void) {
+    /* Where a stack has overflown there is no room for a handler on it. */
+    static char room[1 << 16];
+    stack_t there, ours = {.ss_sp = room, .ss_size = sizeof room};
+    if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE)) sigaltstack(&ours, NULL);
+    for (int i = 0; i < FATAL; i++) {
+        struct sigaction action = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        if (sigaction(fatal[i], NULL, &before[i]) == 0) sigaction(fatal[i], &action, NULL);
+    }
+}
+
+/* Ends without what exit does. */
+void _exit(int code) {
+    flush_rest();
+    for (;;) syscall(SYS_exit_group, code);
+}
+void _Exit(int code) { _exit(code); }
+
+__attribute__((destructor)) static void at_exit(void) { flush_rest(); }
 
 static void put(const char *format, ...) {
     for (int attempt = 0; attempt < 2 && file >= 0; attempt++) {
@@ -121,9 +166,11 @@ static void begin_file(double t) {
     file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) perror(name);
     put("MPI_Init:-:0:0:%.3f\n", t);
+    owner = getpid();
     flush();
     listen_to(SIGINT);
     listen_to(SIGTERM);
+    listen_to_fatal();
 }
 
 static int type_size(MPI_Datatype type) {

@@ -5,12 +5,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use trgen::trace::container::Reader;
-use trgen::trace::goal::hosts::HostParams;
-use trgen::trace::goal::{Graph, ideal};
+use trgen::trace::container::{ContainerError, Reader};
+use trgen::trace::goal::hosts::{HostParams, Hosts, Wire};
+use trgen::trace::goal::{Graph, Node};
 use trgen::trace::program::{Event, Program};
-use trgen::trace::replay::{Pace, Protocol, Replay};
+use trgen::trace::replay::{Misfits, Pace, Protocol, Replay};
 use trgen::{Cycle, Delivery, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
+
+mod ends;
+
+use ends::Ends;
 
 /// What an examination found.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -25,10 +29,13 @@ pub struct Verdict {
     pub received: u64,
     /// Tasks that never ended, and what each waits for; empty if all ended.
     pub waits: Vec<String>,
-    /// Messages without receive and receives without message.
+    /// Messages without receive and receives without message. After a deadlock, those that have no counterpart anywhere in
+    /// the trace: what was not reached does not count.
     pub unmatched: u64,
     /// The first of them.
     pub unmatched_shown: Vec<String>,
+    /// Receives whose messages had another size than they have room for.
+    pub misfits: Misfits,
     /// Receives from any source.
     pub wildcards: u64,
     /// When the last task is done if messages take no time: computing alone, along what waits for what. A lower bound of
@@ -45,7 +52,13 @@ impl Verdict {
         !self.waits.is_empty()
     }
 
-    /// True if nothing is wrong; races are not.
+    /// True if tasks wait for each other in a circle: every message has a receive, and every receive a message.
+    #[must_use]
+    pub fn is_circle(&self) -> bool {
+        self.deadlock() && self.unmatched == 0
+    }
+
+    /// True if the trace can be executed to its end; races and sizes of receives do not matter to that.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         !self.deadlock() && self.unmatched == 0
@@ -70,7 +83,15 @@ pub fn program(program: &Program, synchronous: bool) -> Result<Verdict, SourceEr
         events.iter().for_each(|event| wildcards.see(TaskId::at(task), event));
     }
     let replay = Replay::new(program.clone(), &placement, nodes, PACE)?;
-    examine(replay, nodes, synchronous, &wildcards)
+    let mut verdict = examine(replay, nodes, synchronous, &wildcards)?;
+    if verdict.deadlock() {
+        let mut ends = Ends::default();
+        for (task, events) in program.tasks.iter().enumerate() {
+            events.iter().for_each(|event| ends.add(TaskId::at(task), event));
+        }
+        (verdict.unmatched, verdict.unmatched_shown) = ends.alone(SHOWN);
+    }
+    Ok(verdict)
 }
 
 /// Examines a container of programs, block by block.
@@ -81,14 +102,31 @@ pub fn container(container: &Reader, synchronous: bool) -> Result<Verdict, Sourc
     let nodes = container.summaries().len();
     let placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     let mut wildcards = Wildcards::default();
-    for task in 0..nodes {
+    each_event(container, |task, event| wildcards.see(task, event))?;
+    let replay = Replay::stored(container, &placement, nodes, PACE)?;
+    let mut verdict = examine(replay, nodes, synchronous, &wildcards)?;
+    if verdict.deadlock() {
+        let mut ends = Ends::default();
+        each_event(container, |task, event| ends.add(task, event))?;
+        (verdict.unmatched, verdict.unmatched_shown) = ends.alone(SHOWN);
+    }
+    Ok(verdict)
+}
+
+/// Reads all events of a container, task by task.
+fn each_event(container: &Reader, mut see: impl FnMut(TaskId, &Event)) -> Result<(), SourceError> {
+    let name = container.name().unwrap_or("the container");
+    for task in 0..container.summaries().len() {
         let mut cursor = container.cursor(task);
-        let failed = |error| SourceError { what: format!("task {task}: {error}") };
+        let failed = |error: ContainerError| {
+            let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
+            SourceError { what: format!("{name}{place}: task {task}: {error}; {}", error.remedy) }
+        };
         while let Some(event) = cursor.next_event().map_err(failed)? {
-            wildcards.see(TaskId::at(task), &event);
+            see(TaskId::at(task), &event);
         }
     }
-    examine(Replay::stored(container, &placement, nodes, PACE)?, nodes, synchronous, &wildcards)
+    Ok(())
 }
 
 fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcards) -> Result<Verdict, SourceError> {
@@ -119,6 +157,7 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
         bytes: report.tasks.iter().fold(0, |sum, task| sum.saturating_add(task.sent_bytes)),
         received: report.tasks.iter().map(|task| task.received).sum(),
         waits: replay.waits(),
+        misfits: replay.misfits().clone(),
         unmatched,
         unmatched_shown,
         critical_path,
@@ -166,7 +205,6 @@ impl Wildcards {
 /// Examines a graph by executing it without any cost.
 #[must_use]
 pub fn graph(graph: &Graph) -> Verdict {
-    let counts = graph.counts();
     let free = HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX };
     let nodes = graph.ranks().iter().enumerate();
     let (mut wildcards, mut senders) = (Wildcards::default(), HashSet::new());
@@ -187,19 +225,45 @@ pub fn graph(graph: &Graph) -> Verdict {
             }
         }
     }
-    let execution = ideal::execute(graph.clone(), free, 0, &mut |_| true);
-    let last = execution.last().filter(|_| execution.remains.unstarted == 0);
-    let remains = execution.remains;
-    Verdict {
+    let mut hosts = Hosts::new(graph.clone(), free).with_sizes();
+    while hosts.step(&mut AtOnce) {}
+    let remains = hosts.remains();
+    let deadlock = remains.unstarted > 0;
+    let (unmatched, unmatched_shown) = if deadlock {
+        let mut ends = Ends::default();
+        for (rank, operations) in graph.ranks().iter().enumerate() {
+            operations.nodes().iter().for_each(|node| ends.add_operation(TaskId::at(rank), node));
+        }
+        ends.alone(SHOWN)
+    } else {
+        (remains.unserved + remains.unreceived, remains.waits.iter().take(SHOWN).cloned().collect())
+    };
+    let last = hosts.finish().into_iter().max().filter(|_| !deadlock);
+    let mut verdict = Verdict {
         tasks: graph.ranks().len(),
-        messages: counts.sends,
-        bytes: counts.bytes,
-        received: counts.recvs - remains.unserved,
-        waits: if remains.unstarted > 0 { remains.waits.clone() } else { Vec::new() },
-        unmatched: remains.unserved + remains.unreceived,
-        critical_path: last.map(|(_, nanoseconds)| Picoseconds(nanoseconds.saturating_mul(1000))),
-        unmatched_shown: remains.waits.into_iter().take(SHOWN).collect(),
+        waits: if deadlock { remains.waits } else { Vec::new() },
+        misfits: hosts.misfits(),
+        unmatched,
+        critical_path: last.map(|nanoseconds| Picoseconds(nanoseconds.saturating_mul(1000))),
+        unmatched_shown,
         wildcards: wildcards.count,
         races: wildcards.races(),
+        ..Verdict::default()
+    };
+    for rank in 0..verdict.tasks {
+        let done = hosts.done(rank);
+        verdict.messages += done.sends;
+        verdict.bytes = verdict.bytes.saturating_add(done.bytes);
+        verdict.received += done.received;
+    }
+    verdict
+}
+
+/// A network that takes no time.
+struct AtOnce;
+
+impl Wire for AtOnce {
+    fn carry(&mut self, leaves: u64, _: u32, _: u32, _: &Node) -> Option<u64> {
+        Some(leaves)
     }
 }

@@ -321,3 +321,157 @@ fn collectives_are_expanded_as_asked_for() {
         assert!(err.contains(expected), "{words}: {err}");
     }
 }
+
+#[test]
+fn operations_are_written_for_a_speed_that_is_said() {
+    let desk = Desk::new();
+    let compute = |folder: &str| {
+        let text = fs::read_to_string(desk.path(folder).join("rank-0.txt")).unwrap();
+        text.lines().find_map(|line| line.strip_prefix("0 compute ").map(str::to_owned)).unwrap()
+    };
+    desk.write("b.ti", "0 init\n0 compute 30195\n0 finalize\n");
+    let (_, _, said) = desk.run("export b.ti --to simgrid-ti -o same");
+    assert!(said.contains("tasks with 5e9 flop/s") && said.contains("--flop-rate 5e9"), "{said}");
+    assert_eq!(compute("same"), "30195");
+    // Imported at another speed than it is written for: as many operations take as long.
+    desk.succeeds("import -q --flop-rate 1e9 b.ti -o b.trg");
+    desk.succeeds("export -q b.trg --to simgrid-ti -o five");
+    assert_eq!(compute("five"), "150975");
+    let (status, _, said) = desk.run("export b.trg --flop-rate 1e9 --to simgrid-ti -o one");
+    assert!(status == 0 && said.contains("tasks with 1e9 flop/s"), "{said}");
+    assert_eq!(compute("one"), "30195");
+    // Nobody else asks for a speed.
+    assert_eq!(desk.run("export -q b.trg --flop-rate 1e9 --to goal -o g.goal").0, 2);
+}
+
+#[test]
+fn receives_that_are_too_small_are_counted_with_both_places_and_sizes() {
+    let desk = Desk::new();
+    desk.write("a.trc", "s 0 1 7 64\nr 0 1 7 32\n");
+    desk.write("b.goal", "num_ranks 2\nrank 0 {\nl1: send 20b to 1 tag 3\n}\nrank 1 {\nl1: recv 10b from 0 tag 3\n}\n");
+    desk.write("c.ti", "0 init\n1 init\n0 send 1 0 64 6\n1 recv 0 0 1 6\n0 finalize\n1 finalize\n");
+    desk.write("d.ti", "0 init\n1 init\n0 bcast 10 0 6\n1 bcast 20 0 6\n0 finalize\n1 finalize\n");
+    desk.write("e.ti", "0 init\n1 init\n0 bcast 20 0 6\n1 bcast 10 0 6\n0 finalize\n1 finalize\n");
+    desk.write(
+        "f.ti",
+        "0 init\n1 init\n0 isend 1 0 64 6\n0 waitall 1\n1 recv -555 -444 63 6\n0 finalize\n1 finalize\n",
+    );
+    for (file, line) in [
+        ("a.trc", "task 1, event 1: a receive of 32 bytes gets 64 bytes from task 0, event 1"),
+        ("b.goal", "rank 1, operation 1: a receive of 10 bytes gets 20 bytes from rank 0, operation 1"),
+        ("c.ti", "task 1, event 1: a receive of 1 bytes gets 64 bytes from task 0, event 1"),
+        ("d.ti", "task 1, event 1: a receive of 20 bytes gets 10 bytes from task 0, event 1 in collective 0"),
+        ("e.ti", "task 1, event 1: a receive of 10 bytes gets 20 bytes from task 0, event 1 in collective 0"),
+        ("f.ti", "task 1, event 1: a receive of 63 bytes gets 64 bytes from task 0, event 1"),
+    ] {
+        let (status, out, said) = desk.run(&format!("check {file}"));
+        assert_eq!(status, 0, "{file}: a replay goes on");
+        assert!(out.contains("receives that do not fit    1\n") && out.contains(line), "{file}: {out}");
+        assert!(said.contains("warning: 1 receive does not fit"), "{file}: {said}");
+    }
+    // A buffer may be larger.
+    desk.write("g.trc", "s 0 1 7 64\nr 0 1 7 100\n");
+    assert!(desk.succeeds("check -q g.trc").contains("receives that do not fit    0\n"));
+}
+
+#[test]
+fn tasks_that_wait_in_a_circle_lack_no_message() {
+    let desk = Desk::new();
+    desk.write("c.trc", "r 1 0 5 8\ns 0 1 5 8\nr 0 1 5 8\ns 1 0 5 8\n");
+    let rank = |other: u32| format!("l1: recv 10b from {other} tag 1\nl2: send 10b to {other} tag 1\nl2 requires l1\n");
+    desk.write("c.goal", &format!("num_ranks 2\nrank 0 {{\n{}}}\nrank 1 {{\n{}}}\n", rank(1), rank(0)));
+    desk.succeeds("import -q c.trc --recv-order src-dst -o c.trg");
+    for words in ["c.trc --recv-order src-dst", "c.trg", "c.goal"] {
+        let (status, out, said) = desk.run(&format!("check -q {words}"));
+        assert_eq!(status, 3, "{words}");
+        assert!(
+            out.contains("without counterpart         0\n") && out.contains("messages                    0\n"),
+            "{out}"
+        );
+        assert_eq!(out.lines().filter(|line| line.starts_with("  ")).count(), 2, "each wait once: {out}");
+        assert!(said.contains("2 tasks wait for ever") && said.contains("in a circle"), "{said}");
+    }
+    // One that lacks a message, and one that would send what nobody receives.
+    desk.write("l.trc", "r 1 0 5 8\ns 0 1 6 8\n");
+    let (status, out, said) = desk.run("check -q l.trc --recv-order src-dst");
+    assert_eq!(status, 3);
+    assert!(out.contains("without counterpart         2\n"), "{out}");
+    assert!(out.contains("task 0: nobody sends a message from task 1 with tag 5"), "{out}");
+    assert!(out.contains("task 1: no receive for a message from task 0 with tag 6"), "{out}");
+    assert!(said.contains("1 task waits for ever") && said.contains("every receive needs a send"), "{said}");
+}
+
+#[test]
+fn a_recording_that_is_not_complete_is_not_blamed() {
+    use trgen::trace::container::{Content, Header, Writer};
+    let desk = Desk::new();
+    desk.write("u.trc", "s 0 1 5 8\nr 0 1 5 8\ns 0 1 6 8\n");
+    let program = desk.trace("u.trc").program;
+    let notes = vec!["warning: not complete: the recorded program ended with signal: 9".to_owned()];
+    let origin = "record".to_owned();
+    let header = Header { content: Content::Programs, tasks: 2, origin, collectives: Vec::new(), notes };
+    let mut writer = Writer::new(fs::File::create(desk.path("u.trg")).unwrap(), &header).unwrap();
+    writer.program(&program).unwrap();
+    writer.finish().unwrap();
+    let (status, _, said) = desk.run("check -q u.trg");
+    assert_eq!(status, 1);
+    assert!(said.contains("1 send or receive has no counterpart; the trace is not complete"), "{said}");
+    assert!(said.contains("signal: 9") && said.contains("slice --events"), "{said}");
+}
+
+#[test]
+fn what_a_slice_leaves_out_is_said_and_kept() {
+    let desk = Desk::new();
+    let call = (0..4).map(|rank| format!("{rank} barrier\n")).collect::<String>();
+    desk.write("a.ti", &format!("{call}0 send 1 1 10 6\n1 recv 0 1 10 6\n1 send 2 2 5 6\n2 recv 1 2 5 6\n"));
+    let (_, _, said) = desk.run("slice a.ti --tasks 0..2 -o b.trg");
+    // A barrier of four by dissemination: two messages of each task, of which task 0 and 1 exchange one.
+    let left = "messages with tasks outside are left out: 4 messages sent (5 bytes), 3 messages received (0 bytes)";
+    assert!(said.contains(left), "{said}");
+    let (_, _, said) = desk.run("info b.trg");
+    assert!(said.contains("imported from slice --tasks 0..2 of simgrid-ti") && said.contains(left), "{said}");
+    assert!(said.contains("before the slice: 4 collective calls"), "{said}");
+    desk.succeeds("scale -q b.trg --compute 2 --bytes 0.5 -o d.trg");
+    let (_, _, said) = desk.run("info d.trg");
+    assert!(said.contains("imported from scale --compute 2 --bytes 0.5 of trg"), "{said}");
+}
+
+#[test]
+fn collectives_that_become_messages_are_spoken_of() {
+    let desk = Desk::new();
+    desk.write("a.ti", "0 init\n1 init\n0 bcast 10 0 6\n1 bcast 10 0 6\n0 finalize\n1 finalize\n");
+    for (format, is_said) in [("simgrid-ti", true), ("goal", true), ("fsin-trc", true), ("trg", false)] {
+        let (status, _, said) = desk.run(&format!("export a.ti --to {format} -o {format}"));
+        assert_eq!((status, said.contains("expanded to: 1 message point to point, 10 bytes")), (0, is_said), "{said}");
+    }
+}
+
+#[test]
+fn words_and_numbers_are_those_of_the_case() {
+    let desk = Desk::new();
+    desk.write("t.trc", "c 0 32771114.999\ns 0 1 7 1\nr 0 1 7 1\n");
+    let out = desk.succeeds("info -q t.trc");
+    assert!(out.contains("messages up to 1 byte  ") && out.contains("(s)    0.032771114999\n"), "{out}");
+    desk.write("self.trc", "s 0 0 7 64\nr 0 0 7 64\n");
+    assert!(!desk.run("check self.trc").2.contains("equally well"));
+    desk.write("empty", "");
+    for (words, expected) in [
+        ("scale t.trc --compute 2 --tasks 1..9 -o out", "within 0..2"),
+        ("scale t.trc --bytes 1e300 -o out", "--bytes 1e300 is out of range"),
+        ("scale t.trc --compute -1 -o out", "--compute -1 is out of range"),
+        ("info empty", "how the file was made"),
+        ("generate foo -o out", "dissemination"),
+        ("generate disemination:ranks=4 -o out", "`dissemination`"),
+    ] {
+        let (status, _, said) = desk.run(words);
+        assert_eq!(status, 2, "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+    desk.succeeds("generate all-to-all:tasks=8,bytes=100,iterations=3 -o a.trg");
+    let mut bytes = fs::read(desk.path("a.trg")).unwrap();
+    let middle = bytes.len() / 3;
+    bytes[middle] ^= 0x55;
+    fs::write(desk.path("damaged.trg"), bytes).unwrap();
+    let (status, _, said) = desk.run("check damaged.trg");
+    assert!(status == 2 && said.contains("damaged.trg at byte"), "{said}");
+}

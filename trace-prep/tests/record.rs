@@ -162,6 +162,21 @@ fn a_program_that_ends_itself_leaves_all_that_it_did() {
     }
 }
 
+#[test]
+fn a_rank_that_dies_leaves_all_that_it_did() {
+    for how in ["abort", "fault", "exit"] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(USUAL, folder.path(), "dies", &[]) else { return };
+        let out = folder.path().join("out.trg");
+        let said = recording(USUAL, &out, program).arg(how).assert().code(1).get_output().stderr.clone();
+        assert!(String::from_utf8_lossy(&said).contains("killed (SIGKILL)"));
+        // Ten rounds, all in the buffer of 4 KiB.
+        let trace = read(&out, &ReadOptions::default()).unwrap();
+        let sends = trace.program.tasks[1].iter().filter(|event| matches!(event, Event::Send(_))).count();
+        assert_eq!(sends, 10, "{how}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {

@@ -103,6 +103,18 @@ fn faults_name_file_and_line() {
 }
 
 #[test]
+fn calls_that_are_not_followed_are_named_with_what_to_call_instead() {
+    for (line, expected) in [
+        ("MPI_Ibcast:0:1\n", "`MPI_Ibcast` is not followed, a non-blocking collective: call MPI_Bcast instead"),
+        ("MPI_Start:0:1\n", "`MPI_Start` is not followed, a persistent operation"),
+        ("MPI_Startall:0:1\n", "MPI_Isend or MPI_Irecv instead"),
+    ] {
+        let error = parse(&[line]).unwrap_err();
+        assert!(error.contains(expected) && !error.contains("did you mean"), "{error}");
+    }
+}
+
+#[test]
 fn a_rank_that_ends_early_is_warned_of() {
     let barrier = "MPI_Barrier:0:0,0,2:1\n";
     let trace = parse(&[barrier, "MPI_Init:-:0:0:1\n"]).unwrap();

@@ -167,7 +167,27 @@ fn two_rendezvous_that_wait_for_each_other_deadlock() {
     assert!(run(&mut replay(), 10).is_some());
     let mut strict = replay().with_protocol(Protocol { eager_limit: Some(0) });
     assert!(run(&mut strict, 10).is_none());
-    assert_eq!(strict.waits().len(), 2);
+    let waits = strict.waits();
+    assert_eq!(waits.len(), 2);
+    assert!(waits[0].ends_with("event 1 of 2: waits for task 1 to receive its message with tag 1"), "{waits:?}");
+}
+
+#[test]
+fn a_graph_in_deadlock_has_done_what_it_has_done() {
+    // Rank 0 sends to rank 2 first; then ranks 0 and 1 receive before they send.
+    let text = "num_ranks 3\nrank 0 {\nl1: send 8b to 2\nl2: recv 10b from 1\nl3: send 10b to 1\nl3 requires l2\n}\n\
+                rank 1 {\nl1: recv 10b from 0\nl2: send 10b to 0\nl2 requires l1\n}\nrank 2 {\nl1: recv 8b from 0\n}\n";
+    let mut reader = trgen::trace::goal::text::Reader::default();
+    text.lines().for_each(|line| reader.line(line).unwrap());
+    let graph = reader.finish().unwrap();
+    let mut hosts = Routed::new(graph, HostParams::default(), &nodes(3), 3, Picoseconds(1000)).unwrap();
+    assert!(run(&mut hosts, 10).is_none());
+    let report = hosts.report();
+    let done = report.tasks.iter().map(|task| (task.sent_point_to_point, task.sent_bytes, task.received));
+    assert_eq!(done.collect::<Vec<_>>(), [(1, 8, 0), (0, 0, 0), (0, 0, 1)]);
+    let finished: Vec<bool> = report.tasks.iter().map(|task| task.finished.is_some()).collect();
+    assert_eq!((finished, report.unfinished), (vec![false, false, true], 2));
+    assert_eq!(hosts.flows().collect::<Vec<_>>(), [(NodeId(0), NodeId(2), 8)]);
 }
 
 #[test]

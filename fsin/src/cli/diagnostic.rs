@@ -6,6 +6,7 @@ use fsin::couple::Failure;
 use fsin::experiment::{Origin, Settings, SettingsError, Trouble};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use trgen::trace::formats::{Fault, ReadError};
+use trgen::trace::replay::TO_RECEIVE;
 
 use super::Exit;
 
@@ -52,11 +53,7 @@ impl Complaint {
                     .collect();
                 (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
             }
-            Failure::TrafficDeadlock { waits, .. } => (
-                Exit::Watchdog,
-                waits.clone(),
-                "check that every receive of the trace has a matching send (source, destination, tag)",
-            ),
+            Failure::TrafficDeadlock { waits, .. } => (Exit::Watchdog, waits.clone(), awaited(waits)),
             Failure::Source(_) => (Exit::Failed, Vec::new(), "the results so far are marked complete: false"),
         };
         let mut what = failure.to_string();
@@ -71,10 +68,20 @@ impl Complaint {
     }
 }
 
+/// What to do about tasks that wait for ever.
+fn awaited(waits: &[String]) -> &'static str {
+    if waits.iter().any(|wait| wait.contains(TO_RECEIVE)) {
+        "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
+         read in the wrong order, give the other --recv-order"
+    } else {
+        "check that every receive of the trace has a matching send (source, destination, tag), and that tasks do not wait \
+         for each other in a circle: `trace-prep check` says which it is"
+    }
+}
+
 /// What to do about a trace whose fault does not say it better.
 fn mending(error: &ReadError) -> &'static str {
     match *error.fault {
-        Fault::Empty => "check how the file was made; it holds no record",
         Fault::Io(_) => "check that it is a file that you may read",
         Fault::NotText => "give a trace as text, or an archive of one (fsin list formats)",
         Fault::TooLarge { .. } | Fault::TooManyTasks { .. } => "check that it is the file you mean",

@@ -12,6 +12,14 @@ use super::{Complaint, Exit};
 const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or an input cannot be used, 3 the \
                     trace deadlocks, 130 a recording was interrupted.";
 
+/// Said in the help of `record`.
+const NOT_RECORDED: &str = "Calls that are not recorded: MPI_Ibarrier, MPI_Ibcast, MPI_Iallreduce, MPI_Start and MPI_Startall \
+                            make the trace be refused once the program has ended. Of MPI_Gatherv, MPI_Scatterv, \
+                            MPI_Sendrecv_replace, MPI_Reduce_scatter_block, MPI_Mrecv, other non-blocking or neighbourhood \
+                            collectives, one-sided messages and files nothing is written: their messages are missing. In \
+                            their place, call blocking collectives, MPI_Isend and MPI_Irecv. Of a rank that is killed \
+                            (SIGKILL) the last calls are lost, up to 4 KiB of its log.";
+
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
 
@@ -152,6 +160,8 @@ pub(super) fn command() -> Command {
         .subcommand(
             Command::new("record")
                 .about("Runs an unmodified MPI program and keeps what it did: record -o OUT.trg -- mpiexec -n 16 ./app")
+                .after_long_help(NOT_RECORDED)
+                .after_help(NOT_RECORDED)
                 .arg(output("OUT.trg"))
                 .arg(
                     Arg::new("mpicc")
@@ -247,7 +257,7 @@ fn options(command: Command) -> Command {
                 .value_name("FLOP/S")
                 .default_value("5e9")
                 .value_parser(value_parser!(f64))
-                .help("Speed of a task, for formats that count operations"),
+                .help("Speed of a task, for formats that count operations, read or written"),
         )
         .arg(
             Arg::new("trace-unit")

@@ -4,22 +4,25 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use trace_prep::transform::Left;
 use trace_prep::{output, transform};
-use trgen::catalog::{Component, Refusal};
+use trgen::catalog::{Component, suggestion};
 use trgen::trace::container::Writer;
-use trgen::trace::formats::Trace;
+use trgen::trace::formats::{Trace, plural};
 use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
+use trgen::trace::program::Program;
 
 use super::input::{self, load, load_file};
 use super::meter::Meter;
 use super::store::{header, programs_header, store_graph, store_program};
-use super::{Complaint, Exit, print};
+use super::{Complaint, Exit, print, tell};
 
-/// Reads programs, changes them and writes them.
+/// Reads programs, changes them and writes them; `how` is what the command was told, which the new trace keeps.
 fn change(
     matches: &ArgMatches,
     command: &str,
+    how: &str,
     change: impl FnOnce(&mut Trace) -> Result<(), Complaint>,
 ) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
@@ -27,7 +30,7 @@ fn change(
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
     change(&mut trace)?;
-    let origin = format!("{command} of {}", trace.format);
+    let origin = format!("{command} {how} of {}", trace.format);
     store_program(&path, &header(&trace, &origin), &trace.program, quiet)?;
     Ok(Exit::Done)
 }
@@ -39,7 +42,7 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --compute 0.5, --bytes 2, or both";
         return Err(Complaint::new(Exit::Usage, "nothing to scale by", remedy));
     }
-    change(matches, "scale", |trace| {
+    change(matches, "scale", &told(matches, &["compute", "bytes", "tasks"]), |trace| {
         match tasks {
             Some((first, end)) if factor("bytes") == 1.0 => {
                 transform::speed(&mut trace.program, first, end, factor("compute"))?;
@@ -52,6 +55,15 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
         Ok(())
     })
+}
+
+/// Those of these flags that were given, as they were written.
+fn told(matches: &ArgMatches, flags: &[&str]) -> String {
+    let words = flags.iter().filter_map(|flag| {
+        let values = matches.get_raw(flag)?.map(|value| value.to_string_lossy().into_owned());
+        Some(format!("--{flag} {}", values.collect::<Vec<_>>().join(" ")))
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The range of tasks that `--tasks FIRST..END` gives.
@@ -94,23 +106,49 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --tasks 0..8, --between 3..34, --events 1000, or several";
         return Err(Complaint::new(Exit::Usage, "nothing to cut by", remedy));
     }
-    change(matches, "slice", |trace| {
+    let quiet = input::quiet(matches);
+    change(matches, "slice", &told(matches, &["tasks", "between", "events"]), |trace| {
         let mut program = std::mem::take(&mut trace.program);
+        // What the reader said is of the whole.
+        for note in trace.notes.iter_mut().chain(&mut trace.warnings) {
+            *note = format!("before the slice: {note}");
+        }
+        let mut cut = |(part, left): (Program, Left), by: &str, outside: &str| {
+            if left != Left::default() {
+                let note = format!("by --{by}, {}", left_out(&left, outside));
+                if !quiet {
+                    tell(&format!("note: {note}"));
+                }
+                trace.notes.push(note);
+            }
+            part
+        };
         // Calls of collectives are those of all tasks.
         if let Some(Between { after, before }) = between {
-            program = transform::between(program, after, before)?;
+            program = cut(transform::between(program, after, before)?, "between", "whose other end is outside");
         }
         if let Some((first, end)) = range {
-            program = transform::tasks(program, first, end)?;
+            program = cut(transform::tasks(program, first, end)?, "tasks", "with tasks outside");
         }
         if let Some(events) = events {
-            program = transform::prefix(program, events)?;
+            program = cut(transform::prefix(program, events)?, "events", "whose other end is outside");
         }
         trace.program = program;
         // How many of the calls are left is not known.
         trace.collectives.clear();
         Ok(())
     })
+}
+
+/// What a slice has not, in words.
+fn left_out(left: &Left, outside: &str) -> String {
+    let count = |messages: u64, bytes: u64, how: &str| {
+        let (word, unit) = (plural(messages as usize, "message", "messages"), plural(bytes as usize, "byte", "bytes"));
+        format!("{messages} {word} {how} ({bytes} {unit})")
+    };
+    let sent = count(left.sent, left.sent_bytes, "sent");
+    let received = count(left.received, left.received_bytes, "received");
+    format!("messages {outside} are left out: {sent}, {received}")
 }
 
 pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -130,7 +168,7 @@ pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let spec = matches.get_one::<String>("permutation").cloned().unwrap_or_default();
-    change(matches, "remap", |trace| {
+    change(matches, "remap", &told(matches, &["permutation"]), |trace| {
         let numbers = transform::permutation(&spec, trace.program.tasks.len())?;
         trace.program = transform::remap(std::mem::take(&mut trace.program), &numbers);
         Ok(())
@@ -152,13 +190,13 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         store_graph(&path, &patterns::parse(spec)?, spec)?;
         return Ok(Exit::Done);
     }
-    let program = kernels::parse(spec, 16, None).map_err(|refusal| match refusal {
-        Refusal::UnknownName { remedy, .. } => {
-            let remedy = format!("{remedy}; `trace-prep generate --list` names kernels and patterns");
-            Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy)
-        }
-        other => other.into(),
-    })?;
+    if !kernels::components().any(|component| component.name == name) {
+        let names: Vec<&str> = kernels::components().chain(patterns::components()).map(|known| known.name).collect();
+        let remedy = suggestion(name, &names);
+        let remedy = format!("{remedy}; `trace-prep generate --list` describes kernels and patterns");
+        return Err(Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy));
+    }
+    let program = kernels::parse(spec, 16, None)?;
     let header = programs_header(program.tasks.len(), spec, Vec::new(), Vec::new());
     let meter = Meter::new(false, &format!("writing {}", path.display()));
     output::file(&path, |out| {

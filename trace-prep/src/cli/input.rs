@@ -74,7 +74,10 @@ pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Com
         Application::Graphs(trace) => trace.format,
     };
     let is_flag = |key: &str| matches.try_contains_id(key).is_ok() && matches.value_source(key) == Some(CommandLine);
-    if let Some((key, of)) = unused_options(format).find(|(key, _)| is_flag(key)) {
+    // Written as operations, computing needs a speed, wherever it comes from.
+    let to = matches.try_get_one::<String>("to").ok().flatten();
+    let is_used = |key: &str| key == "flop-rate" && to.is_some_and(|to| to == "simgrid-ti");
+    if let Some((key, of)) = unused_options(format).find(|(key, _)| is_flag(key) && !is_used(key)) {
         let what = format!("{}: --{key} says how {of} is read, and this is {format}", path.display());
         return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }

@@ -8,45 +8,81 @@ use trace_prep::check::{self, Verdict};
 use trace_prep::facts::{self, Facts};
 use trace_prep::matrix::{csv, svg};
 use trace_prep::output;
+use trgen::Picoseconds;
 use trgen::trace::container::Content;
-use trgen::trace::formats::{self, Application};
+use trgen::trace::formats::{self, Application, plural};
 use trgen::trace::matrix::Matrix;
 
 use super::input::{self, load};
 use super::meter::Meter;
-use super::{Complaint, Exit, print};
+use super::{Complaint, Exit, print, tell};
 
 pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let synchronous = matches.get_flag("synchronous");
+    let quiet = input::quiet(matches);
+    // What the trace says of itself, if it is not whole.
+    let mut incomplete = None;
+    let mut look = |notes: &[String]| {
+        incomplete = notes.iter().find_map(|note| Some(note.split_once("not complete: ")?.1.to_owned()));
+    };
     let verdict = match formats::open_container(&input::file(matches, "input")?)? {
         Some(container) if container.header().content == Content::Programs => {
-            let _meter = Meter::new(input::quiet(matches), "executing");
+            look(&container.header().notes);
+            let _meter = Meter::new(quiet, "executing");
             check::container(&container, synchronous)?
         }
         _ => {
             let loaded = load(matches)?;
             let _meter = Meter::new(loaded.quiet, "executing");
             match &loaded.application {
-                Application::Programs(trace) => check::program(&trace.program, synchronous)?,
+                Application::Programs(trace) => {
+                    look(&trace.notes);
+                    check::program(&trace.program, synchronous)?
+                }
                 Application::Graphs(graph) => check::graph(&graph.graph),
             }
         }
     };
     print(&report(&verdict))?;
-    if verdict.deadlock() {
-        let what = format!("the trace deadlocks: {} tasks wait for ever", verdict.waits.len());
-        let remedy = "every receive needs a send of the same source, destination and tag";
-        return Err(Complaint::new(Exit::Deadlock, what, remedy));
-    }
-    if verdict.unmatched > 0 {
-        let what = format!("{} sends or receives have no counterpart", verdict.unmatched);
-        return Err(Complaint::new(
-            Exit::Failed,
-            what,
-            "the trace may be cut, or its receive lines read in the wrong order",
+    let misfits = verdict.misfits.count;
+    if misfits > 0 && !quiet {
+        let receives = plural(misfits as usize, "receive does", "receives do");
+        let all = if misfits > 16 { ", of which 16 are listed" } else { "" };
+        tell(&format!(
+            "warning: {misfits} {receives} not fit the message{all}: MPI refuses a receive that is smaller (truncation), and a \
+             replay goes on"
         ));
     }
-    Ok(Exit::Done)
+    let waiting = verdict.waits.len();
+    let (exit, what, remedy) = if verdict.deadlock() {
+        let tasks = plural(waiting, "task waits", "tasks wait");
+        let remedy = match (verdict.is_circle(), synchronous) {
+            (false, _) => "every receive needs a send of the same source, destination and tag",
+            (true, false) => {
+                "every send has its receive, but tasks wait for each other in a circle: change the order of their events; \
+                 the receive lines of a .trc may have been read in the wrong order (--recv-order)"
+            }
+            (true, true) => {
+                "every send has its receive, but tasks wait for each other in a circle: the trace relies on sends that end \
+                 before they are received; without --synchronous they do"
+            }
+        };
+        (Exit::Deadlock, format!("the trace deadlocks: {waiting} {tasks} for ever"), remedy)
+    } else if verdict.unmatched > 0 {
+        let alone = plural(verdict.unmatched as usize, "send or receive has", "sends or receives have");
+        let remedy = "the trace may be cut, or its receive lines read in the wrong order";
+        (Exit::Failed, format!("{} {alone} no counterpart", verdict.unmatched), remedy)
+    } else {
+        return Ok(Exit::Done);
+    };
+    Err(match incomplete {
+        Some(how) => {
+            let remedy =
+                "the last calls of some ranks are missing; `trace-prep slice --events N` keeps the beginning of all";
+            Complaint::new(exit, format!("{what}; the trace is not complete: {how}"), remedy)
+        }
+        None => Complaint::new(exit, what, remedy),
+    })
 }
 
 fn report(verdict: &Verdict) -> String {
@@ -59,6 +95,7 @@ fn report(verdict: &Verdict) -> String {
     line("bytes", &verdict.bytes);
     line("messages received", &verdict.received);
     line("without counterpart", &verdict.unmatched);
+    line("receives that do not fit", &verdict.misfits.count);
     line("receives from any source", &verdict.wildcards);
     line("tasks with wildcard races", &verdict.races.len());
     line("tasks that wait for ever", &verdict.waits.len());
@@ -66,7 +103,7 @@ fn report(verdict: &Verdict) -> String {
         // To the nanosecond: a message counts for a picosecond.
         line("critical path (s)", &format!("{:.9}", path.seconds()));
     }
-    for wait in verdict.waits.iter().take(16).chain(&verdict.unmatched_shown) {
+    for wait in verdict.waits.iter().take(16).chain(&verdict.unmatched_shown).chain(&verdict.misfits.shown) {
         let _ = writeln!(text, "  {wait}");
     }
     text
@@ -107,7 +144,7 @@ fn as_json(facts: &Facts, format: &str, collectives: Collectives<'_>) -> Value {
         ),
         "pairs": facts.pairs,
         "messages_by_size_bytes_up_to": counts(&mut facts.sizes.iter().map(|(size, count)| (size.to_string(), *count))),
-        "compute_seconds": facts.compute.seconds(),
+        "compute_seconds": seconds(facts.compute),
     })
 }
 
@@ -129,11 +166,16 @@ fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String
         line(&format!("calls of {name}"), count);
     }
     line("pairs of tasks", &facts.pairs);
-    line("computing, all tasks (s)", &facts.compute.seconds());
+    line("computing, all tasks (s)", &seconds(facts.compute));
     for (size, count) in &facts.sizes {
-        line(&format!("messages up to {size} bytes"), count);
+        line(&format!("messages up to {size} {}", plural(*size as usize, "byte", "bytes")), count);
     }
     text
+}
+
+/// As near as a number can be to what was counted: a product with 10^-12 is off in its last digit.
+fn seconds(time: Picoseconds) -> f64 {
+    time.0 as f64 / 1e12
 }
 
 pub(super) fn matrix(matches: &ArgMatches) -> Result<Exit, Complaint> {

@@ -52,7 +52,7 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
             if let Some(how) = &how
                 && !quiet
             {
-                tell(&format!("warning: the program {how}; what its ranks recorded until then is kept"));
+                tell(&format!("warning: the program {how}; what its ranks recorded until then is kept, {LOST}"));
             }
             keep_recorded(folder, &output, how, quiet).map(|()| match status.success() {
                 _ if stopped => Exit::Interrupted,
@@ -74,6 +74,9 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     done
 }
+
+/// What a recording of a program that did not end well may lack.
+const LOST: &str = "but for the last calls of a rank that was killed (SIGKILL): up to 4 KiB of its log";
 
 const fn incomplete(stopped: bool) -> &'static str {
     if stopped { ", not complete" } else { "" }

@@ -9,9 +9,9 @@ use clap::ArgMatches;
 use trace_prep::output;
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::write::WriteError;
-use trgen::trace::formats::{Application, Trace, write};
+use trgen::trace::formats::{Application, Trace, plural, write};
 use trgen::trace::goal::{Graph, binary, text};
-use trgen::trace::program::Program;
+use trgen::trace::program::{Program, Totals};
 
 use super::input::{self, Loaded, load};
 use super::meter::Meter;
@@ -104,6 +104,10 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let loaded = load(matches)?;
     let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
     let becomes_graph = matches!(loaded.application, Application::Programs(_));
+    let totals = match &loaded.application {
+        Application::Programs(trace) => trace.program.totals(),
+        Application::Graphs(_) => Totals::default(),
+    };
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,
         Some("goal") => {
@@ -126,6 +130,23 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if !quiet {
         tell(&format!("note: wrote {}", path.display()));
         let to_graph = matches.get_one::<String>("to").is_some_and(|to| to.starts_with("goal"));
+        let to = matches.get_one::<String>("to").map_or("", String::as_str);
+        let collectives = totals.collective_messages;
+        if collectives > 0 && to != "trg" {
+            let messages = plural(collectives as usize, "message", "messages");
+            tell(&format!(
+                "note: collectives are written as the messages that they were expanded to: {collectives} {messages} \
+                 point to point, {} bytes; their calls cannot be told from them",
+                totals.collective_bytes
+            ));
+        }
+        if to == "simgrid-ti" {
+            let rate = options.flop_rate;
+            tell(&format!(
+                "note: computing is written as operations of tasks with {rate:e} flop/s, whatever the trace was read with: \
+                 read it with --flop-rate {rate:e}, or write it with another"
+            ));
+        }
         if becomes_graph && to_graph {
             tell(&format!("note: {HOSTS}"));
         }

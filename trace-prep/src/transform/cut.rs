@@ -3,37 +3,66 @@
 use std::collections::{HashMap, HashSet};
 
 use trgen::TaskId;
-use trgen::trace::program::{Event, Program, Request, Tag, TagFilter};
+use trgen::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 
 use super::{TransformError, refuse};
+
+/// Messages that a part leaves out, since their other end is not in it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Left {
+    /// Sent by tasks of the part.
+    pub sent: u64,
+    /// \[bytes\] Of those.
+    pub sent_bytes: u64,
+    /// Received by tasks of the part.
+    pub received: u64,
+    /// \[bytes\] That those receives have room for.
+    pub received_bytes: u64,
+}
+
+impl Left {
+    fn count(&mut self, event: &Event) {
+        match event {
+            Event::Send(send) | Event::Isend(send, _) => {
+                self.sent += 1;
+                self.sent_bytes = self.sent_bytes.saturating_add(send.bytes);
+            }
+            Event::Recv(receive) | Event::Irecv(receive, _) => {
+                self.received += 1;
+                self.received_bytes = self.received_bytes.saturating_add(receive.bytes);
+            }
+            _ => {}
+        }
+    }
+}
 
 /// The tasks from `first` up to but not including `end`, renumbered from 0, with what they exchange among themselves.
 ///
 /// # Errors
 /// A range that is empty or leaves the program.
-pub fn tasks(program: Program, first: usize, end: usize) -> Result<Program, TransformError> {
+pub fn tasks(program: Program, first: usize, end: usize) -> Result<(Program, Left), TransformError> {
     let count = program.tasks.len();
     if first >= end || end > count {
         return refuse(format!("tasks {first}..{end} of {count}"), format!("use a range within 0..{count}"));
     }
     let inside = |task: TaskId| (first..end).contains(&task.index());
     let mut part = Program::new(0);
+    let mut left = Left::default();
     for mut events in program.tasks.into_iter().take(end).skip(first) {
-        events.retain_mut(|event| match event {
-            Event::Send(send) | Event::Isend(send, _) => {
-                let keep = inside(send.to);
-                send.to = TaskId(send.to.0.wrapping_sub(first as u32));
-                keep
-            }
-            Event::Recv(receive) | Event::Irecv(receive, _) => match &mut receive.from {
-                Some(from) => {
-                    let keep = inside(*from);
-                    *from = TaskId(from.0.wrapping_sub(first as u32));
-                    keep
+        events.retain_mut(|event| {
+            let peer = match event {
+                Event::Send(send) | Event::Isend(send, _) => &mut send.to,
+                Event::Recv(Receive { from: Some(from), .. }) | Event::Irecv(Receive { from: Some(from), .. }, _) => {
+                    from
                 }
-                None => true,
-            },
-            _ => true,
+                _ => return true,
+            };
+            let keep = inside(*peer);
+            *peer = TaskId(peer.0.wrapping_sub(first as u32));
+            if !keep {
+                left.count(event);
+            }
+            keep
         });
         drop_void_waits(&mut events);
         part.tasks.push(events);
@@ -41,7 +70,7 @@ pub fn tasks(program: Program, first: usize, end: usize) -> Result<Program, Tran
     if part.tasks.iter().flatten().any(is_wildcard) {
         return refuse("a receive from any source: who served it is not known", "slice by events, or another range");
     }
-    Ok(part)
+    Ok((part, left))
 }
 
 /// The first `count` events of every task, without messages of which only one end is among them. What is left can be
@@ -49,7 +78,7 @@ pub fn tasks(program: Program, first: usize, end: usize) -> Result<Program, Tran
 ///
 /// # Errors
 /// Receives with wildcards, whose messages are not known.
-pub fn prefix(program: Program, count: usize) -> Result<Program, TransformError> {
+pub fn prefix(program: Program, count: usize) -> Result<(Program, Left), TransformError> {
     window(program, |events| 0..count.min(events.len()))
 }
 
@@ -59,7 +88,7 @@ pub fn prefix(program: Program, count: usize) -> Result<Program, TransformError>
 ///
 /// # Errors
 /// Receives with wildcards, whose messages are not known; calls that the program does not make, or in the wrong order.
-pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Result<Program, TransformError> {
+pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Result<(Program, Left), TransformError> {
     let calls = program.tasks.iter().flatten().filter_map(call).max().map_or(0, |last| last + 1);
     if [after, before].into_iter().flatten().any(|call| call >= calls) {
         return refuse(
@@ -120,7 +149,10 @@ fn end_of_call(events: &[Event], last: u64) -> usize {
 }
 
 /// Of every task the events in the range that `part` gives, without messages of which only one end is there.
-fn window(mut program: Program, part: impl Fn(&[Event]) -> std::ops::Range<usize>) -> Result<Program, TransformError> {
+fn window(
+    mut program: Program,
+    part: impl Fn(&[Event]) -> std::ops::Range<usize>,
+) -> Result<(Program, Left), TransformError> {
     if program.tasks.iter().flatten().any(is_wildcard) {
         return refuse("a receive with a wildcard: which message served it is not known", "slice by tasks");
     }
@@ -137,6 +169,7 @@ fn window(mut program: Program, part: impl Fn(&[Event]) -> std::ops::Range<usize
         }
     }
     let mut seen: HashMap<(TaskId, TaskId, Tag), [u64; 2]> = HashMap::new();
+    let mut left = Left::default();
     for (task, (events, part)) in program.tasks.iter_mut().zip(parts).enumerate() {
         let mut position = 0..;
         events.retain(|event| {
@@ -147,11 +180,14 @@ fn window(mut program: Program, part: impl Fn(&[Event]) -> std::ops::Range<usize
             let both = ends.get(&pair).is_some_and(|[sent, received]| {
                 *number > sent[0].max(received[0]) && *number <= sent[1].min(received[1])
             });
+            if is_inside && !both {
+                left.count(event);
+            }
             is_inside && both
         });
         drop_void_waits(events);
     }
-    Ok(program)
+    Ok((program, left))
 }
 
 fn is_wildcard(event: &Event) -> bool {

@@ -3,7 +3,7 @@
 mod cut;
 mod rename;
 
-pub use cut::{between, prefix, tasks};
+pub use cut::{Left, between, prefix, tasks};
 pub use rename::{merge, permutation, remap};
 
 use trgen::Picoseconds;
@@ -30,7 +30,7 @@ fn refuse<T>(what: impl Into<String>, remedy: impl Into<String>) -> Result<T, Tr
 pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), TransformError> {
     for (name, factor) in [("compute", compute), ("bytes", bytes)] {
         if !(0.0..=1e6).contains(&factor) {
-            return refuse(format!("--{name} {factor} is out of range"), "use 0 to 1000000; 1 changes nothing");
+            return refuse(out_of_range(name, factor), "use 0 to 1000000; 1 changes nothing");
         }
     }
     let size = |value: u64| {
@@ -61,13 +61,20 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
 /// A factor out of range, tasks that do not exist, a time above 106 days.
 pub fn speed(program: &mut Program, first: usize, end: usize, factor: f64) -> Result<(), TransformError> {
     if !(0.0..=1e6).contains(&factor) {
-        return refuse(format!("--compute {factor} is out of range"), "use 0 to 1000000; 1 changes nothing");
+        return refuse(out_of_range("compute", factor), "use 0 to 1000000; 1 changes nothing");
     }
     let count = program.tasks.len();
     match program.tasks.get_mut(first..end) {
         Some(tasks) if first < end => tasks.iter_mut().try_for_each(|events| compute_longer(events, factor)),
-        _ => refuse(format!("tasks {first}..{end} of {count}"), "name tasks that the trace has: 0..4"),
+        _ => refuse(format!("tasks {first}..{end} of {count}"), format!("use a range within 0..{count}")),
     }
+}
+
+/// A factor that cannot be used, as short as it may have been written: not with 300 zeros.
+fn out_of_range(name: &str, factor: f64) -> String {
+    let is_short = factor == 0.0 || !factor.is_finite() || (1e-5..1e16).contains(&factor.abs());
+    let factor = if is_short { factor.to_string() } else { format!("{factor:e}") };
+    format!("--{name} {factor} is out of range")
 }
 
 /// Multiplies the computing of a task, rounded to the nearest picosecond.

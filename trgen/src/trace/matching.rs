@@ -4,6 +4,7 @@
 //! must be handed in so that those of one sender come in the order in which they were sent (MPI's non-overtaking rule);
 //! [`Replay`](super::replay::Replay) sees to that, whatever order the network delivers them in.
 
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 
 use super::program::{Receive, Request, Tag};
@@ -35,17 +36,23 @@ impl Posted {
     }
 }
 
-/// Receives that wait for messages, and messages that wait for receives.
-#[derive(Clone, Default, Debug)]
-pub struct Mailbox {
-    posted: VecDeque<Posted>,
-    unexpected: VecDeque<Envelope>,
+/// Receives that wait for messages, and messages that wait for receives; either may have more to it than is matched by.
+#[derive(Clone, Debug)]
+pub struct Mailbox<P = Posted, E = Envelope> {
+    posted: VecDeque<P>,
+    unexpected: VecDeque<E>,
 }
 
-impl Mailbox {
+impl<P, E> Default for Mailbox<P, E> {
+    fn default() -> Self {
+        Self { posted: VecDeque::new(), unexpected: VecDeque::new() }
+    }
+}
+
+impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
     /// Posts a receive. If a message for it is there, takes that message instead and returns it.
-    pub fn post(&mut self, posted: Posted) -> Option<Envelope> {
-        match self.unexpected.iter().position(|envelope| posted.accepts(envelope)) {
+    pub fn post(&mut self, posted: P) -> Option<E> {
+        match self.unexpected.iter().position(|envelope| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.unexpected.remove(position),
             None => {
                 self.posted.push_back(posted);
@@ -55,8 +62,8 @@ impl Mailbox {
     }
 
     /// Hands in a message. If a receive waits for it, removes that receive and returns it.
-    pub fn arrive(&mut self, envelope: Envelope) -> Option<Posted> {
-        match self.posted.iter().position(|posted| posted.accepts(&envelope)) {
+    pub fn arrive(&mut self, envelope: E) -> Option<P> {
+        match self.posted.iter().position(|posted| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.posted.remove(position),
             None => {
                 self.unexpected.push_back(envelope);
@@ -72,12 +79,12 @@ impl Mailbox {
     }
 
     /// Messages that nobody has received, in the order of arrival.
-    pub fn unreceived(&self) -> impl Iterator<Item = &Envelope> {
+    pub fn unreceived(&self) -> impl Iterator<Item = &E> {
         self.unexpected.iter()
     }
 
     /// Receives that no message has served, in the order of posting.
-    pub fn unserved(&self) -> impl Iterator<Item = &Posted> {
+    pub fn unserved(&self) -> impl Iterator<Item = &P> {
         self.posted.iter()
     }
 }

@@ -34,6 +34,8 @@ pub struct TaskSummary {
 #[derive(Clone)]
 pub struct Reader {
     store: Arc<Mutex<dyn Store>>,
+    /// What errors of a run call it.
+    name: Option<Arc<str>>,
     header: Arc<Header>,
     /// Where the index stands.
     index_at: u64,
@@ -163,11 +165,24 @@ impl Reader {
         let store: Arc<Mutex<dyn Store>> = Arc::new(Mutex::new(store));
         Ok(Self {
             store,
+            name: None,
             header: Arc::new(header),
             index_at: offset,
             summaries: summaries.into(),
             blocks: blocks.into(),
         })
+    }
+
+    /// The same, called so in the errors of a run that reads it.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// What the container is called, if it has been told.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// What the container says of itself.
@@ -314,6 +329,12 @@ pub struct Cursor {
 }
 
 impl Cursor {
+    /// What the container is called, if it has been told.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.reader.name()
+    }
+
     /// The next event; `None` after the last.
     ///
     /// # Errors

@@ -300,6 +300,7 @@ impl Fault {
             Self::NotFound => {
                 Some("check the path; `archive.tar.xz#name` chooses a trace inside an archive".to_owned())
             }
+            Self::Empty => Some("check how the file was made; it holds no record".to_owned()),
             Self::NotAFile => Some("write it to a file first, and give that".to_owned()),
             Self::Option(refusal) => Some(refusal.remedy().to_owned()),
             Self::Damaged { .. } => Some("the file may be an incomplete copy: fetch it again".to_owned()),
@@ -362,7 +363,9 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-pub(super) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+/// The word for so many.
+#[must_use]
+pub const fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use dumpi::{DumpiBinaries, dumpi_binaries};
-pub use error::{Fault, Place, ReadError};
+pub use error::{Fault, Place, ReadError, plural};
 pub use options::{ComputeUnit, ReadOptions, RecvOrder, unused_options};
 pub use ti::datatype_bytes;
 

@@ -126,6 +126,8 @@ struct Survey {
     /// Line that names the highest task.
     highest_at: u64,
     receives: u64,
+    /// Those that name two tasks, whose order matters.
+    directed: u64,
     /// By (source, destination, tag): sends, receives read source first, receives read destination first.
     balance: HashMap<(u32, u32, i64), [u64; 3]>,
 }
@@ -142,6 +144,7 @@ impl Survey {
             }
             Record::Receive { first, second, label, .. } => {
                 self.receives += 1;
+                self.directed += u64::from(first != second);
                 if tally {
                     self.balance.entry((first, second, label)).or_default()[1] += 1;
                     self.balance.entry((second, first, label)).or_default()[2] += 1;
@@ -237,7 +240,7 @@ fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) 
     notes.push(format!(
         "receive lines are read as `r {name} tag bytes`; unmatched: {src_dst} as `r src dst`, {dst_src} as `r dst src`"
     ));
-    if src_dst == dst_src {
+    if src_dst == dst_src && survey.directed > 0 {
         warnings.push(
             "both orders of receive lines match equally well, and give different programs: state the order if you \
              know it"

@@ -46,7 +46,8 @@ pub(super) fn open_file(path: &Path) -> Result<Option<container::Reader>, ReadEr
     if !container::looks(&beginning) {
         return Ok(None);
     }
-    container::Reader::open(BufReader::new(file)).map(Some).map_err(|error| at(&place, error))
+    let opened = container::Reader::open(BufReader::new(file)).map_err(|error| at(&place, error))?;
+    Ok(Some(opened.named(&place.to_string())))
 }
 
 pub(super) fn matrix(path: &Path, container: &container::Reader) -> Result<Matrix, ReadError> {

@@ -88,8 +88,7 @@ pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -
         let refuse = |what| WriteError::Inexpressible { task, event, what };
         match step {
             Event::Compute(time) => {
-                let operations = time.seconds() * flop_rate;
-                writeln!(ti.out, "{task} compute {operations}")?;
+                writeln!(ti.out, "{task} compute {}", operations(*time, flop_rate))?;
             }
             Event::Send(send) | Event::Isend(send, _) => {
                 let label = label(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
@@ -118,6 +117,13 @@ pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -
     }
     writeln!(ti.out, "{task} finalize")?;
     Ok(())
+}
+
+/// Operations of computing that takes so long: a whole number where that stands for the same picoseconds.
+fn operations(time: Picoseconds, flop_rate: f64) -> f64 {
+    let operations = time.seconds() * flop_rate;
+    let whole = operations.round();
+    if Picoseconds::from_seconds(whole / flop_rate) == Some(time) { whole } else { operations }
 }
 
 struct Ti<'a> {

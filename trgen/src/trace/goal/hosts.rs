@@ -21,7 +21,8 @@
 use super::agenda::{Agenda, Entry, Item};
 use super::pending::{self, Pending};
 use super::waiting::{Needs, Nic, WaitQueue};
-use super::{ANY, Graph, Kind, NEXT, Node, Rank};
+use super::{ANY, Graph, Kind, NEXT, Node, Rank, STARTED};
+use crate::trace::replay::Misfits;
 
 /// Parameters of a host, in the time unit of the graph (ns by convention).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,6 +141,23 @@ pub struct Hosts {
     unserved: u64,
     /// Became ready during the event under way.
     ready: Vec<(u32, u32)>,
+    /// Receives that were too small, where somebody asked for them.
+    misfits: Option<Misfits>,
+}
+
+/// What a rank has done so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Done {
+    /// Messages sent.
+    pub sends: u64,
+    /// \[bytes\] Of those.
+    pub bytes: u64,
+    /// Receives that got their message.
+    pub received: u64,
+    /// \[time units\] Of calculations that have started.
+    pub work: u64,
+    /// True if there is nothing else to do.
+    pub is_all: bool,
 }
 
 /// What remains when nothing can happen any more.
@@ -186,10 +204,44 @@ impl Hosts {
             unstarted,
             unserved: 0,
             ready: Vec::new(),
+            misfits: None,
         }
     }
 
-    /// The graph that is executed; `waits_for` of its operations is what each of them still waits for.
+    /// The same, looking at the sizes of messages and receives, too. To be called before anything is done.
+    #[must_use]
+    pub fn with_sizes(self) -> Self {
+        Self { misfits: Some(Misfits::default()), ..self }
+    }
+
+    /// Receives so far that had less room than their message needs; none unless [sizes](Self::with_sizes) are looked at.
+    #[must_use]
+    pub fn misfits(&self) -> Misfits {
+        self.misfits.clone().unwrap_or_default()
+    }
+
+    /// What a rank has done so far.
+    #[must_use]
+    pub fn done(&self, rank: usize) -> Done {
+        let nodes = self.graph.ranks[rank].nodes();
+        let waiting = self.hosts[rank].posted.len() as u64;
+        let mut done = Done { is_all: waiting == 0, ..Done::default() };
+        for node in nodes {
+            match node.kind {
+                _ if !node.has_started() => done.is_all = false,
+                Kind::Send => {
+                    done.sends += 1;
+                    done.bytes = done.bytes.saturating_add(node.size);
+                }
+                Kind::Recv => done.received += 1,
+                Kind::Calc => done.work = done.work.saturating_add(node.size),
+            }
+        }
+        done.received -= waiting;
+        done
+    }
+
+    /// The graph that is executed; `waits_for` of its operations is what each of them still waits for, or [`STARTED`].
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.graph
@@ -336,7 +388,7 @@ impl Hosts {
 
     /// A calculation or send starts; its resources are free.
     fn start<W: Wire + ?Sized>(&mut self, now: u64, host: u32, node: u32, operation: &Node, wire: &mut W) {
-        self.unstarted -= 1;
+        self.mark_started(host, node);
         match operation.kind {
             Kind::Send => {
                 let rest = operation.size.max(1) - 1;
@@ -364,11 +416,37 @@ impl Hosts {
         self.enter_ready();
     }
 
-    fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
+    #[inline]
+    fn mark_started(&mut self, host: u32, node: u32) {
         self.unstarted -= 1;
+        self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
+    }
+
+    /// A message has been found for a receive: looks at their sizes, if it is to.
+    #[inline]
+    fn compare(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+        if self.misfits.is_some() {
+            self.compare_sizes(sender, send, receiver, receive);
+        }
+    }
+
+    #[inline(never)]
+    fn compare_sizes(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+        let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
+        if let Some(misfits) = self.misfits.as_mut().filter(|_| room < bytes) {
+            let (send, receive) = (send + 1, receive + 1);
+            let place = format!("rank {receiver}, operation {receive}");
+            let message = format!("{bytes} bytes from rank {sender}, operation {send}");
+            misfits.add(|| format!("{place}: a receive of {room} bytes gets {message}"));
+        }
+    }
+
+    fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
+        self.mark_started(host, node);
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
+                self.compare(message.peer, message.node, host, node);
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
                     let send = self.node(message.peer, message.node);
@@ -401,6 +479,7 @@ impl Hosts {
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
+                self.compare(from, node, host, posted.node);
                 let receive = self.node(host, posted.node);
                 self.release_finished(host, posted.node, &receive);
                 if send.size > params.rendezvous {

@@ -58,7 +58,7 @@ pub struct Node {
     pub peer: u32,
     /// Tag; [`ANY`] for any, 0 in a calculation.
     pub tag: u32,
-    /// Operations that this one waits for, of both kinds.
+    /// Operations that this one waits for, of both kinds; [`STARTED`] in an execution that has started it.
     pub waits_for: u32,
     /// Position in [`Rank::edges`] of the first operation that waits for this one.
     first: u32,
@@ -76,6 +76,9 @@ pub struct Node {
 }
 
 const _: () = assert!(size_of::<Node>() == 32);
+
+/// What [`Node::waits_for`] says of an operation that has started; no operation waits for so many.
+pub const STARTED: u32 = u32::MAX;
 
 /// Marks [`Node::on_finish`].
 const NEXT: u32 = 1 << 31;
@@ -126,6 +129,11 @@ impl Node {
     pub const fn operation(&self) -> Operation {
         let &Self { kind, size, peer, tag, cpu, nic, .. } = self;
         Operation { kind, size, peer, tag, cpu, nic }
+    }
+
+    /// True in an execution that has started it.
+    const fn has_started(&self) -> bool {
+        self.waits_for == STARTED
     }
 
     /// How many operations wait for this one to finish.

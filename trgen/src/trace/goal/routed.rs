@@ -114,36 +114,32 @@ impl Routed {
         self.hosts.finish()
     }
 
-    /// What each rank did, as a replay of programs tells it. What only programs have is 0.
+    /// What each rank did so far, as a replay of programs tells it. What only programs have is 0.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
         let remains = self.hosts.remains();
         let finish = self.hosts.finish();
-        let task = |(rank, &finish): (&super::Rank, &u64)| {
-            let mut report = TaskReport { finished: Some(self.cycle_from(finish)), ..TaskReport::default() };
-            let mut work = 0_u64;
-            for node in rank.nodes() {
-                match node.kind {
-                    super::Kind::Send => {
-                        report.sent_point_to_point += 1;
-                        report.sent_bytes = report.sent_bytes.saturating_add(node.size);
-                    }
-                    super::Kind::Recv => report.received += 1,
-                    super::Kind::Calc => work = work.saturating_add(node.size),
-                }
+        let task = |(rank, &finish): (usize, &u64)| {
+            let done = self.hosts.done(rank);
+            TaskReport {
+                finished: done.is_all.then(|| self.cycle_from(finish)),
+                sent_point_to_point: done.sends,
+                sent_bytes: done.bytes,
+                received: done.received,
+                compute_cycles: self.cycle_from(done.work).since(Cycle::FIRST),
+                ..TaskReport::default()
             }
-            report.compute_cycles = self.cycle_from(work).since(Cycle::FIRST);
-            report
         };
-        let tasks = self.hosts.graph().ranks().iter().zip(&finish).map(task).collect();
-        ReplayReport { tasks, unreceived: remains.unreceived, unfinished: usize::from(!self.hosts.is_done()) }
+        let tasks: Vec<TaskReport> = finish.iter().enumerate().map(task).collect();
+        let unfinished = tasks.iter().filter(|task| task.finished.is_none()).count();
+        ReplayReport { tasks, unreceived: remains.unreceived, unfinished }
     }
 
-    /// What the graph sends, message by message: from which node, to which, \[bytes\].
+    /// What has been sent so far, message by message: from which node, to which, \[bytes\].
     pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
         let nodes = &self.door.nodes;
         self.hosts.graph().ranks().iter().zip(nodes).flat_map(move |(rank, &from)| {
-            let sends = rank.nodes().iter().filter(|node| node.kind == super::Kind::Send);
+            let sends = rank.nodes().iter().filter(|node| node.kind == super::Kind::Send && node.has_started());
             sends.map(move |node| (from, nodes[node.peer as usize], node.size))
         })
     }

@@ -28,10 +28,11 @@ mod report;
 mod steps;
 mod task;
 
+use report::{Asked, Told};
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
-pub use report::{ReplayReport, TaskReport};
+pub use report::{Misfits, ReplayReport, TO_RECEIVE, TaskReport, wanted};
 
 /// How long things take.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -68,6 +69,10 @@ struct Underway {
     from: TaskId,
     to: TaskId,
     tag: Tag,
+    /// \[bytes\] That its send says.
+    size: u64,
+    /// The event that sends it, from 1.
+    event: usize,
     /// Number among the messages from this sender to this receiver.
     sequence: u64,
     /// The sender's request; `None` for a blocking send.
@@ -92,7 +97,7 @@ struct Pair {
     bytes: u64,
     seen: u64,
     /// Arrived before an earlier one.
-    early: HashMap<u64, Envelope>,
+    early: HashMap<u64, Told>,
 }
 
 /// A program under way on the nodes of a network.
@@ -113,6 +118,7 @@ pub struct Replay {
     vacant_announced: Vec<u32>,
     /// Answers and data that go out as soon as the cycle has come, in order of cycles.
     replies: VecDeque<(Cycle, Underway, u64)>,
+    misfits: Misfits,
 }
 
 impl Replay {
@@ -197,6 +203,7 @@ impl Replay {
             announced: Vec::new(),
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),
+            misfits: Misfits::default(),
         })
     }
 
@@ -230,6 +237,12 @@ impl Replay {
         self.pairs.iter().map(move |(&(from, to), pair)| (node(from), node(to), pair.bytes))
     }
 
+    /// Receives so far whose messages had another size.
+    #[must_use]
+    pub const fn misfits(&self) -> &Misfits {
+        &self.misfits
+    }
+
     /// Receives that no message has served and messages that no task has received, in words: how many, and the first
     /// `shown` of them.
     #[must_use]
@@ -237,11 +250,10 @@ impl Replay {
         let mut count = 0;
         let mut lines = Vec::new();
         for (id, task) in self.tasks.iter().enumerate() {
-            let receives = task
-                .mailbox
-                .unserved()
-                .map(|posted| format!("task {id}: a receive got no message: {}", report::wanted(&posted.receive)));
-            let messages = task.mailbox.unreceived().map(|envelope| {
+            let receives = task.mailbox.unserved().map(|posted| {
+                format!("task {id}: a receive got no message: {}", report::wanted(&posted.posted.receive))
+            });
+            let messages = task.mailbox.unreceived().map(|Told { envelope, .. }| {
                 let tag = TagFilter::Exactly(envelope.tag);
                 let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
                 format!("task {id}: nobody received a message {}", report::wanted(&message))
@@ -284,22 +296,27 @@ impl Replay {
                 }
                 Event::Send(send) => {
                     if self.send(id, &send, None, now, out) {
-                        return self.block(id, State::Sending, now);
+                        return self.block(id, State::Sending(send, self.is_announced(&send)), now);
                     }
                 }
                 Event::Isend(send, request) => {
                     let under_way = self.send(id, &send, Some(request), now, out);
-                    self.tasks[id.index()].begin(request, Outstanding::Send(send.to), !under_way);
+                    let what = Outstanding::Send(send, self.is_announced(&send));
+                    self.tasks[id.index()].begin(request, what, !under_way);
                 }
                 Event::Recv(receive) => {
-                    let found = task.mailbox.post(Posted { receive, request: None });
-                    if !self.found(found, None, id, now) {
+                    let posted = Posted { receive, request: None };
+                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let found = task.mailbox.post(asked);
+                    if !self.found(found, &asked, id, now) {
                         return self.block(id, State::Receiving(receive), now);
                     }
                 }
                 Event::Irecv(receive, request) => {
-                    let found = task.mailbox.post(Posted { receive, request: Some(request) });
-                    let over = self.found(found, Some(request), id, now);
+                    let posted = Posted { receive, request: Some(request) };
+                    let asked = Asked { posted, event: task.steps.progress().0 };
+                    let found = task.mailbox.post(asked);
+                    let over = self.found(found, &asked, id, now);
                     self.tasks[id.index()].begin(request, Outstanding::Receive(receive), over);
                 }
                 Event::Wait(request) => {
@@ -332,14 +349,15 @@ impl Replay {
     }
 
     /// A receive was posted and `found` a message, perhaps; true if that serves it. Announced data are asked for.
-    fn found(&mut self, found: Option<Envelope>, request: Option<Request>, id: TaskId, now: Cycle) -> bool {
-        match found {
-            None => false,
-            Some(Envelope { announced: Some(number), .. }) => {
-                self.answer(number, request, now);
+    fn found(&mut self, found: Option<Told>, asked: &Asked, id: TaskId, now: Cycle) -> bool {
+        let Some(message) = found else { return false };
+        self.misfits.see(id, asked, &message);
+        match message.envelope.announced {
+            Some(number) => {
+                self.answer(number, asked.posted.request, now);
                 false
             }
-            Some(_) => {
+            None => {
                 self.tasks[id.index()].report.received += 1;
                 true
             }
@@ -356,22 +374,27 @@ impl Replay {
         self.replies.push_back((when, answer, 0));
     }
 
+    /// True for a message that is announced first, unless it stays in its node.
+    fn is_announced(&self, send: &Send) -> bool {
+        self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
+    }
+
     /// Sends; false if the message has already left the task's hands (it stays in the node).
     fn send(&mut self, from: TaskId, send: &Send, request: Option<Request>, now: Cycle, out: &mut Outbox) -> bool {
         let task = &mut self.tasks[from.index()];
         task.report.count_sent(send);
-        let source = task.node;
+        let (source, event) = (task.node, task.steps.progress().0);
         let destination = self.tasks[send.to.index()].node;
         let pair = self.pairs.entry((from, send.to)).or_default();
-        let mut underway =
-            Underway { from, to: send.to, tag: send.tag, sequence: pair.sent, request, part: Part::Eager };
+        let &Send { to, tag, bytes: size } = send;
+        let mut underway = Underway { from, to, tag, size, event, sequence: pair.sent, request, part: Part::Eager };
         pair.sent += 1;
         pair.bytes = pair.bytes.saturating_add(send.bytes);
         if source == destination {
             self.arrive(&underway, now);
             return false;
         }
-        if self.protocol.eager_limit.is_none_or(|limit| send.bytes <= limit) {
+        if !self.is_announced(send) {
             self.emit(underway, send.bytes, out);
             return true;
         }
@@ -409,18 +432,22 @@ impl Replay {
             Part::Announcement(number) => Some(number),
             _ => None,
         };
-        pair.early.insert(message.sequence, Envelope { from: message.from, tag: message.tag, announced });
+        let &Underway { from, tag, size: bytes, event, .. } = message;
+        let envelope = Envelope { from, tag, announced };
+        pair.early.insert(message.sequence, Told { envelope, bytes, event });
         let mut visible = Vec::new();
-        while let Some(envelope) = pair.early.remove(&pair.seen) {
+        while let Some(told) = pair.early.remove(&pair.seen) {
             pair.seen += 1;
-            visible.push(envelope);
+            visible.push(told);
         }
-        for envelope in visible {
+        for told in visible {
             let task = &mut self.tasks[message.to.index()];
-            let Some(posted) = task.mailbox.arrive(envelope) else { continue };
-            match envelope.announced {
-                Some(number) => self.answer(number, posted.request, resume),
-                None => self.received(message.to, posted.request, resume),
+            let Some(asked) = task.mailbox.arrive(told) else { continue };
+            self.misfits.see(message.to, &asked, &told);
+            let request = asked.posted.request;
+            match told.envelope.announced {
+                Some(number) => self.answer(number, request, resume),
+                None => self.received(message.to, request, resume),
             }
         }
     }

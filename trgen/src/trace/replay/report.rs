@@ -1,8 +1,11 @@
 //! What a replay tells of its tasks.
 
+use std::borrow::Borrow;
+
 use super::task::Outstanding;
+use crate::trace::matching::{Envelope, Posted};
 use crate::trace::program::{Receive, Send, Tag, TagFilter};
-use crate::units::Cycle;
+use crate::units::{Cycle, TaskId};
 
 /// What one task did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,8 +52,82 @@ pub struct ReplayReport {
     pub unfinished: usize,
 }
 
+/// A receive, and the event that posts it, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Asked {
+    pub(super) posted: Posted,
+    pub(super) event: usize,
+}
+
+/// A message, its size \[bytes\], and the event that sends it, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Told {
+    pub(super) envelope: Envelope,
+    pub(super) bytes: u64,
+    pub(super) event: usize,
+}
+
+impl Borrow<Posted> for Asked {
+    fn borrow(&self) -> &Posted {
+        &self.posted
+    }
+}
+
+impl Borrow<Envelope> for Told {
+    fn borrow(&self) -> &Envelope {
+        &self.envelope
+    }
+}
+
+/// Receives that got more than they have room for, which an MPI library refuses as truncation; a replay goes on.
+///
+/// Within a collective both sides know the size, so that less than expected is wrong, too. Some formats leave the size of
+/// a receive open there, or of one from any source: it is 0 then, and not looked at.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Misfits {
+    /// How many.
+    pub count: u64,
+    /// The first 16 in words: both places and both sizes.
+    pub shown: Vec<String>,
+}
+
+/// Misfits that are told in words.
+const SHOWN: usize = 16;
+
+impl Misfits {
+    /// Looks at a message that a receive of task `id` has been found for.
+    pub(super) fn see(&mut self, id: TaskId, asked: &Asked, message: &Told) {
+        let receive = &asked.posted.receive;
+        let &Told { envelope: Envelope { from, tag, .. }, bytes, event } = message;
+        let is_collective = tag.is_collective();
+        let is_open = receive.bytes == 0 && (is_collective || receive.from.is_none());
+        let fits = if is_collective { bytes == receive.bytes } else { bytes <= receive.bytes };
+        if fits || is_open {
+            return;
+        }
+        self.add(|| {
+            let of = if is_collective { format!(" in collective {}", tag.label) } else { String::new() };
+            let room = receive.bytes;
+            let place = format!("task {id}, event {}", asked.event);
+            format!("{place}: a receive of {room} bytes gets {bytes} bytes from task {from}, event {event}{of}")
+        });
+    }
+
+    /// Counts one, which `words` tells.
+    pub(crate) fn add(&mut self, words: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.shown.len() < SHOWN {
+            self.shown.push(words());
+        }
+    }
+}
+
+/// What a task waits for whose send does not end before its message is received (rendezvous); so its line says.
+pub const TO_RECEIVE: &str = "to receive its message";
+
 /// What a receive waits for, in words.
-pub(super) fn wanted(receive: &Receive) -> String {
+#[must_use]
+pub fn wanted(receive: &Receive) -> String {
     let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
     let tag = match receive.tag {
         TagFilter::Exactly(tag) if tag.is_collective() => format!("of collective {}", tag.label),
@@ -60,11 +137,22 @@ pub(super) fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
+/// What a send waits for, in words. `is_announced` if it waits for its receiver.
+pub(super) fn hoped(send: &Send, is_announced: bool) -> String {
+    let Send { to, tag, .. } = send;
+    let name = if tag.is_collective() { "of collective" } else { "with tag" };
+    if is_announced {
+        format!("task {to} {TO_RECEIVE} {name} {}", tag.label)
+    } else {
+        format!("its send to task {to} to be taken by the network")
+    }
+}
+
 /// What an outstanding request waits for, in words.
 pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
     match outstanding {
         Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),
-        Some(Outstanding::Send(to)) => format!("its send to task {to}"),
+        Some(Outstanding::Send(send, is_announced)) => hoped(send, *is_announced),
         None => "a request".to_owned(),
     }
 }

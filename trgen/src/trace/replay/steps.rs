@@ -20,7 +20,8 @@ impl Steps {
             Self::Stored { cursor, position, .. } => {
                 let event = cursor.next_event().map_err(|error| {
                     let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
-                    SourceError { what: format!("the trace{place}: {error}; {}", error.remedy) }
+                    let name = cursor.name().map_or_else(|| "the trace".to_owned(), str::to_owned);
+                    SourceError { what: format!("{name}{place}: {error}; {}", error.remedy) }
                 })?;
                 (event, position)
             }

@@ -2,20 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::report::{Asked, Told};
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
 use crate::source::{TaskActivity, TaskState};
 use crate::trace::matching::Mailbox;
-use crate::trace::program::{Receive, Request};
-use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
+use crate::trace::program::{Receive, Request, Send};
+use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// What a task is doing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum State {
     /// Goes on with its next event in the cycle for which it is scheduled.
     Running,
-    /// Its blocking send has not left its hands.
-    Sending,
+    /// Its blocking send has not left its hands; true if it waits for its receiver.
+    Sending(Send, bool),
     /// This blocking receive has not been served.
     Receiving(Receive),
     /// These requests have not all completed.
@@ -30,7 +31,8 @@ pub(super) enum State {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outstanding {
     Receive(Receive),
-    Send(TaskId),
+    /// True if it waits for its receiver.
+    Send(Send, bool),
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ pub(super) struct Task {
     pub(super) node: NodeId,
     pub(super) steps: Steps,
     pub(super) state: State,
-    pub(super) mailbox: Mailbox,
+    pub(super) mailbox: Mailbox<Asked, Told>,
     pub(super) outstanding: HashMap<Request, Outstanding>,
     /// Completed, and no wait has accounted for it.
     pub(super) completed: HashSet<Request>,
@@ -105,7 +107,7 @@ impl Task {
         let (done, events) = self.steps.progress();
         let state = match self.state {
             State::Running => TaskState::Computing,
-            State::Sending => TaskState::Sending,
+            State::Sending(..) => TaskState::Sending,
             State::Receiving(_) => TaskState::Receiving,
             State::Waiting(_) | State::WaitingAny(_) => TaskState::Waiting,
             State::Finished => TaskState::Finished,
@@ -118,7 +120,7 @@ impl Task {
         let step = format!("task {id} on node {}, event {position} of {total}", self.node);
         let what = match &self.state {
             State::Running | State::Finished => return None,
-            State::Sending => "its send to be taken by the network".to_owned(),
+            State::Sending(send, is_announced) => report::hoped(send, *is_announced),
             State::Receiving(receive) => format!("a message {}", report::wanted(receive)),
             State::Waiting(open) | State::WaitingAny(open) => {
                 let any = if matches!(self.state, State::WaitingAny(_)) { "any of: " } else { "" };

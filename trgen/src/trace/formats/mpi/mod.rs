@@ -13,7 +13,7 @@ use self::call::Record;
 use self::comms::{Number, Step};
 use self::rank::{Rank, Shared, Tally};
 use super::calls::Calls;
-use super::error::{Fault, ReadError};
+use super::error::{Fault, ReadError, plural};
 use super::input::{Entry, Source, folder_of};
 use super::options::ReadOptions;
 use super::text::Lines;
@@ -155,7 +155,9 @@ fn finish(
     let tally = &shared.tally;
     let mut notes: Vec<String> = shared.calls.note("each as one of its communicator").into_iter().collect();
     if created > 0 {
-        notes.push(format!("{created} communicators beside the world were followed"));
+        let followed = plural(created as usize, "communicator", "communicators");
+        let was = plural(created as usize, "was", "were");
+        notes.push(format!("{created} {followed} beside the world {was} followed"));
     }
     if tally.alone > 0 {
         notes.push(format!("{} collective calls of one process alone, which send nothing", tally.alone));

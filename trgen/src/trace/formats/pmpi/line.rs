@@ -62,6 +62,32 @@ const KNOWN: &[&str] = &[
     "Comm_dup",
 ];
 
+/// Calls that send messages that no line tells, by the beginnings of their names.
+const NOT_RECORDED: &[&str] = &["Start", "Put", "Get_accumulate", "Rput", "Rget", "Accumulate", "Win_", "Neighbor_"];
+
+/// A call that is not read. Non-blocking collectives are named like blocking ones, with an I before.
+fn unknown(found: &str, name: &str) -> Fault {
+    let blocking = name.strip_prefix('I').and_then(|rest| {
+        let is = |known: &&&str| known.eq_ignore_ascii_case(rest);
+        KNOWN.iter().find(is)
+    });
+    let what = match blocking {
+        Some(blocking) => format!("a non-blocking collective: call MPI_{blocking} instead"),
+        None if name.starts_with("Start") || name.ends_with("_init") => {
+            "a persistent operation: begin each message with MPI_Isend or MPI_Irecv instead".to_owned()
+        }
+        None if NOT_RECORDED.iter().any(|begin| name.starts_with(begin)) || name == "Get" => {
+            "messages that no receive asks for: send them with MPI_Isend instead".to_owned()
+        }
+        None => {
+            let remedy = format!("{}; a call without messages can be removed", suggestion(name, KNOWN));
+            return Fault::UnknownWord { what: "call", found: found.to_owned(), remedy };
+        }
+    };
+    let remedy = "the program has to be changed so and recorded again; `trace-prep record --help` lists such calls";
+    Fault::Structure { what: format!("`{found}` is not followed, {what}"), remedy }
+}
+
 /// Parses a line.
 pub(super) fn parse(line: &str) -> Result<Record, Fault> {
     let words: Vec<&str> = line.split(':').collect();
@@ -162,8 +188,7 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
         }
         name if IGNORED.contains(&name) || name.starts_with("Type_") => Call::Ignored,
         _ => {
-            let remedy = format!("{}; a call without messages can be removed", suggestion(name, KNOWN));
-            return Err(Fault::UnknownWord { what: "call", found: words[0].to_owned(), remedy });
+            return Err(unknown(words[0], name));
         }
     };
     let clocks = |word: &str| -> Result<Clocks, Fault> {
