@@ -142,7 +142,11 @@ class Guest:
         self._numbers[0] += 1
 
     def _flush(self):
-        self._socket.sendall(self._out)
+        try:
+            self._socket.sendall(self._out)
+        except ConnectionError:
+            while True:  # Why may have been said before the connection was closed.
+                self._next()
         self._out.clear()
 
     def _next(self):
@@ -156,7 +160,10 @@ class Guest:
         return kind, time, payload
 
     def _read(self, length):
-        data = self._stream.read(length)
+        try:
+            data = self._stream.read(length)
+        except ConnectionError as error:
+            raise Refused("the connection has failed: %s" % error) from error
         if len(data) != length:
             raise Refused("the endpoint has closed the connection")
         return data

@@ -6,22 +6,54 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
+/// \[bytes\] Longest path of a socket: `sun_path` of unix(7), with the zero at its end, has 108 bytes on Linux and 104 on
+/// the BSDs and macOS.
+const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// Refuses a path that is too long for a socket, with the limit.
+///
+/// # Errors
+/// It is too long.
+fn check_length(path: &Path, longest: usize) -> io::Result<()> {
+    let length = path.as_os_str().len();
+    if length <= longest {
+        return Ok(());
+    }
+    let what = format!("its path has {length} bytes, and that of a socket at most {longest} here; use a shorter one");
+    Err(io::Error::new(ErrorKind::InvalidInput, what))
+}
+
+/// Connects to a socket.
+///
+/// # Errors
+/// Nobody listens, or the path is too long for a socket.
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+    check_length(path, LONGEST)?;
+    UnixStream::connect(path)
+}
+
 /// Binds a socket that nobody else can connect to at any moment: in a private folder beside its place, from where it is
 /// moved once its mode is 0600. A socket that an earlier run has left behind is replaced.
 ///
 /// # Errors
-/// When something of this name is there and in use, or the folder cannot be written.
+/// When something of this name is there that is in use or no socket, the path is too long, or the folder cannot be
+/// written.
 pub fn bind_private(path: &Path) -> io::Result<UnixListener> {
     if let Ok(found) = fs::symlink_metadata(path) {
-        let in_use = !found.file_type().is_socket() || UnixStream::connect(path).is_ok();
-        if in_use {
-            return Err(io::Error::new(ErrorKind::AddrInUse, "something of this name exists, and is in use"));
+        if !found.file_type().is_socket() {
+            let what = "something of this name exists, and is no socket; it is left as it is";
+            return Err(io::Error::new(ErrorKind::AlreadyExists, what));
+        }
+        if UnixStream::connect(path).is_ok() {
+            return Err(io::Error::new(ErrorKind::AddrInUse, "somebody listens on it"));
         }
     }
     let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "the path has no file name"))?;
     let private = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    fs::DirBuilder::new().mode(0o700).create(&private)?;
     let inside = private.join("s");
+    let longer = inside.as_os_str().len().saturating_sub(path.as_os_str().len());
+    check_length(path, LONGEST - longer.min(LONGEST))?;
+    fs::DirBuilder::new().mode(0o700).create(&private)?;
     let bound = UnixListener::bind(&inside).and_then(|listener| {
         fs::set_permissions(&inside, fs::Permissions::from_mode(0o600))?;
         fs::rename(&inside, path)?;

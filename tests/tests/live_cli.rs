@@ -148,6 +148,72 @@ fn a_live_result_says_what_it_is_of_and_a_measurement_without_end_says_so() {
 }
 
 #[test]
+fn whoever_reads_the_results_learns_what_nobody_took_who_was_lost_and_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("net.txt", "a b\nb c\nc d\nd a\n");
+    // Nobody is at node 3; what the second message is of.
+    write("script", "node 0: mark begin\nnode 0: send 1 64\nnode 1: receive\nnode 0: send 3 6400\nnode 7: send 0 10");
+    let words = "--topology graph:net.txt --routing graph:updown --guests 3 --lost-guest drop-node --pcap p";
+    let (child, address) = serve(folder.path(), words);
+    let bad = format!("guest bad --connect {address} --node 2");
+    write("bad", "send 2 64");
+    let bad = tests::command::fsin(folder.path())
+        .args(bad.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let guests = run(folder.path(), &format!("guest script --connect {address} --node 0..1"));
+    let told = String::from_utf8_lossy(&guests.stderr).into_owned();
+    assert!(guests.status.success(), "{told}");
+    assert!(told.contains("script, line 5: it is for node 7"), "{told}");
+    bad.wait_with_output().unwrap();
+    let results = results(child);
+    let count = |name: &str| results[name].as_u64().unwrap_or_else(|| panic!("{name}: {results}"));
+    assert_eq!((count("messages"), count("messages_delivered"), count("messages_undelivered")), (2, 1, 1));
+    assert_eq!((count("messages_measured"), count("guests_lost")), (1, 1));
+    assert_eq!(count("packets_measured"), count("packets_received"), "the whole run is measured");
+    let warnings = results["warnings"].to_string();
+    for expected in
+        ["1 of 2 messages arrived and were handed over to nobody", "without guest `bad 2` (node 2)", "--pcap"]
+    {
+        assert!(warnings.contains(expected), "no `{expected}` in {warnings}");
+    }
+    let inputs = &results["manifest"]["inputs"];
+    assert_eq!(inputs[0]["path"], "net.txt", "{inputs}");
+    assert_eq!(inputs[0]["sha256"].as_str().map(str::len), Some(64));
+}
+
+#[test]
+fn a_python_guest_that_was_refused_hears_why_whatever_it_does_next() {
+    let python = r#"
+import sys, time, tgp1
+guest = tgp1.Guest(sys.argv[1], node=0)
+guest.send(1, 64)
+time.sleep(2.5)
+for call in (guest.receive, guest.receive):
+    try:
+        call()
+    except tgp1.Refused as refused:
+        print(refused)
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, address) = serve(folder.path(), "--network switch:delay=1us,nodes=2 --guests 1 --stall 1");
+    let guest = Command::new("python3")
+        .args(["-c", python, &address])
+        .env("PYTHONPATH", workspace().join("adapters/clients"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let said = String::from_utf8_lossy(&guest.stdout).into_owned();
+    assert!(guest.status.success(), "{}", String::from_utf8_lossy(&guest.stderr));
+    assert!(said.contains("silent for 1 s"), "{said}");
+    assert_eq!(said.lines().count(), 2, "{said}");
+}
+
+#[test]
 fn a_network_that_cannot_listen_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -64,7 +64,7 @@ fn without_the_dead_guest_the_others_lose_and_gain_nothing() {
     assert!(guests.iter().all(Result::is_ok), "{guests:?}");
     let sent: Vec<u64> = report.guests.iter().map(|guest| guest.injects).collect();
     assert_eq!(sent[..2], [10, 10]);
-    assert_eq!(report.deliveries, report.injects, "all that was sent arrived, and nothing else");
+    assert_eq!(report.deliveries + report.undelivered, report.injects, "all that was sent arrived, and nothing else");
     assert!(report.guests[2].lost.is_some());
 }
 
@@ -152,6 +152,48 @@ fn what_others_could_reach_needs_a_token_and_a_socket_is_private() {
     assert!(matches!(Endpoint::bind(&address, None), Err(EndpointError::Listen { .. })), "in use");
     drop(endpoint);
     assert!(!path.exists());
+}
+
+#[test]
+fn centrals_without_nodes_do_not_keep_others_out() {
+    let table = Table::new(16);
+    let mut visitors = None;
+    let connections = table.gather(2, |address| {
+        let address = address.clone();
+        visitors = Some(thread::spawn(move || {
+            let central = |group: u32| {
+                let config = Config { nodes: Vec::new(), ..Config::new("central", 0) }.central(group);
+                Guest::connect(&address, &config)
+            };
+            let welcome = [central(1).unwrap(), central(2).unwrap()];
+            let told = central(3).unwrap_err().to_string();
+            assert!(told.contains("the run takes 2 nodes, and has as many centrals"), "{told}");
+            (welcome, [0, 1].map(|node| Guest::connect(&address, &Config::new("guest", node)).unwrap()))
+        }));
+    });
+    assert_eq!(connections.len(), 4);
+    drop(visitors.unwrap().join().unwrap());
+}
+
+#[test]
+fn a_path_that_is_no_socket_or_too_long_for_one_is_said_to_be_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |path: std::path::PathBuf| {
+        let error = Endpoint::bind(&Address::Unix(path), None).unwrap_err();
+        format!("{error}; {}", error.remedy())
+    };
+    let file = folder.path().join("notes");
+    std::fs::write(&file, "mine").unwrap();
+    let refused = said(file.clone());
+    assert!(refused.contains("exists, and is no socket") && refused.contains("use a path"), "{refused}");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine");
+    let long = folder.path().join("s".repeat(120));
+    let refused = said(long.clone());
+    assert!(refused.contains("and that of a socket at most"), "{refused}");
+    // A guest does not wait for an hour for what cannot be.
+    let config = Config { patience: Duration::from_secs(3600), ..Config::new("guest", 0) };
+    let told = Guest::connect(&Address::Unix(long), &config).map(drop).unwrap_err().to_string();
+    assert!(told.contains("and that of a socket at most"), "{told}");
 }
 
 #[test]

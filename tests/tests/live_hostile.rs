@@ -252,7 +252,7 @@ fn survives(frames: Nonsense) {
         let _ = stream.read_to_end(&mut Vec::new());
     });
     assert_eq!(outcome.failure, None);
-    assert_eq!(report.deliveries, report.injects, "all that was sent arrived, and nothing else");
+    assert_eq!(report.deliveries + report.undelivered, report.injects, "all that was sent arrived, and nothing else");
     assert_eq!(report.guests[0].injects + report.guests[1].injects, 40);
 }
 
@@ -387,6 +387,68 @@ fn the_token_is_nowhere_to_be_read() {
     }
     let flag = tests::command::run(folder.path(), "serve --token abcdefghijklmnopqrst");
     assert_eq!(flag.status.code(), Some(2), "a token is never an argument");
+}
+
+#[test]
+fn connections_that_cannot_be_taken_are_told_of_once() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -n 24; exec \"$0\" serve --listen 127.0.0.1:0 --network switch:delay=1us,nodes=2"]);
+    command.arg(tests::command::binary()).current_dir(folder.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("there is a shell");
+    let mut reader = BufReader::new(child.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    reader.read_line(&mut line).expect("it says where it listens");
+    let address: std::net::SocketAddr = line.split_whitespace().nth(2).expect("text").parse().expect("an address");
+    let silent: Vec<_> = (0..40).map_while(|_| TcpStream::connect(address).ok()).collect();
+    line.clear();
+    reader.read_line(&mut line).expect("text");
+    assert!(line.contains("cannot let anybody else connect") && line.contains("ulimit -n"), "{line}");
+    thread::sleep(Duration::from_millis(500));
+    child.kill().expect("it is a child");
+    child.wait().expect("it ends");
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).expect("text");
+    assert!(!rest.contains("cannot let anybody"), "{rest}");
+    drop(silent);
+}
+
+#[test]
+fn guests_that_wait_for_each_other_are_told_what_to_look_for() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    std::fs::write(folder.path().join("script"), "receive").expect("the folder is ours");
+    let (server, address, mut reader) = serve(folder.path(), "--network switch:delay=1us,nodes=2 --wire-log log");
+    let _ = ended(guest(folder.path(), "script", &address, "0..1"), "the guests");
+    let mut said = String::new();
+    reader.read_to_string(&mut said).expect("text");
+    assert_eq!(ended(server, "the network").0.status.code(), Some(3), "{said}");
+    assert!(said.contains("waits for a message that nobody sends") && !said.contains("trace"), "{said}");
+    let log = std::fs::read_to_string(folder.path().join("log")).expect("it has been written");
+    assert_eq!(log.matches("\tError\tcode=10 text=the run has failed").count(), 2, "{log}");
+}
+
+#[test]
+fn what_ended_a_guest_is_in_the_wire_log() {
+    let folder = tempfile::tempdir().expect("the system has room for a folder");
+    let words = "--network switch:delay=1us,nodes=2 --guests 1 --wire-log log";
+    let (server, address, _reader) = serve(folder.path(), words);
+    let address: Address = address.parse().expect("an address");
+    let (mut stream, mut codec, _) = introduce(&address, hello("greedy", 0));
+    let mut bytes = BytesMut::new();
+    let inject = Inject { destination: 1, notify: false, size: 3, cookie: 0, payload: Bytes::from_static(b"12345") };
+    codec.put(0, 0, &Body::Inject(inject), &mut bytes);
+    stream.write_all(&bytes).expect("somebody reads");
+    stream.read_to_end(&mut Vec::new()).expect("it is told, and closed");
+    let (output, said) = ended(server, "the network");
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    let log = std::fs::read_to_string(folder.path().join("log")).expect("it has been written");
+    let why = "an Inject frame carries 5 bytes, but its size is 3";
+    for line in [
+        format!("<\tgreedy\t0\t0\tmalformed\twhy={why}"),
+        format!(">\tgreedy\t0\t0\tError\tcode=1 text={why}; correct the guest"),
+    ] {
+        assert!(log.lines().any(|found| found == line), "no `{line}` in\n{log}");
+    }
 }
 
 /// \[bytes\] The most memory that a process has had.

@@ -18,7 +18,7 @@ use fsin::run::{Outcome, to_end};
 use fsin::switch::Switch;
 use fsin::topology;
 use pcap_file::pcapng::{Block, PcapNgReader};
-use tests::live::{Part, Table, play, start};
+use tests::live::{Part, Table, attempt, play, start};
 use tests::programs::{Replayed, compute, irecv, send, wait};
 use trgen::Cycle;
 use trgen::trace::program::{Event as Step, Program, Request};
@@ -265,6 +265,8 @@ fn real_time_holds_guests_to_the_clock_on_the_wall_and_says_how_far_behind_it_wa
     let behind = report.behind_max.expect("a run in real time has it");
     assert!(behind < u64::try_from(took.as_nanos() * 1000).unwrap(), "{behind} ps behind after {took:?}");
     assert_eq!(report.guests[1].late_max, 900_000_000);
+    let latency = report.latency.expect("a message was handed over");
+    assert_eq!((latency.count, latency.max), (1, 1_000_000_000), "from sending to seeing, lateness included");
 }
 
 #[test]
@@ -391,7 +393,7 @@ fn frames_and_what_they_carry_are_written_down() {
         }),
     ];
     let (_, report) = watched(&over_switch(2, 2000), &mut Switch::new(2, 2000), parts, watch());
-    assert_eq!(report.deliveries, 2);
+    assert_eq!((report.deliveries, report.bare), (2, 1), "one carries nothing");
     let text = String::from_utf8(log.bytes()).expect("a log is text");
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     assert!(lines.iter().all(|line| line.len() == 6), "{text}");
@@ -400,7 +402,9 @@ fn frames_and_what_they_carry_are_written_down() {
         "<\tasks\t0\t1000000\tInject\tto=1 size=100 cookie=0 carried=21 notify=0",
         "<\tasks\t0\t1000000\tMark\tlabel=asked",
         ">\tanswers\t0\t3000000\tDeliver\tfrom=0 number=0 size=100 cookie=0 carried=21 injected=1000000 late=0",
-        ">\tasks\t0\t5000000\tGoAhead\tuntil=ever notices=1",
+        "<\tasks\t0\t1000000\tTimestamp\tnext=forever injects=1",
+        ">\tasks\t0\t5000000\tGoAhead\tuntil=forever notices=1",
+        ">\tasks\t0\t5000000\tBye\tinjects=1 notices=1 reason=",
     ] {
         assert!(text.lines().any(|found| found == line), "no `{line}` in\n{text}");
     }
@@ -416,6 +420,52 @@ fn frames_and_what_they_carry_are_written_down() {
     }
     let data = b"frame with some bytes".to_vec();
     assert_eq!(found, [(0, 1000, 100, data.clone()), (1, 3000, 100, data)], "sent and received, in nanoseconds");
+}
+
+#[test]
+fn messages_that_nobody_takes_are_neither_delivered_nor_in_latencies() {
+    let parts = || {
+        let early = part("early", 1, |mut guest| {
+            guest.receive_message()?;
+            guest.finish("it has seen enough")
+        });
+        let sender = part("sender", 0, |mut guest| {
+            guest.send(1, 64, &[])?;
+            guest.advance(50_000_000)?;
+            // The other has left, and node 2 has no guest.
+            guest.send(1, 64, &[])?;
+            guest.send(2, 64, &[])?;
+            guest.advance(50_000_000)?;
+            guest.finish("done")
+        });
+        vec![sender, early]
+    };
+    let (outcome, report) = play(&over_switch(3, 1000), &mut Switch::new(3, 1000), parts());
+    assert!(outcome.complete);
+    assert_eq!((report.injects, report.deliveries, report.undelivered), (3, 1, 2));
+    assert_eq!(report.latency.map(|latency| (latency.count, latency.max)), Some((1, 1_000_000)));
+}
+
+#[test]
+fn a_message_that_could_never_be_simulated_is_refused() {
+    for (size, expected) in [(1u64 << 40, None), ((1 << 40) + 1, Some("longest one, 2^40 bytes"))] {
+        let parts = vec![
+            part("large", 0, move |mut guest| {
+                guest.send(1, size, &[])?;
+                guest.finish("done")
+            }),
+            part("idle", 1, |guest| guest.finish("done")),
+        ];
+        let (outcome, _, guests) = attempt(&over_switch(2, 1000), &mut Switch::new(2, 1000), parts);
+        let failure = outcome.failure.map(|failure| failure.to_string());
+        match expected {
+            None => assert_eq!(failure, None),
+            Some(expected) => {
+                assert!(failure.is_some_and(|failure| failure.contains(expected)));
+                assert!(guests[0].as_ref().is_err_and(|told| told.to_string().contains(expected)), "{guests:?}");
+            }
+        }
+    }
 }
 
 #[test]

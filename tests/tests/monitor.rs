@@ -99,6 +99,13 @@ fn a_recording_is_kept_and_drawn() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let picture = std::fs::read_to_string(folder.path().join("a.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("(1,1):"), "{picture}");
+    // A recording that was cut is drawn, and said to be so.
+    let whole = std::fs::read(folder.path().join("a.view")).unwrap();
+    assert!(!String::from_utf8_lossy(&run(folder.path(), "top a.view --svg whole.svg").stderr).contains("warning"));
+    std::fs::write(folder.path().join("cut.view"), &whole[..whole.len() / 2]).unwrap();
+    let cut = run(folder.path(), "top cut.view --svg cut.svg");
+    let said = String::from_utf8_lossy(&cut.stderr).into_owned();
+    assert!(cut.status.success() && said.contains("cut.view: the recording ends at cycle 200000"), "{said}");
     for (line, expected) in [
         ("top b.view --svg b.svg", "there is no file b.view"),
         ("top a.svg", "no stream of snapshots"),

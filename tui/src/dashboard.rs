@@ -17,7 +17,7 @@ mod sweeping;
 mod viewer;
 
 pub use live::Live;
-pub use recording::Recording;
+pub use recording::{Recording, cut_off};
 pub use sweeping::Sweeping;
 pub use viewer::Viewer;
 

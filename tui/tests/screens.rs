@@ -4,15 +4,18 @@
 
 mod common;
 
+use std::io::Cursor;
 use std::sync::Arc;
 
 use common::{app, guests, tasks, torus};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use tui::app::{App, Metric, Mode, Screen};
+use tui::app::{App, Command, Metric, Mode, Screen};
+use tui::dashboard::{News, Recording, Source};
 use tui::screens::draw;
-use tui::view::{About, Layout, Sources};
+use tui::stream::{Reader, write_about, write_snapshot};
+use tui::view::{About, Layout, RunState, Snapshot, Sources};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
@@ -92,6 +95,116 @@ fn help_and_questions_and_what_is_over() {
         none.screen = screen;
         assert!(picture(&none, (80, 24)).contains("WAITING for the run"));
     }
+}
+
+/// The same screen after a last snapshot.
+fn then(mut app: App, change: impl FnOnce(&mut Snapshot)) -> App {
+    let mut last = app.latest().expect("the fixture has snapshots").clone();
+    change(&mut last);
+    app.push(Arc::new(last));
+    app
+}
+
+#[test]
+fn a_step_is_seen_and_so_is_a_failure() {
+    let paused = then(plain(Screen::Overview), |last| {
+        (last.cycle, last.end, last.state) = (2_430_123, Some(9_000_000), RunState::Paused);
+    });
+    assert!(picture(&paused, (80, 24)).contains("cycle 2 430 123 of 9.00 M, 27 %"));
+    assert!(picture(&paused, (40, 12)).contains("cycle 2 430 123"));
+    for screen in Screen::ALL {
+        let failed = then(plain(screen), |last| {
+            last.state = RunState::Ended;
+            last.log.push("error: deadlock of the network in cycle 10000".to_owned());
+        });
+        assert!(picture(&failed, (80, 24)).contains(" FAILED   6: why  q: leave, and print the results"));
+        assert!(picture(&failed, (40, 12)).contains(" FAILED   6: why  q: leave"));
+        let ended = then(plain(screen), |last| last.state = RunState::Ended);
+        assert!(picture(&ended, (80, 24)).contains(" ENDED   q: leave, and print the results"));
+    }
+}
+
+#[test]
+fn a_recording_that_is_held_says_so_and_so_does_one_that_was_cut() {
+    for last in [RunState::Running, RunState::Ended] {
+        let about = torus(&[4, 4]);
+        let mut bytes = Vec::new();
+        write_about(&mut bytes, &about).expect("memory is written");
+        for (cycle, state) in [(1000, RunState::Running), (2000, RunState::Running), (3000, last)] {
+            // An hour apart: nothing comes by itself.
+            let snapshot = Snapshot { state, elapsed_seconds: cycle as f64 * 3.6, ..common::at(&about, cycle) };
+            write_snapshot(&mut bytes, &snapshot).expect("memory is written");
+        }
+        let reader = Reader::new(Cursor::new(bytes)).expect("it has just been written");
+        let mut recording = Recording::new(reader).expect("it has just been written");
+        let shown = |recording: &mut Recording<_>| match recording.poll() {
+            News::Snapshot(snapshot) => snapshot,
+            other => panic!("{other:?}"),
+        };
+        let brief = |snapshot: &Snapshot| (snapshot.cycle, snapshot.state);
+        assert_eq!(brief(&shown(&mut recording)), (1000, RunState::Running));
+        recording.command(Command::Pause);
+        assert_eq!(brief(&shown(&mut recording)), (1000, RunState::Paused));
+        recording.command(Command::Resume);
+        assert_eq!(brief(&shown(&mut recording)), (1000, RunState::Running));
+        recording.command(Command::Step(1));
+        assert_eq!(brief(&shown(&mut recording)), (2000, RunState::Paused));
+        recording.command(Command::Step(1));
+        let end = shown(&mut recording);
+        if last == RunState::Ended {
+            assert_eq!((brief(&end), end.phase.as_str()), ((3000, RunState::Ended), "measuring"));
+        } else {
+            assert_eq!((brief(&end), end.phase.as_str()), ((3000, RunState::Paused), "cut off here"));
+            assert!(
+                end.log.iter().any(|line| line.contains("ends at cycle 3000, before its run does")),
+                "{:?}",
+                end.log
+            );
+        }
+        assert_eq!(recording.poll(), News::Nothing);
+    }
+}
+
+#[test]
+fn the_keys_of_a_viewer_and_of_a_recording_are_theirs() {
+    let mut app = plain(Screen::Overview);
+    app.help = true;
+    for (mode, there, absent) in [
+        (Mode::Live, "quit; a run ends with partial results", "hold"),
+        (Mode::Viewer, "leave; the run goes on", "speed limit"),
+        (Mode::Replay, "pace: half, double", "speed limit"),
+    ] {
+        app.mode = mode;
+        let text = picture(&app, (80, 24));
+        assert!(text.contains(there) && !text.contains(absent), "{text}");
+        for size in [(40, 12), (60, 20)] {
+            let text = picture(&app, size);
+            assert!(text.contains(" q    ") && text.contains("^C"), "{text}");
+            assert!(text.contains("map of") && text.contains("1-6"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn no_number_is_cut_where_there_is_little_room() {
+    let at = |screen, size| picture(&plain(screen), size);
+    let small = at(Screen::Sources, (40, 12));
+    assert!(small.contains("least served") && !small.contains("most serv"), "{small}");
+    assert!(small.contains(" 0.7 .. 0.8    27    0 (0,0)       75 %"), "{small}");
+    assert!(at(Screen::Overview, (40, 12)).contains("measuring  cycle 10 000"));
+    let medium = at(Screen::Latency, (60, 20));
+    assert!(medium.contains("mean     p50     p99\n") && medium.contains("512.2     500    2100\n"), "{medium}");
+    let links = at(Screen::Links, (60, 20));
+    assert!(links.contains("use        queue"), "{links}");
+    let title = at(Screen::Overview, (80, 24));
+    assert!(title.contains("hotspot(0.2,102) load 0.6 bernoulli | bubble:smart vcs 3 ...\n"), "{title}");
+}
+
+#[test]
+fn a_mix_of_jobs_says_how_many_there_are() {
+    let about = About { jobs: Some(3), ..torus(&[4, 4]) };
+    let text = picture(&app(about, Screen::Sources, &|cycle| Some(tasks(cycle))), (80, 24));
+    assert!(text.contains("16 tasks of the jobs that run now (3 in all), 3 finished;"), "{text}");
 }
 
 #[test]

@@ -145,7 +145,10 @@ impl EndpointError {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Open { .. } => "listen on 127.0.0.1 or unix:PATH, or give a token: --token-file, or FSIN_TOKEN",
-            Self::Listen { .. } => "use an address of this machine that nobody listens on",
+            Self::Listen { address: Address::Unix(_), .. } => {
+                "use a path where nothing is, or a socket of an earlier run"
+            }
+            Self::Listen { address: Address::Tcp(_), .. } => "use an address of this machine that nobody listens on",
             Self::Interrupted { .. } => "start the guests that are missing, or ask for fewer with --guests",
             Self::System(_) => "raise the limit of open files (ulimit -n), or use fewer guests",
         }
@@ -228,6 +231,7 @@ async fn gather(
     let mut handshakes = JoinSet::new();
     let mut connections: Vec<Connection> = Vec::new();
     let (mut gathered, mut refused) = (0, 0);
+    let mut full = false;
     while gathered < wanted || lacks_centrals(&connections) {
         tokio::select! {
             // Only when a handshake may begin is the next connection taken.
@@ -244,7 +248,15 @@ async fn gather(
                     });
                 }
                 // Too many open files: those of handshakes that end come free.
-                _ => tokio::time::sleep(PATIENCE).await,
+                (_, accepted) => {
+                    if let (Err(error), false) = (&accepted, std::mem::replace(&mut full, true)) {
+                        tell(format!(
+                            "cannot let anybody else connect, and goes on trying: {error}; raise the limit of open \
+                             files (ulimit -n), or end connections that are of no use"
+                        ));
+                    }
+                    tokio::time::sleep(PATIENCE).await;
+                }
             },
             Some(ended) = handshakes.join_next() => match ended {
                 Ok(Ok(connection)) => {
@@ -287,6 +299,10 @@ impl Reservation {
         let central = (hello.role == Role::Central).then_some(hello.group);
         if let Some(owner) = central.and_then(|group| places.centrals.get(&group)) {
             return Err(format!("group {} has its central, `{owner}`; use another group", hello.group));
+        }
+        // A central need not have a node: without a limit of their own, centrals could take all connections there are.
+        if central.is_some() && places.centrals.len() >= wanted {
+            return Err(format!("the run takes {wanted} nodes, and has as many centrals; put nodes into fewer groups"));
         }
         let map = &mut places.nodes;
         if let Some((node, owner)) = nodes.iter().find_map(|node| map.get_key_value(node)) {

@@ -24,6 +24,7 @@ pub mod program;
 pub mod script;
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
@@ -314,7 +315,8 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
     let stream = loop {
         match Stream::connect(address) {
             Ok(stream) => break stream,
-            Err(error) if start.elapsed() >= config.patience => {
+            // What is wrong with the address itself stays wrong.
+            Err(error) if start.elapsed() >= config.patience || error.kind() == ErrorKind::InvalidInput => {
                 return Err(GuestError::Connect { address: address.clone(), error });
             }
             Err(_) => std::thread::sleep(Duration::from_millis(20)),

@@ -20,6 +20,8 @@
 //!
 //! What follows `#` is a comment.
 
+use std::ops::RangeBounds;
+
 use super::{Guest, GuestError};
 use crate::clock::{Time, parse_span};
 
@@ -63,6 +65,8 @@ struct Line {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     lines: Vec<Line>,
+    /// Lines that are for one node only, from 1, and for which.
+    single: Vec<(usize, u32)>,
 }
 
 /// A line that cannot be read.
@@ -99,7 +103,7 @@ impl Script {
         }
         // The blocks that are open, the outermost first, with who repeats them and how often.
         let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
-        let mut lines = Vec::new();
+        let (mut lines, mut single) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
             let number = index + 1;
             let refused = |what: &str| Err(ScriptError { line: number, what: what.to_owned() });
@@ -108,6 +112,9 @@ impl Script {
                 continue;
             }
             let (who, words) = who(line).map_err(|what| ScriptError { line: number, what })?;
+            if let Who::Only(node) = who {
+                single.push((number, node));
+            }
             let words: Vec<&str> = words.split_whitespace().collect();
             let action = match words.as_slice() {
                 ["repeat", count] => {
@@ -155,8 +162,13 @@ impl Script {
         }
         match open.pop() {
             Some((line, ..)) => Err(ScriptError { line, what: "`repeat` without `end`".to_owned() }),
-            None => Ok(Self { lines }),
+            None => Ok(Self { lines, single }),
         }
+    }
+
+    /// Lines that none of these nodes plays, from 1, with the node that each is for.
+    pub fn idle_lines(&self, nodes: impl RangeBounds<u32>) -> impl Iterator<Item = (usize, u32)> {
+        self.single.iter().copied().filter(move |(_, node)| !nodes.contains(node))
     }
 
     /// Plays the script as `node`, to its end.
@@ -247,6 +259,8 @@ mod tests {
             Line { who: Who::All, action: Action::Receive(1) },
         ];
         assert_eq!(script.lines[0], Line { who: Who::All, action: Action::Repeat(2, inner) });
+        assert_eq!(script.idle_lines(1..=3).collect::<Vec<_>>(), [(2, 0)]);
+        assert_eq!(script.idle_lines(0..=3).count(), 0);
         assert_eq!(script.lines[1].action, Action::Mark("the end".to_owned()));
     }
 

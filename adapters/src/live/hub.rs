@@ -8,7 +8,7 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
 use crate::clock::{Clock, Time};
-use crate::protocol::Inject;
+use crate::protocol::{Inject, MAX_MESSAGE};
 
 use super::Overheads;
 use super::capture::{Capture, Direction};
@@ -88,10 +88,14 @@ pub(super) struct Hub {
     inboxes: Vec<Option<BTreeMap<Place, Notice>>>,
     /// \[bytes\] Carried by everything on its way.
     payload: u64,
-    /// Messages that arrived at a node without a guest.
+    /// Messages that arrived where nobody took them.
     pub(super) undelivered: u64,
+    /// Messages that entered the network.
     pub(super) injects: u64,
+    /// Messages that were handed over to a guest.
     pub(super) deliveries: u64,
+    /// Messages that carried nothing to capture.
+    pub(super) bare: u64,
     /// A sum of hashes over every injection and delivery: order cannot show.
     pub(super) digest: u64,
     /// The same at regular moments.
@@ -100,7 +104,7 @@ pub(super) struct Hub {
     pub(super) capture: Option<Capture>,
     /// True while what is injected is measured.
     pub(super) measuring: bool,
-    /// \[ps\] From injection to arrival as guests see them, of messages that were measured.
+    /// \[ps\] From injection to being handed over, of messages that were measured.
     pub(super) latency: Latencies,
 }
 
@@ -119,6 +123,7 @@ impl Hub {
             undelivered: 0,
             injects: 0,
             deliveries: 0,
+            bare: 0,
             digest: 0,
             trail: None,
             capture: None,
@@ -168,6 +173,14 @@ impl Hub {
         Some((place, notice))
     }
 
+    /// A message is handed over to its guest, `late` after its time.
+    pub(super) fn handed_over(&mut self, place: &Place, arrived: &Arrived, late: Time) {
+        self.deliveries += 1;
+        if arrived.measured {
+            self.latency.record((place.time - arrived.injected).saturating_add(late));
+        }
+    }
+
     /// A guest listens no more.
     pub(super) fn forget(&mut self, guest: usize) {
         let inbox = self.inboxes[guest].take();
@@ -185,6 +198,9 @@ impl Hub {
         }
         if inject.destination == node.0 {
             return Err(format!("node {node} sends to itself, which takes no network"));
+        }
+        if inject.size > MAX_MESSAGE {
+            return Err(format!("a message of {} bytes is longer than the longest one, 2^40 bytes", inject.size));
         }
         let payload = inject.payload.len() as u64;
         if self.payload + payload > self.payload_limit {
@@ -224,10 +240,10 @@ impl Hub {
             let Inject { destination, notify, size, cookie, payload } = inject;
             self.injects += 1;
             self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
-            if !payload.is_empty()
-                && let Some(capture) = &mut self.capture
-            {
-                capture.packet(node.0, at, Direction::Outbound, size, &payload);
+            match &mut self.capture {
+                _ if payload.is_empty() => self.bare += 1,
+                Some(capture) => capture.packet(node.0, at, Direction::Outbound, size, &payload),
+                None => {}
             }
             let measured = self.measuring;
             let underway = Underway { at, sequence, cookie, notify, size, payload, measured };
@@ -274,11 +290,7 @@ impl Hub {
         self.vacant.push(id);
         let time = self.clock.end(*delivered).saturating_add(self.overheads.receive);
         let (source, destination) = (message.source.0, message.destination.0);
-        self.deliveries += 1;
         self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
-        if measured {
-            self.latency.record(time - at);
-        }
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture
         {
@@ -288,7 +300,7 @@ impl Hub {
         let seat = self.seats[message.destination.index()];
         match seat.and_then(|seat| self.inboxes[seat.guest].as_mut().map(|inbox| (seat, inbox))) {
             Some((seat, inbox)) => {
-                let arrived = Some(Arrived { injected: at, size, payload });
+                let arrived = Some(Arrived { injected: at, size, payload, measured });
                 inbox.insert(place, Notice { link: seat.link, endpoint: seat.endpoint, cookie, arrived });
             }
             None => {

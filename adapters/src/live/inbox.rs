@@ -33,6 +33,8 @@ pub(super) struct Arrived {
     pub(super) injected: Time,
     pub(super) size: u64,
     pub(super) payload: Bytes,
+    /// True if it was injected while the run was measured.
+    pub(super) measured: bool,
 }
 
 impl Notice {

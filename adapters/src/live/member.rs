@@ -68,8 +68,8 @@ impl Live {
     fn members_frame(&mut self, index: usize, member: usize) -> Result<Option<Frame>, Loss> {
         let Member { link, name, .. } = &mut self.players[index].members[member];
         link.next_if_there().map_err(|broken| {
-            let Loss { code, what } = broken.into();
-            Loss::new(code, format!("its data connection `{name}`: {what}"))
+            let loss = Loss::from(broken).on(member + 1);
+            Loss { what: format!("its data connection `{name}`: {}", loss.what), ..loss }
         })
     }
 
@@ -83,7 +83,7 @@ impl Live {
         let Frame { endpoint, time, body, .. } = frame;
         let refused = |code: Code, what: String| Err(Loss::new(code, format!("its data connection `{name}` {what}")));
         if time < from.max(*last) || time > latest {
-            let what = format!("sends a {} at {time} ps, outside {} to {latest} ps", body.name(), from.max(*last));
+            let what = format!("sends {} at {time} ps, outside {} to {latest} ps", body.a_name(), from.max(*last));
             return refused(Code::Order, format!("{what}; correct its clock"));
         }
         *last = time;
@@ -103,7 +103,7 @@ impl Live {
                 player.keep(Mark { time, label })
             }
             Body::Error { text, .. } => refused(Code::Run, format!("has given up: {text}")),
-            other => refused(Code::Order, format!("sends a {}, which only its central does", other.name())),
+            other => refused(Code::Order, format!("sends {}, which only its central does", other.a_name())),
         }
     }
 }

@@ -47,6 +47,7 @@ use pace::Pace;
 use player::{Player, State};
 use region::Gate;
 use trail::Trail;
+use turn::Heard;
 
 pub use capture::{Capture, Link};
 pub use latency::Latency;
@@ -121,11 +122,18 @@ impl Live {
         if std::mem::replace(&mut self.closed, true) {
             return;
         }
-        for player in &mut self.players {
-            if player.is_playing() {
-                player.refuse(Code::Run, reason);
+        for index in 0..self.players.len() {
+            if self.players[index].is_playing() {
+                self.refuse(index, Code::Run, reason);
             }
         }
+    }
+
+    /// Ends a guest's connections with an error; whether it hears it or not.
+    fn refuse(&mut self, index: usize, code: Code, text: &str) {
+        let error = Body::Error { code, text: text.to_owned() };
+        self.players[index].say_everywhere(&error);
+        self.log_everywhere(index, &error);
     }
 
     /// Writes what is still in buffers of the wire log and of captured packets.
@@ -150,6 +158,29 @@ impl Live {
             && self.unwritten.is_none()
         {
             self.unwritten = log.frame(direction, self.players[index].name_of(link), endpoint, time, body).err();
+        }
+    }
+
+    /// The same of a frame to all connections of a guest.
+    fn log_everywhere(&mut self, index: usize, body: &Body) {
+        let time = self.players[index].time;
+        for link in 0..=self.players[index].members.len() {
+            self.log('>', index, link, 0, time, body);
+        }
+    }
+
+    /// The last that came from a guest which is lost.
+    fn log_heard(&mut self, index: usize, link: usize, heard: &Heard) {
+        match heard {
+            Heard::Frame(frame) => self.log('<', index, link, frame.endpoint, frame.time, &frame.body),
+            Heard::Malformed(why) => {
+                if let Some(log) = &mut self.wire_log
+                    && self.unwritten.is_none()
+                {
+                    let player = &self.players[index];
+                    self.unwritten = log.malformed(player.name_of(link), player.time, why).err();
+                }
+            }
         }
     }
 
@@ -234,7 +265,10 @@ impl Live {
         let what = format!("{}: {}", self.players[index].who(), loss.what);
         let interrupted = self.rules.stop.load(Ordering::Relaxed);
         let text = if interrupted { "the run was interrupted" } else { &loss.what };
-        self.players[index].refuse(loss.code, text);
+        if let Some((link, heard)) = &loss.heard {
+            self.log_heard(index, *link, heard);
+        }
+        self.refuse(index, loss.code, text);
         self.players[index].state = State::Lost { why: loss.what.clone() };
         self.hub.forget(index);
         match self.rules.lost {

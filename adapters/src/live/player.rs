@@ -11,7 +11,7 @@ use crate::stream::Link;
 
 use super::member::Member;
 use super::report::Mark;
-use super::turn::Loss;
+use super::turn::{Heard, Loss};
 use super::watch::WireLog;
 
 /// Marks that are kept of one guest.
@@ -165,18 +165,14 @@ impl Player {
 
     /// Looks whether its connections are whole while it is silent, as it should be.
     pub(super) fn check(&mut self) -> Result<(), Loss> {
-        for link in std::iter::once(&mut self.link).chain(self.members.iter_mut().map(|member| &mut member.link)) {
-            if let Some(frame) = link.next_if_there()? {
-                let what = format!("it sends a {} out of its turn; correct the guest", frame.body.name());
-                return Err(Loss::new(Code::Order, what));
+        let members = self.members.iter_mut().map(|member| &mut member.link);
+        for (link, connection) in std::iter::once(&mut self.link).chain(members).enumerate() {
+            if let Some(frame) = connection.next_if_there().map_err(|broken| Loss::from(broken).on(link))? {
+                let what = format!("it sends {} out of its turn; correct the guest", frame.body.a_name());
+                return Err(Loss::new(Code::Order, what).heard(link, Heard::Frame(Box::new(frame))));
             }
         }
         Ok(())
-    }
-
-    /// Ends the connection with an error; whether it hears it or not.
-    pub(super) fn refuse(&mut self, code: Code, text: &str) {
-        self.say_everywhere(&Body::Error { code, text: text.to_owned() });
     }
 
     /// What it is doing, for who looks at the run.

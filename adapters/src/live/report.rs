@@ -58,15 +58,20 @@ pub struct LiveReport {
     pub guests: Vec<GuestReport>,
     /// Messages that entered the network.
     pub injects: u64,
-    /// Messages that arrived.
+    /// Messages that were handed over to a guest.
     pub deliveries: u64,
-    /// Messages that arrived where nobody listened: a node without a guest, or whose guest had gone.
+    /// Messages that arrived and were not handed over: at a node without a guest, or whose guest left or was lost
+    /// before. With [`deliveries`](Self::deliveries) they are all of [`injects`](Self::injects), but for those that are
+    /// still on their way when a run ends early.
     pub undelivered: u64,
+    /// Messages that carried nothing, which are in no capture.
+    pub bare: u64,
     /// A hash over every injection and delivery: time, source, number, destination, size, cookie and what it carries.
     pub digest: u64,
     /// The same over what was before regular moments, if that was asked for.
     pub waymarks: Vec<Waymark>,
-    /// \[ps\] From injection to arrival, of messages that were measured and have arrived.
+    /// \[ps\] From injection to being handed over, of messages that were measured and handed over. A wait for the end of
+    /// a guest's warm-up is not in it.
     pub latency: Option<Latency>,
     /// \[ps\] In real-time mode: the most that virtual time came behind the wall's.
     pub behind_max: Option<Time>,
@@ -97,6 +102,7 @@ pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> Live
         injects: hub.injects,
         deliveries: hub.deliveries,
         undelivered: hub.undelivered,
+        bare: hub.bare,
         digest: hub.digest,
         waymarks: hub.trail.as_ref().map_or_else(Vec::new, |trail: &Trail| trail.rows().to_vec()),
         latency: hub.latency.figures(),

@@ -6,7 +6,8 @@ use std::time::Duration;
 use trgen::Cycle;
 
 use crate::clock::{FOREVER, Time};
-use crate::protocol::{Body, Code, Frame, Mode};
+use crate::codec::CodecError;
+use crate::protocol::{Body, Code, Frame, Malformed, Mode};
 use crate::stream::Broken;
 
 use super::player::State;
@@ -18,19 +19,45 @@ use super::{Live, WarmUp, farewell};
 pub(super) struct Loss {
     pub(super) code: Code,
     pub(super) what: String,
+    /// What came last and is not in the wire log yet, and on which of the guest's connections.
+    pub(super) heard: Option<(usize, Heard)>,
+}
+
+/// What came from a guest.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A frame.
+    Frame(Box<Frame>),
+    /// Bytes that are none, for this reason.
+    Malformed(String),
 }
 
 impl Loss {
     pub(super) fn new(code: Code, what: impl Into<String>) -> Self {
-        Self { code, what: what.into() }
+        Self { code, what: what.into(), heard: None }
+    }
+
+    pub(super) fn heard(self, link: usize, heard: Heard) -> Self {
+        Self { heard: Some((link, heard)), ..self }
+    }
+
+    /// What came was heard on this connection of the guest.
+    pub(super) fn on(self, link: usize) -> Self {
+        Self { heard: self.heard.map(|(_, heard)| (link, heard)), ..self }
     }
 }
 
 impl From<Broken> for Loss {
     fn from(broken: Broken) -> Self {
         let (code, remedy) = match &broken {
+            Broken::Codec(error) => {
+                let what = match error {
+                    CodecError::Malformed(Malformed::Carries { .. }) => format!("{error}; correct the guest"),
+                    _ => format!("{broken}; correct the guest, or use one of the same protocol version"),
+                };
+                return Self::new(Code::Malformed, what).heard(0, Heard::Malformed(error.to_string()));
+            }
             Broken::Closed | Broken::Io(_) => (Code::Run, "see what the guest itself says of its end"),
-            Broken::Codec(_) => (Code::Malformed, "correct the guest, or use one of the same protocol version"),
             Broken::Stalled(_) => (Code::Stalled, "see what it is doing, or give it more time with --stall"),
             Broken::SlowReader(_) => (Code::Stalled, "let it read, or give it more time with --stall"),
             Broken::Interrupted => (Code::Run, "start it again"),
@@ -65,6 +92,9 @@ impl Live {
                 player.late.max = player.late.max.max(late);
             }
             player.notices += 1;
+            if let Some(arrived) = &notice.arrived {
+                self.hub.handed_over(&place, arrived, if late_in_earnest { late } else { 0 });
+            }
             let (link, endpoint) = (notice.link, notice.endpoint);
             let body = notice.body(&place, late);
             player.connection(link).put(endpoint, place.time + late, &body);
@@ -145,7 +175,8 @@ impl Live {
         let latest = until.saturating_add(player.slack);
         let Frame { endpoint, time, body, .. } = frame;
         if time < player.time || time > latest {
-            let what = format!("a {} at {time} ps lies outside its turn, {} to {latest} ps", body.name(), player.time);
+            let (name, begin) = (body.a_name(), player.time);
+            let what = format!("{name} at {time} ps lies outside its turn, {begin} to {latest} ps");
             return Err(Loss::new(Code::Order, format!("{what}; correct the guest's clock")));
         }
         match body {
@@ -191,13 +222,15 @@ impl Live {
                 player.state = State::Left;
                 let (injects, notices) = (player.injects, player.notices);
                 // It may not wait for the answer.
-                player.say_everywhere(&farewell(injects, notices));
+                let bye = farewell(injects, notices);
+                player.say_everywhere(&bye);
+                self.log_everywhere(index, &bye);
                 self.hub.forget(index);
                 Ok(true)
             }
             Body::Error { text, .. } => Err(Loss::new(Code::Run, format!("it has given up: {text}"))),
             other => {
-                let what = format!("a {} does not belong into a guest's turn; correct the guest", other.name());
+                let what = format!("{} does not belong into a guest's turn; correct the guest", other.a_name());
                 Err(Loss::new(Code::Order, what))
             }
         }

@@ -36,8 +36,10 @@ fn wire_error(error: &io::Error) -> String {
     format!("cannot write the wire log: {error}; make room for it, or leave it out")
 }
 
-/// The frames of a run, one line each: direction (`>` to the guest, `<` from it), guest, endpoint, time in picoseconds, type
-/// and fields, separated by tabs. Challenge and Proof are not written, nor are carried bytes: only how many there are.
+/// The frames of a run, one line each: direction (`>` to the guest, `<` from it), guest, endpoint, time in picoseconds,
+/// type and fields, separated by tabs. It begins with the Hello of each guest that was let in; Welcome, Challenge, Proof
+/// and whoever was refused are not in it, nor are carried bytes: only how many there are. Bytes that are no frame, which
+/// end a guest, are a line of type `malformed` that says why.
 pub struct WireLog {
     out: Box<dyn Write + Send>,
     line: String,
@@ -86,9 +88,9 @@ impl WireLog {
                 payload.len()
             ),
             Body::Done { cookie } => write!(line, "cookie={cookie}"),
-            Body::Timestamp { next: FOREVER, injects } => write!(line, "next=never injects={injects}"),
+            Body::Timestamp { next: FOREVER, injects } => write!(line, "next=forever injects={injects}"),
             Body::Timestamp { next, injects } => write!(line, "next={next} injects={injects}"),
-            Body::GoAhead { until: FOREVER, notices } => write!(line, "until=ever notices={notices}"),
+            Body::GoAhead { until: FOREVER, notices } => write!(line, "until=forever notices={notices}"),
             Body::GoAhead { until, notices } => write!(line, "until={until} notices={notices}"),
             Body::Mark { label } => write!(line, "label={label}"),
             Body::Bye { reason, injects, notices } => {
@@ -97,6 +99,13 @@ impl WireLog {
             Body::Error { code, text } => write!(line, "code={} text={text}", *code as u16),
             Body::Hello(_) | Body::Welcome(_) | Body::Challenge(_) | Body::Proof(_) => Ok(()),
         };
+        self.end()
+    }
+
+    /// Something that is no frame has come from a guest whose clock is known to be at `time`.
+    pub(super) fn malformed(&mut self, guest: &str, time: Time, why: &str) -> Result<(), String> {
+        self.line.clear();
+        let _ = write!(self.line, "<\t{guest}\t0\t{time}\tmalformed\twhy={why}");
         self.end()
     }
 

@@ -42,6 +42,12 @@ impl Body {
         }
     }
 
+    /// The same after `a` or `an`.
+    #[must_use]
+    pub(crate) fn a_name(&self) -> String {
+        format!("{} {}", super::article(self.name()), self.name())
+    }
+
     /// Type and flags of the header.
     pub(crate) const fn kind(&self) -> (u8, u8) {
         match self {
@@ -252,7 +258,7 @@ fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
     };
     let (size, cookie, payload) = (from.u64()?, from.u64()?, from.rest());
     if payload.len() as u64 > size {
-        return Err(from.value("size"));
+        return Err(Malformed::Carries { carried: payload.len() as u64, size });
     }
     Ok(Inject { destination, notify, size, cookie, payload })
 }

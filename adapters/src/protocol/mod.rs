@@ -11,7 +11,7 @@ use bytes::Bytes;
 use crate::clock::Time;
 
 pub use wire::Malformed;
-pub(crate) use wire::{Reader, Writer};
+pub(crate) use wire::{Reader, Writer, article};
 
 /// First bytes of every Hello.
 pub const MAGIC: [u8; 4] = *b"TGP1";
@@ -25,6 +25,8 @@ pub const HEADER: usize = 24;
 pub const MAX_PAYLOAD: u32 = 1 << 20;
 /// \[bytes\] Longest name, label or reason.
 pub const MAX_TEXT: usize = 256;
+/// \[bytes\] Largest size of a message in the model, as in traces: a larger one could not be simulated to its end.
+pub const MAX_MESSAGE: u64 = 1 << 40;
 /// Most endpoints of one connection.
 pub const MAX_ENDPOINTS: usize = 4096;
 

@@ -16,13 +16,13 @@ pub enum Malformed {
         limit: u32,
     },
     /// The payload ends before its last field.
-    #[error("a {what} frame ends within its fields")]
+    #[error("{} {what} frame ends within its fields", article(.what))]
     Short {
         /// Type of the frame.
         what: &'static str,
     },
     /// The payload goes on after its last field.
-    #[error("a {what} frame has {extra} bytes too many")]
+    #[error("{} {what} frame has {extra} bytes too many", article(.what))]
     Long {
         /// Type of the frame.
         what: &'static str,
@@ -47,16 +47,29 @@ pub enum Malformed {
     #[error("the first bytes are not `TGP1`")]
     Magic,
     /// A field with a value that is not defined.
-    #[error("a {what} frame has an undefined value in `{field}`")]
+    #[error("{} {what} frame has an undefined value in `{field}`", article(.what))]
     Value {
         /// Type of the frame.
         what: &'static str,
         /// Name of the field.
         field: &'static str,
     },
+    /// A message that carries more than its size.
+    #[error("an Inject frame carries {carried} bytes, but its size is {size}")]
+    Carries {
+        /// \[bytes\] That it carries.
+        carried: u64,
+        /// \[bytes\] As it says.
+        size: u64,
+    },
     /// The stream ended within a frame.
     #[error("the stream ends within a frame")]
     Truncated,
+}
+
+/// The article before the name of a frame.
+pub(crate) fn article(name: &str) -> &'static str {
+    if name.starts_with(['E', 'I']) { "an" } else { "a" }
 }
 
 /// Reads fields from a payload that has arrived.

@@ -24,6 +24,11 @@ impl Complaint {
         Self { what: what.into(), remedy: Some(remedy.into()), place: None, exit }
     }
 
+    /// The same with another remedy.
+    pub(crate) fn remedied(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: Some(remedy.into()), ..self }
+    }
+
     /// A run that could not begin.
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
         match trouble {

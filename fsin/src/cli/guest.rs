@@ -155,6 +155,18 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
         let script = Script::parse(&text).map_err(|error| {
             Complaint::new(Exit::Usage, format!("{}, {error}", path.display()), "correct this line (fsin guest --help)")
         })?;
+        let idle: Vec<(usize, u32)> = script.idle_lines(nodes.clone()).collect();
+        if let Some((line, node)) = idle.first() {
+            let more = match idle.len() - 1 {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            output::tell(&format!(
+                "warning: {}, line {line}{more}: it is for node {node}, and this command has no guest there (--node); it \
+                 is left to another command",
+                path.display()
+            ));
+        }
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok((Part::Script(script), name, nodes));
     };

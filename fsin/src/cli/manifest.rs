@@ -17,14 +17,12 @@ pub(crate) struct Opening {
 impl Opening {
     /// Notes the time and hashes the input files.
     pub(crate) fn new(experiment: &Experiment) -> Self {
-        let row = |input: Input| json!({ "path": input.path, "bytes": input.bytes, "sha256": input.sha256 });
-        let inputs = Inputs::default().of(experiment).into_iter().map(row).collect();
-        Self { start: SystemTime::now(), inputs }
+        Self { start: SystemTime::now(), inputs: inputs(experiment) }
     }
 
-    /// Notes the time of a run of guests, whose inputs are theirs.
-    pub(crate) fn of_guests() -> Self {
-        Self { start: SystemTime::now(), inputs: Vec::new() }
+    /// Notes the time of a run of guests, and the [`inputs`] of its network; those of the guests are theirs.
+    pub(crate) fn of_guests(inputs: Vec<Value>) -> Self {
+        Self { start: SystemTime::now(), inputs }
     }
 
     /// The manifest at the end of the run.
@@ -67,6 +65,12 @@ impl Opening {
 pub(crate) fn forget_peak_memory() {
     // Where it does not, the peak is that of the whole process.
     let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The input files with their hashes, as of now.
+pub(crate) fn inputs(experiment: &Experiment) -> Vec<Value> {
+    let row = |input: Input| json!({ "path": input.path, "bytes": input.bytes, "sha256": input.sha256 });
+    Inputs::default().of(experiment).into_iter().map(row).collect()
 }
 
 /// \[bytes\] Most memory that this process has held, where the system tells (Linux).

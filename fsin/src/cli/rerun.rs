@@ -28,7 +28,10 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let missing = collected.missing.len() + collected.failed.len();
     if missing > 0 {
         let all = plan.points.len();
-        output::tell(&format!("warning: {}: {missing} of {all} points have no result to be run again", folder.display()));
+        output::tell(&format!(
+            "warning: {}: {missing} of {all} points have no result to be run again",
+            folder.display()
+        ));
     }
     let single = plan.points.len() == 1 && folder.join("result.json").exists();
     let jobs = matches.get_one::<usize>("jobs").copied();

@@ -14,7 +14,7 @@ use adapters::address::Address;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use tui::app::{App, Mode, Screen};
-use tui::dashboard::{Ending, Recording, Source, Viewer};
+use tui::dashboard::{Ending, Recording, Source, Viewer, cut_off};
 use tui::stream::{Reader, StreamError, write_about, write_snapshot};
 use tui::theme::{Depth, Theme};
 use tui::view::RunState;
@@ -180,15 +180,20 @@ fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, 
         return Err(Complaint::new(Exit::Usage, what, "count them from 0"));
     }
     let until = matches.get_one::<u64>("at").copied().unwrap_or(u64::MAX);
+    let mut is_cut = true;
     while let Some(snapshot) = reader.next_snapshot().map_err(|error| unreadable(from, &error))? {
+        is_cut = snapshot.cycle <= until && snapshot.state != RunState::Ended;
         if snapshot.cycle > until {
             break;
         }
         app.push(Arc::new(snapshot));
     }
-    if app.latest().is_none() {
+    let Some(last) = app.latest() else {
         let what = format!("{from} has no snapshot up to cycle {until}");
         return Err(Complaint::new(Exit::Usage, what, "name a later cycle"));
+    };
+    if is_cut {
+        output::tell(&format!("warning: {from}: {}", cut_off(last.cycle)));
     }
     let named = format!("--svg {}", picture.display());
     let mut file = output::create_file(&named, picture)?;

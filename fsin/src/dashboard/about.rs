@@ -45,6 +45,7 @@ pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> A
         packet_phits: params.packet_phits,
         offered: None,
         cycle_seconds: None,
+        jobs: None,
     }
 }
 
@@ -81,13 +82,13 @@ fn rows(network: &Switched) -> Layout {
     Layout::Rows { name: name.to_owned(), rows: (0..count).map(members).collect() }
 }
 
-/// An experiment in a line.
+/// An experiment in a line, what matters most first: a narrow terminal shows its beginning.
 fn title(experiment: &Experiment) -> String {
     let effective = experiment.effective();
     let word = |name: &str| effective.iter().find(|(key, _)| key.name == name).map_or("", |(_, value)| value.as_str());
     let traffic = match &experiment.traffic {
         Traffic::Synthetic(_) if word("load").is_empty() => word("traffic").to_owned(),
-        Traffic::Synthetic(_) => format!("{} {} load {}", word("traffic"), word("temporal"), word("load")),
+        Traffic::Synthetic(_) => format!("{} load {} {}", word("traffic"), word("load"), word("temporal")),
         Traffic::Trace { path, .. } => {
             format!("trace {}", path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
         }
@@ -95,7 +96,7 @@ fn title(experiment: &Experiment) -> String {
         Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
     };
     let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
-    format!("{} {routing} vcs {vcs} packet {packet} | {traffic} | seed {seed}", experiment.topology)
+    format!("{} | {traffic} | {routing} vcs {vcs} packet {packet} | seed {seed}", experiment.topology)
 }
 
 /// What an experiment simulates.
@@ -111,6 +112,10 @@ pub fn of_experiment(experiment: &Experiment) -> About {
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
         cycle_seconds: tasks.then_some(experiment.cycle_seconds),
+        jobs: match &experiment.traffic {
+            Traffic::Jobs { file, .. } => Some(file.entries.iter().map(|entry| u64::from(entry.count)).sum()),
+            _ => None,
+        },
         ..about(&*topology, &experiment.router, title)
     }
 }

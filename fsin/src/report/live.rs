@@ -50,6 +50,7 @@ pub fn live_figures(
     put("message_latency_p50_ps", json!(latency_ps.map(|latency| latency.p50)));
     put("message_latency_p99_ps", json!(latency_ps.map(|latency| latency.p99)));
     put("message_latency_max_ps", json!(latency_ps.map(|latency| latency.max)));
+    put("packets_measured", json!(outcome.measured.counts.received));
     put("latency_mean_cycles", json!(latency.moments().mean()));
     put("latency_max_cycles", json!(latency.moments().max()));
     for (name, share) in [("p50", 0.5), ("p99", 0.99)] {

@@ -11,6 +11,9 @@ use crate::view::{About, History, Layout, RunState, Snapshot, Sweep};
 
 pub use prompt::{Prompt, Question};
 
+/// How a line of the log begins that says why a run has failed.
+const ERROR: &str = "error: ";
+
 /// What the user wants of the run, or of what is shown of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
@@ -250,6 +253,13 @@ impl App {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.sweep.as_ref().map_or_else(|| self.state() == RunState::Ended, |sweep| sweep.over)
+    }
+
+    /// True once a run is over that has failed: the last lines of its log say why.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        let failed = |snapshot: &Snapshot| snapshot.log.iter().any(|line| line.starts_with(ERROR));
+        self.sweep.is_none() && self.is_over() && self.latest().is_some_and(failed)
     }
 
     /// Whether time goes on.

@@ -12,6 +12,12 @@ use crate::view::{RunState, Snapshot};
 /// Longest time between two snapshots: waits of the recorded run are cut short.
 const LONGEST: Duration = Duration::from_secs(2);
 
+/// What is said of a recording that ends at this cycle, before its run does.
+#[must_use]
+pub fn cut_off(cycle: u64) -> String {
+    format!("the recording ends at cycle {cycle}, before its run does: the file was cut, or its run killed")
+}
+
 /// A recording, played at the pace at which it was made.
 pub struct Recording<R> {
     reader: Reader<R>,
@@ -27,6 +33,8 @@ pub struct Recording<R> {
     /// How much faster than the recorded run, in powers of two.
     pace: i32,
     broken: Option<StreamError>,
+    /// True if what is shown is to be shown again, since it is held now, or no longer.
+    again: bool,
 }
 
 impl<R: BufRead + Seek> Recording<R> {
@@ -41,7 +49,7 @@ impl<R: BufRead + Seek> Recording<R> {
             return Err(StreamError::Empty);
         }
         let shown = None;
-        Ok(Self { reader, start, shown, next, held: false, until: None, steps: 0, pace: 0, broken: None })
+        Ok(Self { reader, start, shown, next, held: false, until: None, steps: 0, pace: 0, broken: None, again: false })
     }
 
     fn is_due(&self) -> bool {
@@ -50,6 +58,23 @@ impl<R: BufRead + Seek> Recording<R> {
         self.steps > 0
             || self.until.is_some_and(|until| next.cycle <= until)
             || (!self.held && since.elapsed() >= Duration::try_from_secs_f64(gap).unwrap_or(LONGEST).min(LONGEST))
+    }
+
+    /// A snapshot as it is shown: with what holds it.
+    fn marked(&self, snapshot: &Snapshot) -> Snapshot {
+        let mut marked = snapshot.clone();
+        if snapshot.state == RunState::Ended {
+            return marked;
+        }
+        if self.next.is_none() && self.broken.is_none() {
+            // Nothing follows, and the run had not ended.
+            marked.state = RunState::Paused;
+            marked.phase = "cut off here".to_owned();
+            marked.log.push(cut_off(snapshot.cycle));
+        } else if self.held && self.steps == 0 && self.until.is_none() {
+            marked.state = RunState::Paused;
+        }
+        marked
     }
 
     fn rewind(&mut self) -> Result<(), StreamError> {
@@ -64,6 +89,9 @@ impl<R: BufRead + Seek> Source for Recording<R> {
         if let Some(error) = self.broken.take() {
             return News::Lost(format!("the recording is damaged: {error}"));
         }
+        if let Some((shown, _)) = self.shown.as_ref().filter(|_| std::mem::take(&mut self.again)) {
+            return News::Snapshot(Arc::new(self.marked(shown)));
+        }
         if !self.is_due() {
             return News::Nothing;
         }
@@ -76,20 +104,18 @@ impl<R: BufRead + Seek> Source for Recording<R> {
         if self.until.is_some_and(|until| self.next.as_ref().is_none_or(|next| next.cycle > until)) {
             self.until = None;
         }
-        let holding = self.held && self.steps == 0 && self.until.is_none();
-        let state = if holding && next.state != RunState::Ended { RunState::Paused } else { next.state };
-        let next = Arc::new(Snapshot { state, ..next });
+        let next = Arc::new(next);
         self.shown = Some((Arc::clone(&next), Instant::now()));
-        News::Snapshot(next)
+        News::Snapshot(Arc::new(self.marked(&next)))
     }
 
     fn command(&mut self, command: Command) -> Option<String> {
         match command {
             Command::Pause => {
-                self.held = true;
+                (self.held, self.again) = (true, true);
                 return Some("held (p: go on, s: the next snapshot, g: to a cycle)".to_owned());
             }
-            Command::Resume => self.held = false,
+            Command::Resume => (self.held, self.again) = (false, true),
             Command::Step(number) => (self.held, self.steps) = (true, if number > 1 { 10 } else { 1 }),
             Command::RunTo(cycle) => {
                 let now = self.shown.as_ref().map_or(0, |(shown, _)| shown.cycle);

@@ -22,6 +22,8 @@ pub struct Viewer {
     until: Option<u64>,
     steps: u64,
     over: bool,
+    /// True if the last snapshot is to be shown again, since it is held now, or no longer.
+    again: bool,
 }
 
 impl Viewer {
@@ -45,7 +47,7 @@ impl Viewer {
                 }
             }
         })?;
-        Ok(Self { snapshots, last: None, held: false, until: None, steps: 0, over: false })
+        Ok(Self { snapshots, last: None, held: false, until: None, steps: 0, over: false, again: false })
     }
 
     fn marked(&self, snapshot: &Snapshot) -> Snapshot {
@@ -58,6 +60,9 @@ impl Source for Viewer {
     fn poll(&mut self) -> News {
         if self.over {
             return News::Nothing;
+        }
+        if let Some(last) = self.last.as_ref().filter(|_| std::mem::take(&mut self.again)) {
+            return News::Snapshot(Arc::new(self.marked(last)));
         }
         let next = match self.snapshots.try_recv() {
             Ok(next) => next,
@@ -92,8 +97,8 @@ impl Source for Viewer {
 
     fn command(&mut self, command: Command) -> Option<String> {
         match command {
-            Command::Pause => self.held = true,
-            Command::Resume => self.held = false,
+            Command::Pause => (self.held, self.again) = (true, true),
+            Command::Resume => (self.held, self.again) = (false, true),
             Command::Step(snapshots) => (self.held, self.steps) = (true, snapshots.min(10)),
             Command::RunTo(cycle) => (self.held, self.until) = (false, Some(cycle)),
             Command::Limit(_) => return Some("a viewer does not steer the run: its speed is not limited".to_owned()),

@@ -7,13 +7,14 @@ use ratatui::text::{Line, Span};
 use crate::app::{App, Mode, Screen};
 use crate::theme::Role;
 use crate::view::{RunState, Snapshot};
-use crate::widgets::{count, line, paint, percent, seconds};
+use crate::widgets::{count, exact, fitting, line, paint, percent, seconds};
 
 /// Draws title, tabs, state and keys; returns what is left for the screen.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Rect {
     let theme = app.theme;
     let name = paint(buffer, area, 0, 0, "fsin  ", theme.title());
-    paint(buffer, area, name, 0, &title(app), theme.faint());
+    let title = fitting(&title(app), usize::from(area.width.saturating_sub(name)));
+    paint(buffer, area, name, 0, &title, theme.faint());
 
     let mut x = 0;
     let short = area.width < 72;
@@ -62,7 +63,9 @@ fn status(app: &App, width: u16) -> Line<'static> {
     if latest.is_none() && app.sweep.is_none() {
         return Line::styled(" WAITING for the run ", theme.chosen());
     }
+    let failed = app.has_failed();
     let state = match (latest.map(|snapshot| snapshot.state), app.quitting) {
+        _ if failed => "FAILED",
         _ if app.is_over() => "ENDED",
         (_, true) => "STOPPING",
         (Some(RunState::Starting), _) => "STARTING",
@@ -76,20 +79,22 @@ fn status(app: &App, width: u16) -> Line<'static> {
         Mode::Viewer => " (viewer)",
         Mode::Replay => " (recording)",
     };
-    let mut parts = Vec::new();
+    // Each with something shorter, for where there is no room for it.
+    let mut parts: Vec<Vec<String>> = Vec::new();
+    if failed {
+        parts.push(vec!["6: why".to_owned()]);
+    }
     if app.is_over() {
-        parts.push(
-            match (app.mode, &app.sweep) {
-                (Mode::Live, None) => "q: leave, and print the results",
-                _ => "q: leave",
-            }
-            .to_owned(),
-        );
+        let words = match (app.mode, &app.sweep) {
+            (Mode::Live, None) => vec!["q: leave, and print the results".to_owned(), "q: leave".to_owned()],
+            _ => vec!["q: leave".to_owned()],
+        };
+        parts.push(words);
     }
     if let Some(sweep) = &app.sweep {
         let counts = sweep.counts();
         let ended = counts.done + counts.failed + counts.left_out;
-        parts.push(format!("{ended} of {} points", sweep.points.len()));
+        parts.push(vec![format!("{ended} of {} points", sweep.points.len())]);
     }
     match latest {
         Some(snapshot) if app.sweep.is_none() || !app.is_over() => run(app, snapshot, &mut parts),
@@ -97,34 +102,38 @@ fn status(app: &App, width: u16) -> Line<'static> {
     }
     let elapsed = app.sweep.as_ref().map(|sweep| sweep.elapsed_seconds);
     let elapsed = elapsed.or(latest.map(|snapshot| snapshot.elapsed_seconds));
-    parts.extend(elapsed.map(|elapsed| format!("{} elapsed", seconds(elapsed))));
+    parts.extend(elapsed.map(|elapsed| vec![format!("{} elapsed", seconds(elapsed))]));
     let mut text = String::new();
     let room = usize::from(width).saturating_sub(state.len() + whose.len() + 3);
     for part in parts {
-        if text.chars().count() + part.chars().count() + 3 > room {
-            break;
-        }
+        let used = text.chars().count() + 3;
+        let Some(part) = part.iter().find(|part| used + part.chars().count() <= room) else { break };
         text.push_str("  ");
-        text.push_str(&part);
+        text.push_str(part);
     }
     Line::from(vec![Span::styled(format!(" {state}{whose} "), theme.chosen()), Span::raw(text)])
 }
 
 /// How far the run is, and how fast.
-fn run(app: &App, snapshot: &Snapshot, parts: &mut Vec<String>) {
-    parts.extend(app.sweep.as_ref().and_then(|sweep| sweep.watched).map(|point| format!("point {}", point + 1)));
-    parts.push(snapshot.phase.clone());
+fn run(app: &App, snapshot: &Snapshot, parts: &mut Vec<Vec<String>>) {
+    let point = app.sweep.as_ref().and_then(|sweep| sweep.watched);
+    parts.extend(point.map(|point| vec![format!("point {}", point + 1)]));
+    parts.push(vec![snapshot.phase.clone()]);
+    // A single step is seen.
+    let number = if snapshot.state == RunState::Paused { exact } else { count };
+    let cycle = format!("cycle {}", number(snapshot.cycle));
     match (snapshot.end, snapshot.share()) {
         (Some(end), Some(done)) => {
-            parts.push(format!("cycle {} of {}, {}", count(snapshot.cycle), count(end), percent(done)));
+            let of = format!("{cycle} of {}", count(end));
+            parts.push(vec![format!("{of}, {}", percent(done)), of, cycle]);
         }
-        _ => parts.push(format!("cycle {}", count(snapshot.cycle))),
+        _ => parts.push(vec![cycle]),
     }
     if let Some(speed) = snapshot.cycles_per_second.filter(|_| snapshot.state == RunState::Running) {
         let limit = snapshot.speed_limit.map_or_else(String::new, |limit| format!(" (limit {})", count(limit)));
-        parts.push(format!("{} cycles/s{limit}", count(speed as u64)));
+        parts.push(vec![format!("{} cycles/s{limit}", count(speed as u64))]);
         if let Some(end) = snapshot.end.filter(|&end| end >= snapshot.cycle && speed > 0.0) {
-            parts.push(format!("{} left", seconds((end - snapshot.cycle) as f64 / speed)));
+            parts.push(vec![format!("{} left", seconds((end - snapshot.cycle) as f64 / speed))]);
         }
     }
 }

@@ -7,56 +7,113 @@ use ratatui::widgets::{Block, Clear, Widget};
 use crate::app::{App, Mode};
 use crate::widgets::paint;
 
-const KEYS: &[(&str, &str)] = &[
-    ("1 .. 6, Tab", "screens"),
-    ("p, space", "pause and go on"),
-    ("s, S", "step: 1 cycle, 1000 cycles; then pause"),
-    ("g", "run to a cycle; then pause"),
-    ("-, +, 0", "speed limit: half, double, none"),
-    ("m", "heat map: queues, links, injection"),
-    ("a, [ and ]", "axes and plane of a grid"),
-    ("f, arrows, Esc", "look at a router; at none"),
-    ("o", "links: by use, by the queue behind"),
-    ("up, down, PgUp, PgDn", "move a list"),
-    ("q", "quit; a run ends with partial results"),
-    ("Ctrl-C", "the same; again: at once, without results"),
+/// A key: its name and what it does, and both in the fewest words.
+type Key = (&'static str, &'static str, &'static str, &'static str);
+
+/// Keys that do the same wherever a run comes from.
+const SHOWN: [Key; 6] = [
+    ("1 .. 6, Tab", "screens", "1-6", "screens"),
+    ("m", "heat map: queues, links, injection", "m", "map of"),
+    ("a, [ and ]", "axes and plane of a grid", "a [ ]", "plane"),
+    ("f, arrows, Esc", "look at a router; at none", "f", "a router"),
+    ("o", "links: by use, by the queue behind", "o", "links by"),
+    ("up, down, PgUp, PgDn", "move a list", "up", "move a list"),
 ];
 
-const SWEEP: &[(&str, &str)] = &[
-    ("7", "the sweep: its points and curves"),
-    ("w", "look at the next point that runs"),
-    ("7, then up, down, Enter", "choose a point, and look at it"),
+/// Time, and the end, of a run of this process.
+const LIVE: [Key; 6] = [
+    ("p, space", "pause and go on", "p", "pause"),
+    ("s, S", "step: 1 cycle, 1000 cycles; then pause", "s S", "1, 1000 on"),
+    ("g", "run to a cycle; then pause", "g", "to a cycle"),
+    ("-, +, 0", "speed limit: half, double, none", "- + 0", "speed"),
+    ("q", "quit; a run ends with partial results", "q", "end it"),
+    ("Ctrl-C", "the same; again: at once, without results", "^C", "end it"),
 ];
 
-const VIEWER: &str = "another process runs it: pause, step and g hold the picture only";
-const REPLAY: &str = "a recording: s is a snapshot, S ten; - and + are its pace";
+/// The same of a run of another process, which goes its own way.
+const VIEWER: [Key; 5] = [
+    ("p, space", "hold the picture, and follow the run again", "p", "hold"),
+    ("s, S", "the next snapshot, the next ten", "s S", "1, 10 on"),
+    ("g", "follow to a cycle; then hold", "g", "to a cycle"),
+    ("q", "leave; the run goes on", "q", "leave"),
+    ("Ctrl-C", "the same", "^C", "leave"),
+];
+
+/// The same of a recording.
+const REPLAY: [Key; 6] = [
+    ("p, space", "hold, and go on", "p", "hold"),
+    ("s, S", "the next snapshot, the next ten", "s S", "1, 10 on"),
+    ("g", "to a cycle, back and forth; then hold", "g", "to a cycle"),
+    ("-, +", "pace: half, double", "- +", "pace"),
+    ("q", "leave", "q", "leave"),
+    ("Ctrl-C", "the same", "^C", "leave"),
+];
+
+const SWEEP: [Key; 3] = [
+    ("7", "the sweep: its points and curves", "7", "the sweep"),
+    ("w", "look at the next point that runs", "w", "next point"),
+    ("7, then up, down, Enter", "choose a point, and look at it", "Enter", "look at it"),
+];
+
+/// The keys that do something here.
+fn keys(app: &App) -> Vec<Key> {
+    let is_sweep = app.sweep.is_some();
+    let time: &[Key] = match app.mode {
+        Mode::Live => &LIVE,
+        Mode::Viewer => &VIEWER,
+        Mode::Replay => &REPLAY,
+    };
+    let (time, end) = time.split_at(time.len() - 2);
+    let mut all = if is_sweep { SWEEP.to_vec() } else { Vec::new() };
+    all.extend_from_slice(&SHOWN[..1]);
+    all.extend_from_slice(time);
+    all.extend_from_slice(&SHOWN[1..]);
+    all.extend_from_slice(end);
+    if is_sweep {
+        for key in &mut all {
+            match key.0 {
+                "q" => key.1 = "end the sweep; --resume runs what is missing",
+                "p, space" => key.1 = "pause the point that is looked at, and go on",
+                _ => {}
+            }
+        }
+    }
+    all
+}
 
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    let sweep = if app.sweep.is_some() { SWEEP } else { &[] };
-    let keys = || sweep.iter().chain(KEYS);
-    let rows = keys().count() as u16;
-    let width = 72.min(area.width);
-    let height = (rows + 4).min(area.height);
+    /// Columns of the whole.
+    const WIDTH: u16 = 72;
+    let keys = keys(app);
+    let rows = keys.len() as u16;
+    let is_small = area.width < WIDTH || area.height < rows + 4;
+    // Two keys side by side.
+    let rows = if is_small { rows.div_ceil(2) } else { rows };
+    let width = if is_small { 40 } else { WIDTH }.min(area.width);
+    let height = (rows + if is_small { 2 } else { 4 }).min(area.height);
     let (left, top) = ((area.width - width) / 2, (area.height - height) / 2);
     let place = Rect { x: area.x + left, y: area.y + top, width, height };
     Clear.render(place, buffer);
     let block = Block::bordered().title(" keys (any key: back) ");
     let inside = block.inner(place);
     block.render(place, buffer);
-    for (y, (key, what)) in keys().enumerate() {
-        let what = match (*key, app.sweep.is_some()) {
-            ("q", true) => "end the sweep; --resume runs what is missing",
-            ("p, space", true) => "pause the point that is looked at, and go on",
-            _ => *what,
-        };
+    if is_small {
+        for (at, (_, _, key, what)) in keys.iter().enumerate() {
+            let (x, y) = (at as u16 / rows * (inside.width / 2) + 1, at as u16 % rows);
+            paint(buffer, inside, x, y, key, app.theme.title());
+            paint(buffer, inside, x + 6, y, what, app.theme.faint());
+        }
+        return;
+    }
+    for (y, (key, what, ..)) in keys.iter().enumerate() {
         paint(buffer, inside, 1, y as u16, key, app.theme.title());
         paint(buffer, inside, 25, y as u16, what, app.theme.faint());
     }
     let about = match app.mode {
         Mode::Live if app.sweep.is_some() => "pause, steps and speed limit end when another point is looked at",
         Mode::Live => "pausing and looking change no result",
-        Mode::Viewer => VIEWER,
-        Mode::Replay => REPLAY,
+        Mode::Viewer => "another process runs it: it goes on whatever keys do here",
+        Mode::Replay => "a recording: nothing of the run changes",
     };
     paint(buffer, inside, 1, rows + 1, about, app.theme.faint());
 }

@@ -28,16 +28,13 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let Some(snapshot) = app.latest() else { return };
-    paint(
-        buffer,
-        inner,
-        0,
-        0,
-        "latency (cycles)   packets      mean     p50     p90     p99   p99.9     max",
-        theme.faint(),
-    );
-    summary(inner, 1, "lately", &snapshot.latency.recent, buffer);
-    summary(inner, 2, "since it is seen", &snapshot.latency.all, buffer);
+    let shown = columns(usize::from(inner.width));
+    let heads = row("latency (cycles)", &shown, |column| COLUMNS[column].0.to_owned());
+    paint(buffer, inner, 0, 0, &heads, theme.faint());
+    for (y, name, of) in [(1, "lately", &snapshot.latency.recent), (2, "since it is seen", &snapshot.latency.all)] {
+        let figures = figures(of);
+        paint(buffer, inner, 0, y, &row(name, &shown, |column| figures[column].clone()), Style::new());
+    }
     if inner.height < 9 {
         return;
     }
@@ -52,17 +49,32 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         .render(below, buffer);
 }
 
-fn summary(area: Rect, y: u16, name: &str, of: &Summary, buffer: &mut Buffer) {
+/// Columns of the name of a row.
+const NAME: usize = 17;
+/// What is said of some packets: heading, width, and how long it is shown where there is little room (0 longest).
+const COLUMNS: [(&str, usize, usize); 7] =
+    [("packets", 9, 0), ("mean", 10, 1), ("p50", 8, 3), ("p90", 8, 5), ("p99", 8, 2), ("p99.9", 8, 6), ("max", 8, 4)];
+
+/// The columns that fit, in their order: a number that is cut would be another number.
+fn columns(width: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
+    order.sort_by_key(|&column| COLUMNS[column].2);
+    let mut used = NAME;
+    order.retain(|&column| {
+        used += COLUMNS[column].1;
+        used <= width
+    });
+    order.sort_unstable();
+    order
+}
+
+fn row(name: &str, columns: &[usize], word: impl Fn(usize) -> String) -> String {
+    let cells = columns.iter().map(|&column| format!("{:>width$}", word(column), width = COLUMNS[column].1));
+    format!("{name:<NAME$}{}", cells.collect::<String>())
+}
+
+fn figures(of: &Summary) -> [String; COLUMNS.len()] {
     let cycles = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
-    let text = format!(
-        "{name:<17}{:>9}{:>10}{:>8}{:>8}{:>8}{:>8}{:>8}",
-        count(of.count),
-        fixed(of.mean, 1),
-        cycles(of.p50),
-        cycles(of.p90),
-        cycles(of.p99),
-        cycles(of.p999),
-        cycles(of.max)
-    );
-    paint(buffer, area, 0, y, &text, Style::new());
+    let mean = fixed(of.mean, 1);
+    [count(of.count), mean, cycles(of.p50), cycles(of.p90), cycles(of.p99), cycles(of.p999), cycles(of.max)]
 }

@@ -58,8 +58,16 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let bar = (area.width.saturating_sub(if wide { 62 } else { 54 }) / 2).min(40);
     let (use_at, queue_at) = (32, 32 + bar + 8);
     paint(buffer, area, 1, 1, "link", theme.faint());
-    paint(buffer, area, use_at, 1, "phits/cycle", theme.faint());
-    paint(buffer, area, queue_at, 1, "queue behind", theme.faint());
+    let column = usize::from(bar + 8);
+    let mut heading = |x: u16, words: [&str; 2]| {
+        if let Some(words) =
+            words.into_iter().find(|words| words.len() < column && usize::from(area.width - x) >= column)
+        {
+            paint(buffer, area, x, 1, words, theme.faint());
+        }
+    };
+    heading(use_at.min(area.width), ["phits/cycle", "use"]);
+    heading(queue_at.min(area.width), ["queue behind", "queue"]);
     // The lower part says how all links are used.
     let summary = if area.height >= 16 { 5 } else { 0 };
     let rows = usize::from(area.height.saturating_sub(3 + summary));

@@ -29,6 +29,9 @@ fn fairness(received: &[u64]) -> Option<(f64, f64)> {
     Some((sum * sum / (squares * served.len() as f64), least * served.len() as f64 / sum))
 }
 
+/// Columns of a list of nodes.
+const LIST: u16 = 18;
+
 fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
     let Some((jain, least)) = fairness(received) else {
@@ -39,6 +42,8 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     let serving = (received.len() - silent).max(1);
     let mean = received.iter().sum::<u64>() as f64 / serving as f64;
     let head = format!("{serving} nodes served, Jain's index {jain:.3}, least {} of the mean", percent(least));
+    let head =
+        if head.len() > usize::from(area.width) { format!("{serving} served, Jain's index {jain:.3}") } else { head };
     paint(buffer, area, 0, 0, &head, theme.title());
     let silent = if silent == 0 { String::new() } else { format!("; nothing of {silent} nodes yet") };
     let words = format!("packets received of each node, since measuring began; mean {mean:.1}{silent}");
@@ -50,8 +55,15 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
         bins[((packets as f64 / mean * 10.0) as usize).min(19)] += 1;
     }
     let most = bins.iter().copied().max().unwrap_or(1).max(1);
-    let half = area.width / 2;
-    paint(buffer, area, 0, 3, "share of the mean       nodes", theme.faint());
+    // Two lists of nodes beside it, or one, or none: what is cut is a number.
+    let (half, lists) = match area.width {
+        78.. => (area.width / 2, 2),
+        38.. => (area.width - LIST - 1, 1),
+        _ => (area.width, 0),
+    };
+    let count_at = if lists == 2 { half - 8 } else { half.saturating_sub(5) };
+    let head = if half > 30 { "share of the mean       nodes" } else { "of the mean  nodes" };
+    paint(buffer, area, 0, 3, head, theme.faint());
     let rows = usize::from(area.height.saturating_sub(4));
     let low = bins.iter().position(|&nodes| nodes > 0).unwrap_or(0);
     let high = bins.iter().rposition(|&nodes| nodes > 0).unwrap_or(19);
@@ -63,9 +75,9 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
             format!("{:.1} .. {:.1}", at as f64 / 10.0, (at + 1) as f64 / 10.0)
         };
         paint(buffer, area, 0, y, &bound, Style::new());
-        let bar = Rect { x: area.x + 14, y: area.y + y, width: half.saturating_sub(24), height: 1 };
+        let bar = Rect { x: area.x + 14, y: area.y + y, width: count_at.saturating_sub(16), height: 1 };
         Gauge { share: nodes as f64 / most as f64, style: theme.role(Role::First) }.render(bar, buffer);
-        paint(buffer, area, half.saturating_sub(8), y, &nodes.to_string(), theme.faint());
+        paint(buffer, area, count_at, y, &nodes.to_string(), theme.faint());
     }
 
     let mut order: Vec<usize> = (0..received.len()).filter(|&node| received[node] > 0).collect();
@@ -74,13 +86,18 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
         paint(buffer, area, x, 3, title, theme.faint());
         for (at, node) in nodes.take(rows).enumerate() {
             let share = received[node] as f64 / mean;
-            let text = format!("{:<12}{:>6}", app.about.router_name(node), percent(share));
+            let name = Some(app.about.router_name(node)).filter(|name| name.chars().count() <= 12);
+            let text = format!("{:<12}{:>6}", name.unwrap_or_else(|| node.to_string()), percent(share));
             let style = if share < 0.5 { theme.role(Role::Alarm) } else { Style::new() };
-            paint(buffer, Rect { width: (x + 20).min(area.width), ..area }, x, at as u16 + 4, &text, style);
+            paint(buffer, area, x, at as u16 + 4, &text, style);
         }
     };
-    column(buffer, half + 1, "least served", &mut order.iter().copied());
-    column(buffer, half + 1 + half / 2, "most served", &mut order.iter().rev().copied());
+    if lists > 0 {
+        column(buffer, half + 1, "least served", &mut order.iter().copied());
+    }
+    if lists > 1 {
+        column(buffer, half + 1 + half / 2, "most served", &mut order.iter().rev().copied());
+    }
 }
 
 fn timeline(app: &App, tasks: &[Task], area: Rect, buffer: &mut Buffer) {
@@ -88,13 +105,15 @@ fn timeline(app: &App, tasks: &[Task], area: Rect, buffer: &mut Buffer) {
     let of_state = |state: TaskState| tasks.iter().filter(|task| task.state == state).count();
     let done: u64 = tasks.iter().map(|task| task.done).sum();
     let events: u64 = tasks.iter().map(|task| task.events).sum::<u64>().max(1);
+    let of_jobs = |jobs| format!(" of the jobs that run now ({} in all)", count(jobs));
     let head = format!(
-        "{} tasks, {} finished; {} of {} events begun ({})",
+        "{} tasks{}, {} finished; {} of {} events begun{}",
         tasks.len(),
+        app.about.jobs.map_or_else(String::new, of_jobs),
         of_state(TaskState::Finished),
         count(done),
         count(events),
-        percent(done as f64 / events as f64)
+        if app.about.jobs.is_some() { String::new() } else { format!(" ({})", percent(done as f64 / events as f64)) }
     );
     paint(buffer, area, 0, 0, &head, theme.title());
     line(buffer, area, 1, self::tasks(theme));

@@ -41,9 +41,10 @@ impl Widget for Histogram<'_> {
         }
         let most = packets.iter().copied().max().unwrap_or(0).max(1);
         let rows = area.height - 2;
+        // In eighths of a row; what is there at all is seen.
+        let height = |number: u64| (number as f64 / most as f64 * f64::from(rows) * 8.0).ceil() as u16;
         for (x, &number) in packets.iter().enumerate() {
-            // What is there at all is seen.
-            let eighths = (number as f64 / most as f64 * f64::from(rows) * 8.0).ceil() as u16;
+            let eighths = height(number);
             for row in 0..rows {
                 let part = match eighths.saturating_sub(row * 8) {
                     8.. => "█",
@@ -53,8 +54,12 @@ impl Widget for Histogram<'_> {
                 paint(buffer, area, x as u16, rows - 1 - row, part, self.style);
             }
         }
-        let top = format!("{} packets", count(most));
-        paint(buffer, area, area.width.saturating_sub(top.chars().count() as u16), 0, &top, self.axis);
+        let top = format!("tallest: {} packets", count(most));
+        // Where no column is as tall.
+        let length = top.chars().count().min(columns);
+        let is_free = |from: usize| packets[from..from + length].iter().all(|&number| height(number) <= (rows - 1) * 8);
+        let at = [columns - length, 0].into_iter().find(|&from| is_free(from)).unwrap_or(columns - length);
+        paint(buffer, area, at as u16, 0, &top, self.axis);
         paint(buffer, area, 0, rows, &"─".repeat(columns), self.axis);
         let ticks = (columns / 12).clamp(2, 9);
         for tick in 0..ticks {
@@ -84,14 +89,14 @@ mod tests {
 
     #[test]
     fn columns_stand_where_their_values_are() {
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 24, 4));
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 40, 4));
         let bins = [(10, 1), (100, 4), (1000, 2)];
         Histogram { bins: &bins, style: Style::new(), axis: Style::new() }.render(buffer.area, &mut buffer);
         let expected = Buffer::with_lines([
-            "           █   4 packets",
-            "▄          █           █",
-            "────────────────────────",
-            "10           1000 cycles",
+            "                   █  tallest: 4 packets",
+            "▄                  █                   █",
+            "────────────────────────────────────────",
+            "10                 100       1000 cycles",
         ]);
         assert_eq!(buffer, expected);
     }

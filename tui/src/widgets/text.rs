@@ -35,6 +35,31 @@ pub fn count(value: u64) -> String {
     }
 }
 
+/// All digits of a count, in groups of three.
+#[must_use]
+pub fn exact(value: u64) -> String {
+    let digits = value.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group));
+    groups.collect::<Vec<_>>().join(" ")
+}
+
+/// As many words of a text as fit into so many columns, and three dots if not all do.
+#[must_use]
+pub fn fitting(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for word in text.split(' ') {
+        if shown.chars().count() + word.chars().count() + 4 > width {
+            break;
+        }
+        shown.push_str(word);
+        shown.push(' ');
+    }
+    format!("{}...", shown.trim_end_matches([' ', '|']).to_owned() + if shown.is_empty() { "" } else { " " })
+}
+
 /// A number with so many decimals; `-` if it is absent.
 #[must_use]
 pub fn fixed(value: Option<f64>, decimals: usize) -> String {
@@ -71,6 +96,15 @@ mod tests {
         assert_eq!(words, ["812", "12 345", "1.23 M", "5.00 G"]);
         assert_eq!([7.2, 192.0, 7500.0, f64::NAN].map(seconds), ["7 s", "3 min 12 s", "2 h 05 min", "-"]);
         assert_eq!((fixed(Some(0.25), 3), fixed(None, 3), percent(0.256)), ("0.250".into(), "-".into(), "26 %".into()));
+    }
+
+    #[test]
+    fn a_long_text_ends_with_a_whole_word() {
+        assert_eq!([0, 999, 2_430_123].map(exact), ["0", "999", "2 430 123"]);
+        assert_eq!(fitting("torus:4x4 | load 0.25", 21), "torus:4x4 | load 0.25");
+        assert_eq!(fitting("torus:4x4 | load 0.25", 20), "torus:4x4 | load ...");
+        assert_eq!(fitting("torus:4x4 | load 0.25", 17), "torus:4x4 ...");
+        assert_eq!(fitting("torus:4x4", 5), "...");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tui::view::{About, Guest, Latency, Layout, Packets, RunState, Snapshot, Sour
 pub(crate) fn torus(sizes: &[u32]) -> About {
     let routers: usize = sizes.iter().map(|&size| size as usize).product();
     let mut about = About {
-        title: "torus:16x16 bubble:smart vcs 3 packet 16 | hotspot(0.2,102) bernoulli load 0.6 | seed 1".to_owned(),
+        title: "torus:16x16 | hotspot(0.2,102) load 0.6 bernoulli | bubble:smart vcs 3 packet 16 | seed 1".to_owned(),
         routers,
         layout: Layout::Grid { sizes: sizes.to_vec() },
         ports: ["X+", "X-", "Y+", "Y-", "Z+", "Z-"][..2 * sizes.len()].iter().map(|&name| name.to_owned()).collect(),

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use adapters::clock::{Clock, parse_span};
 use adapters::endpoint::{Endpoint, EndpointError, Terms};
-use adapters::live::{Live, LostGuest, Overheads, Region, Rules};
+use adapters::live::{Live, LostGuest, Overheads, Rules};
 use adapters::protocol::{MAX_PAYLOAD, Mode};
 use clap::ArgMatches;
 use cpu_time::ProcessTime;
-use fsin::couple::Coupled;
+use fsin::couple::{Coupled, Failure};
 use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
 use fsin::network::Network;
 use fsin::report::{Costs, Format, live_figures, typed};
@@ -16,7 +16,7 @@ use fsin::run::to_end;
 use fsin::switch::Switch;
 use fsin::watch::Watch;
 use fsin::{dashboard, topology};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::{Cycle, TrGen};
@@ -28,6 +28,7 @@ use super::looking::Looking;
 use super::{Complaint, Exit, interrupt, manifest, memory, output};
 
 mod flags;
+mod warnings;
 
 pub(super) use flags::command;
 
@@ -83,10 +84,12 @@ struct Model {
     clock: Clock,
     /// \[cycles\]
     response: u64,
-    settings: Map<String, serde_json::Value>,
+    settings: Map<String, Value>,
     seed: u64,
     /// What the dashboard says of it; `None` for a network without routers.
     about: Option<About>,
+    /// The files that it is made of, for the manifest.
+    inputs: Vec<Value>,
 }
 
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -182,20 +185,13 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         region: region.clone(),
         digest_every,
     };
-    let opening = manifest::Opening::of_guests();
+    let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let (processor, wall) = (ProcessTime::now(), Instant::now());
     let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
     let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
-    if let Some(Region { from, to }) = &region {
-        match live.phase() {
-            0 => {
-                let what = format!("nothing was measured: no guest, or not all of them, set the mark `{from}`");
-                outcome.warnings.push(what);
-            }
-            1 => outcome.warnings.push(format!("measured to the end of the run: no guest set the mark `{to}`")),
-            _ => {}
-        }
-    }
+    outcome.warnings.extend(region.as_ref().and_then(|region| warnings::of_region(region, live.phase())));
+    let pcap = matches.contains_id("pcap");
+    outcome.warnings.extend(warnings::of_guests(&live.report(), lost, pcap));
     match &outcome.failure {
         Some(failure) => live.close(&format!("the run has failed: {failure}")),
         None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
@@ -237,6 +233,11 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Ok(Exit::Interrupted);
     }
     match &outcome.failure {
+        Some(failure @ Failure::TrafficDeadlock { .. }) => {
+            let remedy = "each of these guests waits for a message that nobody sends: see which messages they sent \
+                          (--wire-log FILE), and what they wait for";
+            Err(Complaint::of_failure(failure).remedied(remedy))
+        }
         Some(failure) => Err(Complaint::of_failure(failure)),
         None => {
             let remedy = "the figures above are complete; the file is not";
@@ -302,7 +303,8 @@ fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
         let title = format!("{} live guests", experiment.topology);
         About { cycle_seconds: Some(cycle_seconds), ..dashboard::about(&*topology, &experiment.router, title) }
     });
-    Ok(Model { network, clock, response: 1, settings, seed: experiment.router.seed, about })
+    let (seed, inputs) = (experiment.router.seed, manifest::inputs(&experiment));
+    Ok(Model { network, clock, response: 1, settings, seed, about, inputs })
 }
 
 /// A network of constant delay: `switch:delay=100us,nodes=2`.
@@ -340,5 +342,6 @@ fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
     let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
     let mut settings = Map::new();
     settings.insert("network".to_owned(), json!(spec));
-    Ok(Model { network: Box::new(Switch::new(nodes, delay)), clock, response: delay, settings, seed: 1, about: None })
+    let (network, response, inputs) = (Box::new(Switch::new(nodes, delay)), delay, Vec::new());
+    Ok(Model { network, clock, response, settings, seed: 1, about: None, inputs })
 }

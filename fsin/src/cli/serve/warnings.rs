@@ -1,0 +1,51 @@
+//! What whoever reads the results of a run of guests must know of them.
+
+use adapters::live::{GuestReport, LiveReport, LostGuest, Region};
+
+/// Lost guests that are named.
+const SHOWN: usize = 16;
+
+/// What was measured otherwise than asked for, if the run ended in this phase of measuring.
+pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
+    match phase {
+        0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
+        1 => Some(format!("measured to the end of the run: no guest set the mark `{to}`")),
+        _ => None,
+    }
+}
+
+/// What became of guests and their messages; `pcap` if what messages carry was to be written down.
+pub(super) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
+    let mut all = Vec::new();
+    // Otherwise the run has failed, and says of whom.
+    if lost == LostGuest::DropNode {
+        let gone = |guest: &GuestReport| Some((guest.name.clone(), nodes(&guest.nodes), guest.lost.clone()?));
+        let gone: Vec<_> = report.guests.iter().filter_map(gone).collect();
+        all.extend(gone.iter().take(SHOWN).map(|(name, nodes, why)| {
+            format!("the run went on without guest `{name}` ({nodes}), which was lost: {why}")
+        }));
+        if gone.len() > SHOWN {
+            all.push(format!("the run went on without {} more guests, which were lost", gone.len() - SHOWN));
+        }
+    }
+    if report.undelivered > 0 {
+        all.push(format!(
+            "{} of {} messages arrived and were handed over to nobody: their nodes have no guest, or it had left; \
+             messages_delivered and latencies are without them",
+            report.undelivered, report.injects
+        ));
+    }
+    if pcap && report.bare > 0 {
+        let what = format!("{} of {} messages carried nothing", report.bare, report.injects);
+        all.push(format!("{what}, and are not among the captured packets (--pcap)"));
+    }
+    all
+}
+
+fn nodes(all: &[u32]) -> String {
+    match all {
+        [] => "no node".to_owned(),
+        [node] => format!("node {node}"),
+        [first, .., last] => format!("{} nodes, {first} to {last}", all.len()),
+    }
+}
