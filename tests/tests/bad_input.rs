@@ -356,6 +356,11 @@ cases! {
     trc_unmatched_receive: trc("s 0 1 0 64\nr 0 1 0 64\nr 0 1 7 64\n", "task 1");
     trc_cycle_of_receives: case("run --trace a.trc --recv-order src-dst --format json", "task 0")
         .file("a.trc", "r 1 0 0 64\ns 0 1 0 64\nr 0 1 0 64\ns 1 0 0 64\n");
+    trc_sends_that_wait_for_each_other: case(
+        "run --trace a.trc --topology torus:2 --recv-order src-dst --eager 0 --format json",
+        "task 1 to receive its message with tag 0",
+    )
+        .file("a.trc", "s 0 1 0 64\nr 1 0 0 64\ns 1 0 0 64\nr 0 1 0 64\n");
 }
 
 // SimGrid TI.

@@ -359,7 +359,7 @@ fn receives_that_are_too_small_are_counted_with_both_places_and_sizes() {
     for (file, line) in [
         ("a.trc", "task 1, event 1: a receive of 32 bytes gets 64 bytes from task 0, event 1"),
         ("b.goal", "rank 1, operation 1: a receive of 10 bytes gets 20 bytes from rank 0, operation 1"),
-        ("c.ti", "task 1, event 1: a receive of 1 bytes gets 64 bytes from task 0, event 1"),
+        ("c.ti", "task 1, event 1: a receive of 1 byte gets 64 bytes from task 0, event 1"),
         ("d.ti", "task 1, event 1: a receive of 20 bytes gets 10 bytes from task 0, event 1 in collective 0"),
         ("e.ti", "task 1, event 1: a receive of 10 bytes gets 20 bytes from task 0, event 1 in collective 0"),
         ("f.ti", "task 1, event 1: a receive of 63 bytes gets 64 bytes from task 0, event 1"),
@@ -444,6 +444,21 @@ fn collectives_that_become_messages_are_spoken_of() {
         let (status, _, said) = desk.run(&format!("export a.ti --to {format} -o {format}"));
         assert_eq!((status, said.contains("expanded to: 1 message point to point, 10 bytes")), (0, is_said), "{said}");
     }
+}
+
+#[test]
+fn sizes_that_a_log_leaves_open_are_those_of_the_messages() {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("logs")).unwrap();
+    for rank in 0..2 {
+        // Told is what is sent only.
+        let line = format!("MPI_Init:-:0:0:1\nMPI_Alltoallv:2:0:{rank};7:0,4,0:0,{rank},2:3\nMPI_Finalize:4:-\n");
+        desk.write(&format!("logs/rank-{rank}.txt"), &line);
+    }
+    assert!(desk.succeeds("check -q logs").contains("receives that do not fit    0\n"));
+    desk.succeeds("export -q logs --to simgrid-ti -o ti");
+    assert!(desk.succeeds("check -q ti").contains("receives that do not fit    0\n"));
+    assert!(fs::read_to_string(desk.path("ti/rank-1.txt")).unwrap().contains("recv 0 1099511627776 28 6"));
 }
 
 #[test]

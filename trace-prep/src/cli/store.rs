@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use clap::ArgMatches;
-use trace_prep::output;
+use trace_prep::{output, transform};
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::write::WriteError;
 use trgen::trace::formats::{Application, Trace, plural, write};
@@ -101,7 +101,12 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
-    let loaded = load(matches)?;
+    let mut loaded = load(matches)?;
+    if let Application::Programs(trace) = &mut loaded.application
+        && matches.get_one::<String>("to").is_some_and(|to| to != "trg")
+    {
+        transform::fill_sizes(&mut trace.program);
+    }
     let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
     let becomes_graph = matches!(loaded.application, Application::Programs(_));
     let totals = match &loaded.application {

@@ -6,8 +6,10 @@ mod rename;
 pub use cut::{Left, between, prefix, tasks};
 pub use rename::{merge, permutation, remap};
 
-use trgen::Picoseconds;
-use trgen::trace::program::{Event, Program};
+use std::collections::{HashMap, VecDeque};
+
+use trgen::trace::program::{Event, Program, Tag, TagFilter};
+use trgen::{Picoseconds, TaskId};
 
 /// A transformation cannot be done.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -53,6 +55,32 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
         }
     }
     Ok(())
+}
+
+/// Gives receives of collectives whose size the trace left open (0) that of their message. What no longer shows that it is
+/// part of a collective would be taken for a receive of nothing.
+pub fn fill_sizes(program: &mut Program) {
+    let mut sent: HashMap<(TaskId, TaskId, Tag), VecDeque<u64>> = HashMap::new();
+    for (task, events) in program.tasks.iter().enumerate() {
+        for event in events {
+            if let Event::Send(send) | Event::Isend(send, _) = event
+                && send.tag.is_collective()
+            {
+                sent.entry((TaskId::at(task), send.to, send.tag)).or_default().push_back(send.bytes);
+            }
+        }
+    }
+    for (task, events) in program.tasks.iter_mut().enumerate() {
+        for event in events {
+            if let Event::Recv(receive) | Event::Irecv(receive, _) = event
+                && let (Some(from), TagFilter::Exactly(tag)) = (receive.from, receive.tag)
+                && let Some(bytes) = sent.get_mut(&(from, TaskId::at(task), tag)).and_then(VecDeque::pop_front)
+                && receive.bytes == 0
+            {
+                receive.bytes = bytes;
+            }
+        }
+    }
 }
 
 /// Multiplies the computing times of tasks `first` to `end` - 1 by `factor`, from 0 to 10^6: processors of another speed.

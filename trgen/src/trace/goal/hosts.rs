@@ -434,10 +434,8 @@ impl Hosts {
     fn compare_sizes(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
         if let Some(misfits) = self.misfits.as_mut().filter(|_| room < bytes) {
-            let (send, receive) = (send + 1, receive + 1);
-            let place = format!("rank {receiver}, operation {receive}");
-            let message = format!("{bytes} bytes from rank {sender}, operation {send}");
-            misfits.add(|| format!("{place}: a receive of {room} bytes gets {message}"));
+            let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
+            misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
         }
     }
 

@@ -105,19 +105,20 @@ impl Misfits {
         if fits || is_open {
             return;
         }
-        self.add(|| {
+        self.add(receive.bytes, bytes, || {
             let of = if is_collective { format!(" in collective {}", tag.label) } else { String::new() };
-            let room = receive.bytes;
-            let place = format!("task {id}, event {}", asked.event);
-            format!("{place}: a receive of {room} bytes gets {bytes} bytes from task {from}, event {event}{of}")
+            (format!("task {id}, event {}", asked.event), format!("task {from}, event {event}{of}"))
         });
     }
 
-    /// Counts one, which `words` tells.
-    pub(crate) fn add(&mut self, words: impl FnOnce() -> String) {
+    /// Counts a receive with `room` that gets `bytes`; `places` are those of the receive and of the send.
+    pub(crate) fn add(&mut self, room: u64, bytes: u64, places: impl FnOnce() -> (String, String)) {
         self.count += 1;
         if self.shown.len() < SHOWN {
-            self.shown.push(words());
+            let (receive, send) = places();
+            let unit = |bytes| if bytes == 1 { "byte" } else { "bytes" };
+            let (asked, told) = (unit(room), unit(bytes));
+            self.shown.push(format!("{receive}: a receive of {room} {asked} gets {bytes} {told} from {send}"));
         }
     }
 }

@@ -155,8 +155,8 @@ fn finish(
     let tally = &shared.tally;
     let mut notes: Vec<String> = shared.calls.note("each as one of its communicator").into_iter().collect();
     if created > 0 {
-        let followed = plural(created as usize, "communicator", "communicators");
-        let was = plural(created as usize, "was", "were");
+        let followed = plural(created, "communicator", "communicators");
+        let was = plural(created, "was", "were");
         notes.push(format!("{created} {followed} beside the world {was} followed"));
     }
     if tally.alone > 0 {
