@@ -66,7 +66,7 @@
 
 use trgen::{Cycle, Message, NodeId};
 
-use super::messages::{Messages, Unsent};
+use super::messages::Unsent;
 use super::wait::{Place, channel, cyclic_wait};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::router::congestion::GlobalControl;
@@ -85,6 +85,7 @@ mod pool;
 mod ring;
 mod rules;
 mod state;
+mod whole;
 
 use cut::{Division, cut};
 use mask::{Mask, Words};
@@ -92,6 +93,7 @@ use part::{Accepted, Part, Report};
 use pool::{Pool, Work};
 use rules::Rules;
 use state::{Router, Sleepers};
+use whole::Whole;
 
 /// Most threads.
 pub const MAX_THREADS: usize = 256;
@@ -182,8 +184,8 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
 /// `Q` queues and `P` ports.
 ///
-/// The parts simulate interfaces, routers and links. The whole holds what is there once: the clock, the messages under way, the
-/// record.
+/// The parts simulate interfaces, routers and links. What is there once, the messages under way and the record, is the
+/// [`Whole`]'s.
 #[derive(Debug)]
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
@@ -200,18 +202,8 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     begun: Vec<Report>,
     /// \[cycle\] Whose notices have been given, and whose rest is being done.
     unfinished: Option<u64>,
-    messages: Messages,
-    /// By endpoint: its interface takes no message before it has sent the one that it has.
-    is_full: Vec<bool>,
-    recorder: Recorder,
-    in_flight: u64,
-    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
-    in_network: u64,
+    whole: Whole,
     control: Option<GlobalControl>,
-    /// Places to look at in the next cycle.
-    work: usize,
-    /// \[cycle\] The last in which a phit moves, as known so far.
-    moves_until: u64,
     /// A deadlock was found in the cycle at which the clock stands, which is over.
     has_failed: bool,
 }
@@ -238,14 +230,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             worth,
             begun: Vec::new(),
             unfinished: None,
-            messages: Messages::new(),
-            is_full: vec![false; endpoints],
-            recorder: Recorder::new(endpoints),
-            in_flight: 0,
-            in_network: 0,
+            whole: Whole::new(endpoints),
             control,
-            work: 0,
-            moves_until: Cycle::FIRST.0,
             has_failed: false,
         })
     }
@@ -256,14 +242,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         self.hand_out();
         self.parts.iter_mut().for_each(|part| part.begin_cycle());
         // In this cycle the watchdog does not fire, whatever the rest brings.
-        let is_watched_over = now.saturating_sub(self.moves_until) < self.rules.watchdog_cycles;
+        let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let goes_on = self.parts.len() < self.division.parts && self.rules.tail > 0 && is_watched_over;
         if goes_on {
             self.read_own_reports(now, notices);
         }
         for worker in 0..self.division.parts - self.parts.len() {
             let Some(mut report) = self.pool.as_ref().map(|pool| pool.begun(worker)) else { break };
-            self.read_report(&mut report, now, notices);
+            self.whole.read(&mut report, now, notices);
             self.begun.push(report);
         }
         if goes_on {
@@ -284,13 +270,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     /// Tells parts what the cycle needs, and gives those to workers for which there are any, if it pays. The caller's thread does
     /// the others: the first part, as a rule.
     fn hand_out(&mut self) {
-        let (now, in_network) = (self.clock, self.in_network);
+        let (now, in_network) = (self.clock, self.whole.in_network);
         let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
         for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
             (part.works.clock, part.works.is_stopped) = (now, is_stopped);
             std::mem::swap(&mut part.works.accepted, accepted);
         }
-        let work = std::mem::take(&mut self.work);
+        let work = std::mem::take(&mut self.whole.work);
         if let Some(pool) = self.pool.as_ref().filter(|_| work >= self.worth) {
             let own = self.parts.len() - pool.len();
             self.parts.drain(own..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
@@ -314,10 +300,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
 
     /// Reads what the parts tell that are here.
     fn read_own_reports(&mut self, now: u64, notices: &mut Notices) {
-        for part in 0..self.parts.len() {
-            let mut report = std::mem::take(&mut self.parts[part].works.report);
-            self.read_report(&mut report, now, notices);
-            self.parts[part].works.report = report;
+        for part in &mut self.parts {
+            self.whole.read(&mut part.works.report, now, notices);
         }
     }
 
@@ -332,31 +316,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// Writes down what a part did in cycle `now`, and empties the report.
-    fn read_report(&mut self, report: &mut Report, now: u64, notices: &mut Notices) {
-        if std::mem::take(&mut report.moved) {
-            self.moves_until = self.moves_until.max(now + self.rules.tail);
-        }
-        self.moves_until = self.moves_until.max(std::mem::take(&mut report.arrives));
-        let waited = std::mem::take(&mut report.waited);
-        self.in_network += waited.count();
-        self.recorder.departed_after(&waited);
-        self.work += std::mem::take(&mut report.work);
-        self.recorder.hops(std::mem::take(&mut report.hops));
-        self.recorder.injected(std::mem::take(&mut report.injected));
-        for slot in report.sent.drain(..) {
-            let message = self.messages.get(slot);
-            self.is_full[message.source.index()] = false;
-            notices.sent.push(message);
-        }
-        for (slot, receipt) in report.received.drain(..) {
-            self.recorder.received(Cycle(now), &receipt);
-            self.in_network -= u64::from(receipt.hops > 0);
-            self.messages.packet_received(slot, Cycle(now), notices);
-            self.in_flight -= 1;
-        }
-    }
-
     fn deadlock(&self) -> Deadlock {
         let (shape, vcs) = (self.rules.layout.shape(), self.rules.vcs);
         let blocked = self.parts.iter().find_map(|part| {
@@ -365,8 +324,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         });
         let cycle = cyclic_wait(blocked, |place| self.waits_for(place));
         Deadlock {
-            since: Cycle(self.moves_until),
-            in_flight: self.in_flight,
+            since: Cycle(self.whole.moves_until),
+            in_flight: self.whole.in_flight,
             cycle: cycle.into_iter().map(|place| channel(place, shape, vcs)).collect(),
         }
     }
@@ -387,7 +346,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network for Fast<L, M, D, Q, P> {
     fn nodes(&self) -> usize {
-        self.is_full.len()
+        self.whole.is_full.len()
     }
 
     fn clock(&self) -> Cycle {
@@ -397,26 +356,26 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
     fn inject(&mut self, message: Message) -> Injected {
         let packets = self.rules.packets_of(message.bytes);
         if !self.rules.requests.reaches(&*self.rules.topology, message.source, message.destination) {
-            self.recorder.generated(packets);
-            self.recorder.dropped(packets);
+            self.whole.recorder.generated(packets);
+            self.whole.recorder.dropped(packets);
             return Injected::Dropped;
         }
         let source = message.source.index();
-        if self.is_full[source] {
+        if self.whole.is_full[source] {
             return Injected::Refused;
         }
         let now = Cycle(self.clock);
-        let slot = self.messages.enter(message, packets, now);
-        self.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
+        let slot = self.whole.messages.enter(message, packets, now);
+        self.whole.is_full[source] = self.rules.source_queue == SourceQueue::Throttled;
         let part = self.division.part_of(source);
         let node = (source - self.division.first_of(part)) as u32;
         self.accepted[part].push((node, Unsent::new(slot, &message, packets, now)));
-        self.work += 1;
-        if self.in_flight == 0 {
-            self.moves_until = self.clock;
+        self.whole.work += 1;
+        if self.whole.in_flight == 0 {
+            self.whole.moves_until = self.clock;
         }
-        self.in_flight += packets;
-        self.recorder.generated(packets);
+        self.whole.in_flight += packets;
+        self.whole.recorder.generated(packets);
         Injected::Accepted
     }
 
@@ -424,15 +383,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         notices.clear();
         while self.clock < until.0 {
             self.settle();
-            if self.in_flight == 0 {
+            if self.whole.in_flight == 0 {
                 self.clock = until.0;
                 break;
             }
-            if self.work == 0 {
+            if self.whole.work == 0 {
                 // Nothing changes until the next tail leaves; if none will, nothing ever does.
                 let events = self.parts.iter().filter_map(|part| part.next_event(self.clock));
                 let next = events.min().unwrap_or(u64::MAX);
-                let fires = self.moves_until + self.rules.watchdog_cycles;
+                let fires = self.whole.moves_until + self.rules.watchdog_cycles;
                 if next > fires && fires < until.0 {
                     self.clock = self.clock.max(fires);
                     self.has_failed = true;
@@ -445,7 +404,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 self.clock = next;
             }
             self.step(notices);
-            if self.unfinished.is_none() && self.clock.saturating_sub(self.moves_until) >= self.rules.watchdog_cycles {
+            if self.unfinished.is_none()
+                && self.clock.saturating_sub(self.whole.moves_until) >= self.rules.watchdog_cycles
+            {
                 self.has_failed = true;
                 return Err(self.deadlock());
             }
@@ -465,17 +426,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
     }
 
     fn in_flight(&self) -> u64 {
-        self.in_flight
+        self.whole.in_flight
     }
 
     fn recorder(&self) -> &Recorder {
         assert!(self.unfinished.is_none(), "{UNSETTLED}");
-        &self.recorder
+        &self.whole.recorder
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {
         self.settle();
-        &mut self.recorder
+        &mut self.whole.recorder
     }
 
     fn view(&self) -> Option<&dyn View> {
@@ -485,7 +446,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
     fn observe(&mut self) {
         self.settle();
-        self.recorder.observe();
+        self.whole.recorder.observe();
         for part in &mut self.parts {
             part.works.observe();
         }

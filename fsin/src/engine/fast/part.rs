@@ -213,6 +213,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         lists.iter().sum::<usize>() + mail
     }
 
+    /// Some phit moves as late as in cycle `cycle`.
+    #[inline(always)]
+    fn moves_until(&mut self, cycle: u64) {
+        self.report.moves_until = self.report.moves_until.max(cycle);
+    }
+
     /// \[packets\] In the source buffers of a node.
     fn buffered(&self, node: usize) -> u64 {
         let injectors = self.rules.injectors;

@@ -69,7 +69,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn wire_to(&mut self, node: u32, input: usize) -> u64 {
         let port = self.rules.port_of(input);
         let wire = self.rules.wires.to((self.first + node) as usize, port).into();
-        self.report.arrives = self.report.arrives.max(self.clock - 1 + self.rules.tail + wire);
+        self.moves_until(self.clock - 1 + self.rules.tail + wire);
         wire
     }
 

@@ -33,7 +33,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
         let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
         self.report.hops += headers as u64;
-        self.report.moved |= headers > 0;
+        if headers > 0 {
+            self.moves_until(self.clock + self.rules.tail);
+        }
     }
 
     #[inline(always)]
@@ -300,8 +302,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let handle = router.head(input);
         let packet = &self.packets[handle];
         router.leave(input, packet);
-        self.report.moved = true;
         self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u16, packet: handle });
+        self.moves_until(self.clock + self.rules.tail);
         if self.is_watched {
             self.begins_to_leave(node, input);
         }

@@ -39,10 +39,8 @@ pub(in crate::engine::fast) struct Report {
     pub(in crate::engine::fast) waited: Moments,
     /// Headers that have crossed a link.
     pub(in crate::engine::fast) hops: u64,
-    /// Some header has begun to move.
-    pub(in crate::engine::fast) moved: bool,
-    /// \[cycle\] In which the last phit that is on a wire moves there for the last time; 0 without delays.
-    pub(in crate::engine::fast) arrives: u64,
+    /// \[cycle\] The last in which a phit moves that is known of since this cycle; 0 if none began to move.
+    pub(in crate::engine::fast) moves_until: u64,
     /// Places to look at in the next cycle, here and in the parts that mail goes to.
     pub(in crate::engine::fast) work: usize,
 }
