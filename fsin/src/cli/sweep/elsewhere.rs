@@ -1,0 +1,72 @@
+//! Points that other processes run.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fsin::sweep::{Plan, Point, Slurm, Store};
+use serde_json::json;
+
+use crate::cli::progress::Points;
+use crate::cli::{Complaint, Exit, output};
+
+/// One command per line, for GNU parallel, HyperQueue or a shell.
+pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(), Complaint> {
+    let quoted = |path: &Path| format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+    let absolute = std::path::absolute(store.root()).unwrap_or_else(|_| store.root().to_owned());
+    let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
+    let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
+    output::print_text(&todo.iter().map(line).collect::<String>())?;
+    output::tell(&format!("{} commands; when they have run: fsin collect {}", todo.len(), store.root().display()));
+    Ok(())
+}
+
+/// Submits points and waits for them, unless `detach`; true if they have ended.
+pub(super) fn in_slurm(
+    store: &Store,
+    plan: &Plan,
+    todo: &[usize],
+    slurm: &Slurm,
+    detach: bool,
+    stop: &AtomicBool,
+    quiet: bool,
+) -> Result<bool, Complaint> {
+    if todo.is_empty() {
+        return Ok(true);
+    }
+    let program = std::env::current_exe().map_err(|error| {
+        Complaint::new(Exit::Failed, format!("cannot find this program: {error}"), "call it by its full path")
+    })?;
+    let points: Vec<&Point> = todo.iter().map(|&index| &plan.points[index]).collect();
+    let job = slurm.submit(store, &program, &points)?;
+    store.note("submitted", None, json!({ "slurm_job": job.id, "tasks": job.tasks }));
+    output::tell(&format!("submitted job {} of {} tasks", job.id, job.tasks));
+    if detach {
+        output::tell(&format!("when it has ended: fsin collect {}", store.root().display()));
+        return Ok(false);
+    }
+    let meter = Points::new(quiet, todo.len());
+    let mut silent = 0;
+    loop {
+        let ended = |point: &&&Point| store.folder(point).exists() || store.failure(point).is_some();
+        meter.set(points.iter().filter(ended).count());
+        match job.is_alive() {
+            Ok(false) => break,
+            Ok(true) => silent = 0,
+            // The controller of a busy cluster is sometimes silent for a while.
+            Err(error) if silent >= 30 => return Err(error.into()),
+            Err(_) => silent += 1,
+        }
+        if stop.load(Ordering::Relaxed) {
+            job.cancel()?;
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    for point in points {
+        if !store.folder(point).exists() && store.failure(point).is_none() {
+            store.fail(point, &format!("the job ended without a result; see {}/slurm", store.root().display()))?;
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,270 @@
+//! `fsin sweep`, `fsin point` and `fsin collect`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use fsin::experiment::{KEYS, Key, variable};
+use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, write_results};
+use serde_json::{Value, json};
+
+use super::showing::Showing;
+use super::{Complaint, Exit, args, interrupt, looking, output};
+
+mod elsewhere;
+mod lists;
+mod local;
+
+use elsewhere::{commands, in_slurm};
+pub(crate) use lists::lists;
+pub(crate) use local::point;
+use local::{Watched, locally};
+
+/// Who runs points, by the names that `--backend` knows.
+pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
+
+impl From<StoreError> for Complaint {
+    fn from(error: StoreError) -> Self {
+        let exit = if error.usage { Exit::Usage } else { Exit::Failed };
+        Self::new(exit, error.what, error.remedy)
+    }
+}
+
+/// The plan of a command line, or the one in the folder with `--resume` and nothing else.
+fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
+    let lists = lists(matches)?;
+    let resume = matches.get_flag("resume");
+    if resume && lists.is_empty() {
+        let is_given = |flag: &&str| matches.value_source(flag) == Some(clap::parser::ValueSource::CommandLine);
+        if let Some(flag) = ["stop-after", "skip-invalid"].into_iter().find(is_given) {
+            let what = format!("--{flag} has no meaning with --resume alone, which goes on as the sweep was planned");
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or sweep into a new folder"));
+        }
+        return Ok(store.plan()?);
+    }
+    let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
+    let grid = Grid::new(lists)?;
+    let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid")).map_err(|error| {
+        // Of flags that were not parted at commas.
+        let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
+        let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
+        let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
+        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+    })?;
+    if store.exists() && !matches.get_flag("dry-run") {
+        if !resume {
+            let what = format!("-o {}: a sweep is already there", store.root().display());
+            return Err(Complaint::new(Exit::Usage, what, "use --resume to finish it, or name a new folder"));
+        }
+        if !store.plan()?.same_points(&plan) {
+            let what =
+                format!("-o {}: the sweep there has other points than this command line", store.root().display());
+            let of_environment =
+                KEYS.iter().map(|key| variable(key.name)).filter(|name| std::env::var_os(name).is_some());
+            let without = match of_environment.collect::<Vec<_>>().join(", ") {
+                names if names.is_empty() => String::new(),
+                names => format!(", without {names} in the environment"),
+            };
+            let remedy = format!("use `fsin sweep --resume -o DIR` alone to finish it{without}, or name a new folder");
+            return Err(Complaint::new(Exit::Usage, what, remedy));
+        }
+    } else if !matches.get_flag("dry-run") {
+        output::check_folder(store.root())?;
+    }
+    Ok(plan)
+}
+
+/// Runs a sweep.
+pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let root = matches.get_one::<PathBuf>("output").cloned().unwrap_or_default();
+    let store = Store::at(&root);
+    let backend = matches.get_one::<String>("backend").map_or("local", String::as_str);
+    if matches.get_flag("tui") {
+        can_be_shown(backend)?;
+    }
+    has_effect(matches, backend)?;
+    let plan = planned(matches, &store)?;
+    let quiet = matches.get_flag("quiet");
+    if !quiet {
+        warn(&plan);
+    }
+    if matches.get_flag("dry-run") {
+        return dry_run(&store, &plan);
+    }
+    if !store.exists() {
+        store.create(&plan)?;
+    }
+    let mut lock = Some(store.lock(true)?);
+    store.clean();
+    let before = collect(&store, &plan)?;
+    let todo = to_run(&plan, &before);
+    store.note("begin", None, json!({ "points": plan.points.len(), "to_run": todo.len(), "backend": backend }));
+    let stop = interrupt::listen()?;
+    let mut showing = None;
+    if backend == "local" {
+        showing = here(matches, &store, &plan, (&before, &todo), stop)?;
+    } else {
+        // Those who run the points share the folder.
+        drop(lock.take());
+        if !elsewhere(matches, backend, &store, &plan, &todo, stop)? {
+            return Ok(Exit::Done);
+        }
+    }
+    let collected = collect(&store, &plan)?;
+    write_results(&store, &plan, &collected)?;
+    store.note("end", None, json!({ "results": collected.rows.len(), "failed": collected.failed.len(), "missing": collected.missing.len() }));
+    // The results are there, and the folder is free, however long somebody looks at them.
+    drop(lock.take());
+    if let Some(showing) = showing {
+        showing.end(&plan, &collected);
+    }
+    if !quiet {
+        summary(&store, &plan, &collected);
+    }
+    if stop.load(Ordering::Relaxed) && !collected.missing.is_empty() {
+        output::tell(&format!("interrupted; continue with: fsin sweep --resume -o {}", root.display()));
+        return Ok(Exit::Interrupted);
+    }
+    Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}
+
+/// What may surprise in a plan.
+fn warn(plan: &Plan) {
+    for warning in args::misspelt_variables() {
+        output::tell(&format!("warning: {warning}"));
+    }
+    if plan.version != env!("CARGO_PKG_VERSION") {
+        let version = &plan.version;
+        output::tell(&format!(
+            "warning: this sweep was begun by version {version} of fsin; its points may differ from those of this one"
+        ));
+    }
+    plan.left_out().iter().for_each(|line| output::tell(line));
+}
+
+/// Points that have not run. Those without result are tried again; one that ended in a deadlock would do so again.
+fn to_run(plan: &Plan, before: &Collected) -> Vec<usize> {
+    let has = |index: usize| before.rows.iter().any(|row| row.index == index);
+    let failed = |index: usize| before.failed.iter().any(|&(at, _)| at == index) && !has(index);
+    (0..plan.points.len()).filter(|&index| before.missing.contains(&index) || failed(index)).collect()
+}
+
+/// \[threads\] Of each point.
+fn threads(plan: &Plan) -> Result<usize, Complaint> {
+    Ok(plan.points.first().map_or(Ok(1), |point| point.resolve().map(|one| one.threads))?)
+}
+
+/// Runs points in this process; returns the dashboard, if there is one.
+fn here(
+    matches: &ArgMatches,
+    store: &Store,
+    plan: &Plan,
+    (before, todo): (&Collected, &[usize]),
+    stop: &'static AtomicBool,
+) -> Result<Option<Showing>, Complaint> {
+    let threads = threads(plan)?;
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = matches.get_one::<usize>("jobs").copied().unwrap_or_else(|| (processors() / threads).max(1));
+    let showing = match matches.get_flag("tui") {
+        true => Some(Showing::begin(store, plan, before, jobs, stop)?),
+        false => None,
+    };
+    let watched = Watched { board: showing.as_ref().and_then(Showing::board), stop };
+    locally(store, plan, todo, jobs, watched, matches.get_flag("quiet"), matches.get_flag("verbose"))?;
+    Ok(showing)
+}
+
+/// Has points run by others; true if they have ended.
+fn elsewhere(
+    matches: &ArgMatches,
+    backend: &str,
+    store: &Store,
+    plan: &Plan,
+    todo: &[usize],
+    stop: &AtomicBool,
+) -> Result<bool, Complaint> {
+    if backend == "commands" {
+        commands(store, plan, todo)?;
+        return Ok(false);
+    }
+    let options = matches.get_many::<String>("slurm-option").into_iter().flatten().cloned().collect();
+    let pack = matches.get_one::<usize>("pack").copied().unwrap_or(1);
+    let at_once = matches.get_one::<usize>("jobs").copied().unwrap_or(0);
+    let slurm = Slurm { at_once, pack, threads: threads(plan)?, options };
+    in_slurm(store, plan, todo, &slurm, matches.get_flag("detach"), stop, matches.get_flag("quiet"))
+}
+
+/// Refuses a dashboard where there is nothing to look at, or nowhere to show it.
+fn can_be_shown(backend: &str) -> Result<(), Complaint> {
+    if backend != "local" {
+        let what = format!("--tui shows points that run in this process, and --backend {backend} runs them elsewhere");
+        let remedy = "leave it out, or use --backend local; `fsin collect DIR` tells how far the others are";
+        return Err(Complaint::new(Exit::Usage, what, remedy));
+    }
+    looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")
+}
+
+/// Refuses flags that mean nothing to who runs the points.
+fn has_effect(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
+    for (flag, backends) in [
+        ("pack", ["slurm"].as_slice()),
+        ("slurm-option", &["slurm"]),
+        ("detach", &["slurm"]),
+        ("jobs", &["slurm", "local"]),
+    ] {
+        if matches.value_source(flag) == Some(ValueSource::CommandLine) && !backends.contains(&backend) {
+            let what = format!("--{flag} has no effect with --backend {backend}");
+            let remedy = format!("leave it out, or use --backend {}", backends[0]);
+            return Err(Complaint::new(Exit::Usage, what, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// Lists the points, without running any: identity and values.
+fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
+    let mut text = String::new();
+    let mut todo = 0;
+    for point in &plan.points {
+        let state = if store.folder(point).exists() { "done" } else { "to run" };
+        todo += usize::from(state == "to run");
+        text.push_str(&format!("{}  {state:6}  {}\n", point.id, plan.describe(point)));
+    }
+    output::print_text(&text)?;
+    output::tell(&format!("{} points, {todo} to run", plan.points.len()));
+    Ok(Exit::Done)
+}
+
+fn summary(store: &Store, plan: &Plan, collected: &Collected) {
+    for (index, why) in &collected.failed {
+        output::tell(&format!("failed: {}: {why}", plan.describe(&plan.points[*index])));
+    }
+    let saturated =
+        collected.rows.iter().filter(|row| row.figures.get("saturated") == Some(&Value::Bool(true))).count();
+    let mut line = format!("{} of {} points have results", collected.rows.len(), plan.points.len());
+    for (count, what) in [
+        (saturated, "saturated"),
+        (collected.incomplete(), "of runs that did not come to their end"),
+        (collected.left_out, "beyond saturation and left out"),
+        (collected.failed.len(), "failed"),
+        (collected.missing.len(), "missing"),
+    ] {
+        if count > 0 {
+            line.push_str(&format!(", {count} {what}"));
+        }
+    }
+    output::tell(&format!("{line}: {}", store.root().join("results.csv").display()));
+}
+
+/// Collects what has run, whoever ran it.
+pub(crate) fn gather(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
+    let plan = store.plan()?;
+    let collected = collect(&store, &plan)?;
+    write_results(&store, &plan, &collected)?;
+    if !matches.get_flag("quiet") {
+        summary(&store, &plan, &collected);
+    }
+    Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}
