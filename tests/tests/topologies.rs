@@ -56,7 +56,7 @@ proptest! {
     #![proptest_config(fixed_cases(96))]
 
     /// Whatever is drawn, a route has as many hops as breadth-first search says, and leads there in any order. With links
-    /// both ways, neighbours are mutual. A survey counts what the search finds.
+    /// both ways, neighbours are mutual. A survey counts what the search finds, and profitable ports are those that lead nearer.
     #[test]
     fn routes_are_shortest((spec, ways) in networks(120), draws in any::<u64>()) {
         let topology = build(&spec, ways);
@@ -64,7 +64,9 @@ proptest! {
         let mut longest = 0;
         for from in 0..topology.nodes() {
             let distances = distances(&*topology, from);
+            let mut profitable = vec![0; topology.nodes()];
             for (to, &distance) in distances.iter().enumerate() {
+                profitable[to] = topology.profitable(NodeId::at(from), NodeId::at(to));
                 let mut bits = draws ^ (from * 31 + to) as u64;
                 let route = topology.offsets(NodeId::at(from), NodeId::at(to), &mut |_| {
                     bits = bits.rotate_left(7).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -81,6 +83,11 @@ proptest! {
             for port in (0..shape.ports()).map(|port| Port(port as u8)) {
                 let (dimension, positive) = shape.direction(port);
                 let Some(there) = topology.neighbour(NodeId::at(from), port) else { continue };
+                let beyond = self::distances(&*topology, there.index());
+                for (to, &distance) in distances.iter().enumerate() {
+                    let is_profitable = profitable[to] >> port.index() & 1 != 0;
+                    prop_assert_eq!(is_profitable, beyond[to] < distance, "{} {} to {} by {:?}", spec, from, to, port);
+                }
                 let back = |positive| topology.neighbour(there, shape.port(dimension, positive));
                 if shape.ways == 2 {
                     // A link across leads back by itself.

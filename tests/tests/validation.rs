@@ -96,12 +96,9 @@ fn seeds() -> u64 {
 const SEEDS: u64 = 48;
 
 /// Cases that do not agree, and are listed as such in `docs/validation.md`: one whose mean the original's three seeds do not
-/// tell as closely as is tolerated, and injectors that are chosen by the packet's way, at full load.
-const DIFFERING: [&str; 3] = [
-    "torus_8_8 dor1 shuffle L=16 load=0.2",
-    "torus_8_8 smart3 uniform L=16 imode=shp ninj=4 load=1",
-    "torus_8_8 smart3 uniform L=16 imode=dsh ninj=4 load=1",
-];
+/// tell as closely as is tolerated, and injectors that are chosen by the packet's way, at full load, before they have settled.
+const DIFFERING: [&str; 2] =
+    ["torus_8_8 dor1 shuffle L=16 load=0.2", "torus_8_8 smart3 uniform L=16 imode=dsh ninj=4 load=1"];
 
 /// One case of every kind: modes, shapes, patterns, options, below and at saturation.
 const QUICK: [&str; 19] = [

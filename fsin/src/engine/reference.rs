@@ -227,6 +227,7 @@ impl Reference {
         let injector = params.injection.injector(
             (params.order, self.shape),
             &offsets[..self.shape.dimensions],
+            || self.topology.profitable(source, message.destination),
             params.injectors,
             has_room,
             |injector| (this.buffers[injector].len(), this.queues[outputs + injector].len()),

@@ -17,7 +17,7 @@ pub enum Injection {
     Dor,
     /// The same; if its source buffer is full, the least occupied.
     DorShortest,
-    /// The least occupied of those of profitable ports, the last of equals.
+    /// The least occupied of those of profitable ports, both of a dimension whose ways are equally long; the last of equals.
     ShortestProfitable,
     /// That of the dimension with most hops to go, the last of equals.
     LongestPath,
@@ -30,7 +30,8 @@ pub const INJECTIONS: &[Component] = &[
     component("dor-shortest", "as dor; if its source buffer is full, the least occupied"),
     component(
         "shortest-profitable",
-        "the least occupied injector of those of profitable ports, the last of equals; one for each port",
+        "the least occupied injector of those of ports that bring the packet nearer, both of a dimension whose ways are equally \
+         long, the last of equals; one injector for each port",
     ),
     component(
         "longest-path",
@@ -60,32 +61,32 @@ impl Injection {
 
     /// The injector of a packet with so many hops to go in each dimension; one that has none to go takes the first.
     ///
-    /// `occupied(injector)` says how full an injector is, `has_room(injector)` whether its source buffer takes a packet.
-    /// If the chosen one does not, the packet waits.
+    /// `profitable` are the ports, as a mask, that bring it nearer, `occupied(injector)` says how full an injector is,
+    /// `has_room(injector)` whether its source buffer takes a packet. If the chosen one does not, the packet waits.
     pub fn injector<K: Ord>(
         self,
         (order, shape): (Order, Shape),
         offsets: &[i16],
+        profitable: impl Fn() -> u64,
         injectors: usize,
         has_room: impl Fn(usize) -> bool,
         occupied: impl Fn(usize) -> K,
     ) -> usize {
         let least_occupied = || (0..injectors).min_by_key(|&injector| (occupied(injector), injector));
         let first_hop = || order.next(shape, offsets).map(Port::index);
-        let profitable = || {
-            let to_go = offsets.iter().enumerate().filter(|&(_, &offset)| offset != 0);
-            to_go.map(|(dimension, &offset)| (shape.port(dimension, offset > 0).index(), offset))
-        };
         let chosen = match self {
             Self::Shortest => least_occupied(),
             Self::Dor => first_hop(),
             Self::DorShortest => first_hop().filter(|&first| has_room(first)).or_else(least_occupied),
             Self::ShortestProfitable => {
-                profitable().map(|(port, _)| port).min_by_key(|&injector| (occupied(injector), Reverse(injector)))
+                let ports = profitable();
+                let among = (0..u64::BITS as usize).filter(|&port| ports >> port & 1 != 0);
+                among.min_by_key(|&injector| (occupied(injector), Reverse(injector)))
             }
             Self::LongestPath => {
-                let longest = profitable().max_by_key(|&(port, offset)| (offset.unsigned_abs(), port));
-                longest.map(|(port, _)| port)
+                let to_go = offsets.iter().enumerate().filter(|&(_, &offset)| offset != 0);
+                let longest = to_go.max_by_key(|&(dimension, &offset)| (offset.unsigned_abs(), dimension));
+                longest.map(|(dimension, &offset)| shape.port(dimension, offset > 0).index())
             }
         };
         chosen.unwrap_or(0)
@@ -102,7 +103,8 @@ mod tests {
         let shape = Shape::direct(2, 2);
         // Ports X+ X- Y+ Y-; X- and Y+ are profitable.
         let choose = |mode: Injection, order, occupied: [u32; 4]| {
-            mode.injector((order, shape), &[-1, 3], 4, |injector| occupied[injector] < 8, |injector| occupied[injector])
+            let has_room = |injector: usize| occupied[injector] < 8;
+            mode.injector((order, shape), &[-1, 3], || 0b0110, 4, has_room, |injector| occupied[injector])
         };
         for (mode, order, occupied, expected) in [
             (Injection::Shortest, Order::Dimension, [2, 3, 1, 1], 2),
@@ -117,10 +119,10 @@ mod tests {
         ] {
             assert_eq!(choose(mode, order, occupied), expected, "{mode:?} {order:?} {occupied:?}");
         }
-        let equal = |mode: Injection| mode.injector((Order::Dimension, shape), &[2, -2], 4, |_| true, |_| 0);
+        let equal = |mode: Injection| mode.injector((Order::Dimension, shape), &[2, -2], || 0b1001, 4, |_| true, |_| 0);
         assert_eq!(equal(Injection::LongestPath), 3, "of equally long dimensions the last");
         assert_eq!(equal(Injection::ShortestProfitable), 3, "of equally occupied injectors the last");
-        let alone = Injection::LongestPath.injector((Order::Dimension, shape), &[0, 0], 4, |_| true, |_| 0);
+        let alone = Injection::LongestPath.injector((Order::Dimension, shape), &[0, 0], || 0, 4, |_| true, |_| 0);
         assert_eq!(alone, 0, "a packet that stays where it is");
     }
 }

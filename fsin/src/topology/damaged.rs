@@ -101,6 +101,10 @@ impl Topology for Damaged {
         self.whole.routes(from, to)
     }
 
+    fn profitable(&self, from: NodeId, to: NodeId) -> u64 {
+        self.whole.profitable(from, to)
+    }
+
     fn is_grid(&self) -> bool {
         self.whole.is_grid()
     }

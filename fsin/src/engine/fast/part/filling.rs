@@ -1,5 +1,7 @@
 //! Source buffers and injection queues: the end of step 1, and step 2.
 
+use trgen::NodeId;
+
 use super::super::mask::Mask;
 use super::super::state::{Packet, Router};
 use super::{Event, Works};
@@ -25,13 +27,21 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// The injector of a packet with so many hops to go.
-    pub(super) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
+    /// The injector of a packet with so many hops to go to a node.
+    pub(super) fn injector(
+        &self,
+        router: &Router<M, Q, P>,
+        node: usize,
+        destination: NodeId,
+        offsets: &[i16],
+    ) -> usize {
         let rules = &self.rules;
+        let source = NodeId::at(self.first as usize + node);
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
             (rules.order, rules.layout.shape()),
             offsets,
+            || rules.topology.profitable(source, destination),
             rules.injectors,
             |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
             |injector| {
