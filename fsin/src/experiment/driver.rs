@@ -23,8 +23,9 @@ use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::execute::{Trouble, topology_of};
 use super::jobs::{About, job_mix, together};
-use super::resolve::{Experiment, Traffic};
+use super::resolve::Experiment;
 use super::settings::{Origin, SettingsError};
+use super::traffic::Traffic;
 use crate::topology::Distances;
 
 /// The source of traffic of an experiment.

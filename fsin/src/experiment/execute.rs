@@ -14,7 +14,8 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Cycle, Geometry, NodeId};
 
 use super::driver::{Driver, Kind};
-use super::resolve::{EngineKind, Experiment, RunPlan};
+use super::plan::RunPlan;
+use super::resolve::{EngineKind, Experiment};
 use super::settings::SettingsError;
 use crate::couple::Coupled;
 use crate::engine::fast;

@@ -8,7 +8,8 @@ use trgen::trace::goal::ideal::{self, Execution};
 
 use super::driver::looked_at;
 use super::execute::Trouble;
-use super::resolve::{Experiment, Traffic};
+use super::resolve::Experiment;
+use super::traffic::Traffic;
 
 /// What an execution over an ideal network found.
 #[derive(Clone, PartialEq, Debug)]

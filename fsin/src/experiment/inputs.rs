@@ -10,7 +10,8 @@ use trgen::synthetic::{Config, traffic};
 use trgen::trace::placement;
 
 use super::keys::Kind;
-use super::resolve::{Experiment, Traffic};
+use super::resolve::Experiment;
+use super::traffic::Traffic;
 use crate::topology;
 
 /// A file that was read.

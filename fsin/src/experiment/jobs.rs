@@ -18,8 +18,9 @@ use trgen::{Cycle, Geometry, Picoseconds};
 
 use super::driver::distances;
 use super::execute::Trouble;
-use super::resolve::{Experiment, Traffic};
+use super::resolve::Experiment;
 use super::settings::{Origin, Settings, SettingsError};
+use super::traffic::Traffic;
 
 /// Most jobs of a mix.
 const MOST: u64 = 100_000;

@@ -85,6 +85,14 @@ impl Settings {
         self.set.contains_key(name)
     }
 
+    /// The folder that paths in a topology, pattern or placement start from: that of the experiment file if it stands in one.
+    pub(super) fn folder_of(&self, key: &str) -> PathBuf {
+        match self.origin(key) {
+            Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
+            Origin::Default | Origin::Environment | Origin::Flag => PathBuf::new(),
+        }
+    }
+
     /// Who set this key.
     #[must_use]
     pub fn origin(&self, name: &str) -> Origin {

@@ -1,0 +1,114 @@
+//! The network that guests talk over.
+
+use adapters::clock::{Clock, parse_span};
+use clap::ArgMatches;
+use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
+use fsin::network::Network;
+use fsin::report::typed;
+use fsin::switch::Switch;
+use fsin::{dashboard, topology};
+use serde_json::{Map, Value, json};
+use tui::view::About;
+
+use crate::cli::{Complaint, Exit, manifest, memory};
+
+/// What simulates, and how long its cycle is.
+pub(super) struct Model {
+    pub(super) network: Box<dyn Network>,
+    pub(super) clock: Clock,
+    /// \[cycles\]
+    pub(super) response: u64,
+    pub(super) settings: Map<String, Value>,
+    pub(super) seed: u64,
+    /// What the dashboard says of it; `None` for a network without routers.
+    pub(super) about: Option<About>,
+    /// The files that it is made of, for the manifest.
+    pub(super) inputs: Vec<Value>,
+}
+
+/// The network that a command line means.
+pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
+    let mut settings = Settings::default();
+    let spec = matches.get_one::<String>("network").map_or("router", String::as_str);
+    for key in live_keys() {
+        let flag = match key.kind {
+            Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+            _ => matches.get_one::<String>(key.name).cloned(),
+        };
+        if flag.is_some() && spec != "router" {
+            let what = format!("--{} has no meaning with --network {spec}, which has no routers", key.name);
+            return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
+        }
+        let set = match flag {
+            Some(value) => Some((value, Origin::Flag)),
+            None => std::env::var_os(variable(key.name))
+                .map(|value| (value.to_string_lossy().into_owned(), Origin::Environment)),
+        };
+        if let Some((value, origin)) = set {
+            settings.set(key.name, value, origin)?;
+        }
+    }
+    if spec != "router" {
+        return switch(matches, spec);
+    }
+    let experiment = Experiment::resolve(settings)?;
+    memory::check(&experiment)?;
+    let network = live_network(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    let bandwidth = matches.get_one::<String>("bandwidth").map_or("", String::as_str);
+    let clock = cycle_ratio(bandwidth, experiment.router.phit_bytes)
+        .and_then(|(numerator, denominator)| Clock::new(numerator, denominator))
+        .ok_or_else(|| {
+            let what = format!("--bandwidth {bandwidth}: a phit must take 1 ps or more, at a whole number of bits/s");
+            Complaint::new(Exit::Usage, what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+        })?;
+    let acts = |name: &str| live_keys().any(|key| key.name == name);
+    let mut settings = typed(experiment.effective().into_iter().filter(|(key, _)| acts(key.name)).collect());
+    settings.insert("network".to_owned(), json!(spec));
+    settings.insert("bandwidth".to_owned(), json!(bandwidth));
+    let cycle_seconds = clock.span(1) as f64 * 1e-12;
+    let about = topology::parse(&experiment.topology, experiment.ways).ok().map(|topology| {
+        let title = format!("{} live guests", experiment.topology);
+        About { cycle_seconds: Some(cycle_seconds), ..dashboard::about(&*topology, &experiment.router, title) }
+    });
+    let (seed, inputs) = (experiment.router.seed, manifest::inputs(&experiment));
+    Ok(Model { network, clock, response: 1, settings, seed, about, inputs })
+}
+
+/// A network of constant delay: `switch:delay=100us,nodes=2`.
+fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
+    const NANOSECOND: u64 = 1000;
+    let refused = |what: String| {
+        let remedy = "write --network switch:delay=100us,nodes=2; the delay is a whole number of ns, at least 1";
+        Complaint::new(Exit::Usage, format!("--network {spec}: {what}"), remedy)
+    };
+    if matches.value_source("bandwidth") == Some(clap::parser::ValueSource::CommandLine) {
+        return Err(refused("--bandwidth has no meaning with it".to_owned()));
+    }
+    let parameters = spec.strip_prefix("switch:").ok_or_else(|| refused("it is not a network".to_owned()))?;
+    let (mut delay, mut nodes) = (None, None);
+    for parameter in parameters.split(',') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let before = match name {
+            "delay" => delay.replace(value),
+            "nodes" => nodes.replace(value),
+            _ => return Err(refused(format!("`{parameter}` is not known"))),
+        };
+        if before.is_some() {
+            return Err(refused(format!("`{name}` stands twice")));
+        }
+    }
+    let nodes = match nodes {
+        Some(nodes) => nodes.parse().ok(),
+        None => matches.get_one::<usize>("guests").copied(),
+    };
+    let delay = delay.and_then(parse_span);
+    let delay = delay.filter(|&delay| delay > 0 && delay % NANOSECOND == 0);
+    let delay = delay.ok_or_else(|| refused("it needs a delay".to_owned()))? / NANOSECOND;
+    let nodes = nodes.filter(|nodes| (2..=1 << 20).contains(nodes));
+    let nodes = nodes.ok_or_else(|| refused("it needs its number of nodes, 2 to 2^20, or --guests".to_owned()))?;
+    let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
+    let mut settings = Map::new();
+    settings.insert("network".to_owned(), json!(spec));
+    let (network, response, inputs) = (Box::new(Switch::new(nodes, delay)), delay, Vec::new());
+    Ok(Model { network, clock, response, settings, seed: 1, about: None, inputs })
+}

@@ -1,0 +1,43 @@
+//! Before all guests are there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tui::feed::Feed;
+use tui::view::{Snapshot, Sources};
+
+/// Shows how many guests are there while the others are waited for.
+pub(super) struct Waiting {
+    board: Option<Arc<Feed>>,
+    wanted: usize,
+    since: Instant,
+    shown: Option<(Instant, usize)>,
+}
+
+impl Waiting {
+    pub(super) fn new(board: Option<Arc<Feed>>, wanted: usize) -> Self {
+        let mut waiting = Self { board, wanted, since: Instant::now(), shown: None };
+        waiting.show(wanted);
+        waiting
+    }
+
+    fn show(&mut self, missing: usize) {
+        let due = |(at, before): (Instant, usize)| before != missing || at.elapsed() >= Duration::from_millis(500);
+        let Some(board) = self.board.as_ref().filter(|_| self.shown.is_none_or(due)) else { return };
+        self.shown = Some((Instant::now(), missing));
+        board.publish(Snapshot {
+            phase: format!("waiting for guests: {} of {} nodes have one", self.wanted - missing, self.wanted),
+            cycle: 1,
+            elapsed_seconds: self.since.elapsed().as_secs_f64(),
+            sources: Sources::Guests(Vec::new()),
+            ..Snapshot::default()
+        });
+    }
+
+    /// So many nodes have no guest yet. False once the user wants to stop.
+    pub(super) fn go_on(&mut self, missing: usize, stop: &AtomicBool) -> bool {
+        self.show(missing.min(self.wanted));
+        !stop.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,57 @@
+//! How long an experiment runs, and what of it is measured.
+
+use trgen::Cycle;
+
+use super::settings::{Settings, SettingsError};
+use crate::run::BatchPlan;
+
+/// Largest cycle counts: sums of several still fit 64 bits.
+const MAX_CYCLES: u64 = 1 << 60;
+
+/// How long to run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RunPlan {
+    /// Warm up, wait for a steady state, measure in batches.
+    Batch(BatchPlan),
+    /// \[cycles\] Measure all of so many.
+    Fixed(u64),
+    /// To the end of the traffic, at most up to this cycle.
+    ToEnd(Cycle),
+}
+
+/// The plan of a run that ends by itself, or not.
+pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsError> {
+    let cycles = |name: &'static str, least: u64| {
+        let value: u64 = settings.integer(name)?;
+        if (least..=MAX_CYCLES).contains(&value) {
+            return Ok(value);
+        }
+        Err(settings.error(name, format!("--{name} {value} is out of range"), format!("use {least} to 2^60")))
+    };
+    if ends {
+        let limit = if settings.is_set("max-cycles") { Cycle::FIRST + cycles("max-cycles", 1)? } else { Cycle::NEVER };
+        return Ok(RunPlan::ToEnd(limit));
+    }
+    if settings.is_set("cycles") {
+        return Ok(RunPlan::Fixed(cycles("cycles", 1)?));
+    }
+    let conv_threshold = settings.number("conv-threshold")?;
+    if conv_threshold < 0.0 {
+        let what = format!("--conv-threshold {conv_threshold} is negative");
+        return Err(settings.error("conv-threshold", what, "use a share such as 0.05"));
+    }
+    let plan = BatchPlan {
+        warmup: cycles("warmup", 0)?,
+        conv_period: cycles("conv-period", 1)?,
+        conv_threshold,
+        max_conv_time: cycles("max-conv-time", 0)?,
+        samples: cycles("samples", 1)?,
+        sample_size: cycles("sample-size", 1)?,
+        min_batch_packets: settings.integer("min-batch-packets")?,
+    };
+    if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
+        let what = format!("--samples {} of {} cycles each are more than 2^60 cycles", plan.samples, plan.sample_size);
+        return Err(settings.error("samples", what, "use fewer or shorter samples"));
+    }
+    Ok(RunPlan::Batch(plan))
+}

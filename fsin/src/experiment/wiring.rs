@@ -1,0 +1,71 @@
+//! The network of an experiment: topology, dead links, routers, each checked against the others.
+
+use super::router::{one_way, router};
+use super::settings::{Origin, Settings, SettingsError};
+use crate::router::RouterParams;
+use crate::topology::{self, Faults, Topology};
+
+/// What settings say of the network.
+pub(super) struct Wiring {
+    pub(super) topology: Box<dyn Topology>,
+    /// As they were asked for; the topology may have ways of its own.
+    pub(super) ways: usize,
+    pub(super) faults: Faults,
+    pub(super) router: RouterParams,
+}
+
+impl Wiring {
+    /// The network that settings mean.
+    pub(super) fn of(settings: &Settings) -> Result<Self, SettingsError> {
+        let ways = settings.integer("ways")?;
+        if !(1..=2).contains(&ways) {
+            return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
+        }
+        let spec = topology_spec(settings);
+        let topology = topology::parse(&spec, ways).map_err(|refusal| {
+            let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
+            settings.refused(key, &refusal)
+        })?;
+        let router = router(settings)?;
+        let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
+        let faults = Faults { count: faults, one_way: one_way(settings, faults)?, seed: router.seed };
+        let topology = match faults.count {
+            0 => topology,
+            _ => topology::parse_with_faults(&spec, ways, &faults)
+                .map_err(|refusal| settings.error("faults", refusal.to_string(), refusal.remedy()))?,
+        };
+        let wiring = Self { topology, ways, faults, router };
+        wiring.check(settings)?;
+        Ok(wiring)
+    }
+
+    /// Refuses what the parts say of each other.
+    fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
+        let Self { topology, ways, router, .. } = self;
+        if settings.is_set("ways") && topology.ways() != *ways {
+            let what =
+                format!("--ways {ways}: every dimension of {} has links of {} way", topology.spec(), topology.ways());
+            return Err(settings.error("ways", what, "leave it out"));
+        }
+        if !router.routing.uses_bubble() && settings.is_set("bubble") && settings.origin("bubble") == Origin::Flag {
+            let what = format!("--bubble has no meaning with --routing {}, which needs none", router.routing.name());
+            return Err(settings.error("bubble", what, "leave it out"));
+        }
+        router.check(&**topology).map_err(|refusal| {
+            // The refusal names the flags that it is about: the place is that of the first one which somebody set.
+            let what = refusal.to_string();
+            let about = format!("{what} {}", refusal.remedy());
+            let mut flags = about.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+            let key = flags.find(|flag| settings.is_set(flag)).unwrap_or("topology");
+            let what = if what.contains("--") { what } else { format!("--{key}: {what}") };
+            settings.error(key, what, refusal.remedy())
+        })
+    }
+}
+
+/// The topology; a file as seen from the working directory.
+fn topology_spec(settings: &Settings) -> String {
+    let spec = settings.word("topology");
+    let file = topology::file(spec).map(|path| settings.folder_of("topology").join(path));
+    file.map_or_else(|| spec.to_owned(), |path| topology::with_file(spec, &path))
+}
