@@ -258,3 +258,47 @@ fn a_browser_shows_the_page_without_an_error() {
     // The script has run to its end: it names every marker.
     assert_eq!(dom.matches("aria-label=\"bubble").count() + dom.matches("aria-label=\"Offered").count(), 48);
 }
+
+/// Nine curves and more are parted by a setting, and every picture says what its curves share.
+#[test]
+fn pictures_are_parted_by_settings_and_can_be_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = |line: &str| code(&run(folder.path(), line), 0);
+    let sweep = "sweep --topology torus:4x4 --cycles 300 --routing bubble:smart,bubble:random,bubble:oblivious";
+    done(&format!("{sweep} --traffic uniform,transpose,complement --load 0.1,0.2 -q -o r"));
+    let names = |to: &str| {
+        let entries = fs::read_dir(folder.path().join(to)).unwrap().map(|entry| entry.unwrap().file_name());
+        let names =
+            entries.filter_map(|name| name.to_str()?.strip_suffix(".svg")?.strip_prefix("accepted").map(str::to_owned));
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    };
+    let text = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
+    done("plot r -q");
+    assert_eq!(names("r/plots"), ["-complement", "-transpose", "-uniform"], "routings are compared");
+    let (picture, data) = (text("r/plots/accepted-transpose.svg"), text("r/plots/accepted-transpose.csv"));
+    assert!(picture.contains("\ntranspose\n") && picture.contains("\nbubble:smart\n"), "{picture}");
+    assert_eq!((data.lines().count(), data.matches("\"transpose, bubble:random\"").count()), (7, 2), "{data}");
+    done("report r -q");
+    assert_eq!(text("r/report.html").matches("Accepted load against load of each sending node: ").count(), 6);
+
+    done("plot r -q --each routing -o each");
+    assert_eq!(names("each"), ["-bubble-oblivious", "-bubble-random", "-bubble-smart"]);
+    done("plot r -q --along traffic --only load=0.2 --only routing=bubble:smart --only routing=bubble:random -o along");
+    assert_eq!(names("along"), [""]);
+    let bars = text("along/accepted.csv");
+    assert!(bars.starts_with("curve,traffic,") && bars.lines().count() == 7 && !bars.contains("oblivious"), "{bars}");
+    for (line, words) in [
+        ("--along vcs", "--along vcs: it does not vary"),
+        ("--each seed", "curves are means over seeds"),
+        ("--each load", "curves are drawn along it"),
+        ("--only load=0.3", "its values of load are 0.1, 0.2"),
+        ("--only load", "write KEY=VALUE"),
+        ("-o along/accepted.csv", "name a folder"),
+    ] {
+        let refused = run(folder.path(), &format!("plot r {line}"));
+        code(&refused, 2);
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(words), "{line}");
+    }
+}

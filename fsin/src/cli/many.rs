@@ -25,6 +25,14 @@ const SATURATION_EXAMPLES: &str = "Examples:
   fsin saturation --topology torus:16x16
   fsin saturation --traffic tornado --routing bubble:smart --tolerance 0.002 --format json";
 
+const PLOT_EXAMPLES: &str = "Examples:
+  fsin plot r                                      more than 8 curves: as few pictures as can be read
+  fsin plot r --each traffic                       pictures for every traffic
+  fsin plot r --along vcs --only load=0.5          what channels do at one load
+  fsin plot r --only routing=bubble:smart --only routing=dally:adaptive -o two
+
+Exit status: 0 done, 1 a picture cannot be written, 2 the command line or the folder cannot be used.";
+
 /// The commands.
 pub(crate) fn commands() -> Vec<Command> {
     vec![init(), sweep(), point(), collect(), saturation(), plot(), report(), compare(), rerun(), generate()]
@@ -228,8 +236,36 @@ fn scale() -> Arg {
 fn plot() -> Command {
     Command::new("plot")
         .about("Draws the curves of a sweep as SVG, with the data of each beside it, into DIR/plots")
+        .after_help(PLOT_EXAMPLES)
         .arg(folder("Folder of a sweep"))
         .arg(scale())
+        .arg(
+            Arg::new("along")
+                .long("along")
+                .value_name("KEY")
+                .help("The setting along the axis [the load if it varies, else the first number, else the first word]")
+                .help_heading("Curves"),
+        )
+        .arg(
+            Arg::new("each")
+                .long("each")
+                .value_name("KEY")
+                .action(ArgAction::Append)
+                .help("Pictures for each value of this setting [as many as leave at most 8 curves in each]")
+                .help_heading("Curves"),
+        )
+        .arg(
+            Arg::new("only")
+                .long("only")
+                .value_name("KEY=VALUE")
+                .action(ArgAction::Append)
+                .value_parser(|word: &str| match word.split_once('=') {
+                    Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+                    _ => Err("write KEY=VALUE, such as routing=bubble:smart"),
+                })
+                .help("Only results with this value of a setting; may be given for several values, and settings [all]")
+                .help_heading("Curves"),
+        )
         .arg(
             Arg::new("output")
                 .short('o')

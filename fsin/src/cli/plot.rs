@@ -1,13 +1,12 @@
 //! `fsin plot`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use fsin::report::{Picture, Scale, link_pictures, pictures};
-use fsin::sweep::{Curves, open};
+use fsin::sweep::{Choice, Curves, open};
 
 use super::{Complaint, Exit, output};
 
@@ -16,7 +15,14 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let (plan, collected) = open(&folder)?;
     output::warn_of_parts(&folder, &collected);
-    let curves = Curves::of(&plan, &collected);
+    let words = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned();
+    let choice = Choice {
+        along: words("along").next(),
+        each: words("each").collect(),
+        only: matches.get_many::<(String, String)>("only").into_iter().flatten().cloned().collect(),
+    };
+    let curves = Curves::chosen(&plan, &collected, &choice)
+        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
     let mut pictures = pictures(&curves, &collected, scale(matches));
     let (links, others) = link_pictures(&plan, &curves, &collected);
     pictures.extend(links);
@@ -35,6 +41,10 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "run the sweep: fsin sweep --resume -o DIR"));
     }
     let target = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("plots"));
+    if target.exists() && !target.is_dir() {
+        let what = format!("-o {}: it is a file, and pictures go into a folder", target.display());
+        return Err(Complaint::new(Exit::Usage, what, "name a folder: -o DIR"));
+    }
     let written: io::Result<()> = fs::create_dir_all(&target).and_then(|()| {
         for picture in &pictures {
             output::replace_file(&target.join(format!("{}.svg", picture.name)), &picture.svg)?;
@@ -63,14 +73,15 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Pictures in a folder that have names such as these have, and are not among them.
+/// Pictures in a folder that are of the kinds of these, and not among them.
 fn earlier(folder: &Path, pictures: &[Picture]) -> Vec<String> {
-    let base =
-        |name: &str| name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('-').to_owned();
-    let bases: BTreeSet<String> = pictures.iter().map(|picture| base(&picture.name)).collect();
+    let is_of =
+        |name: &str, kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".svg")?.to_owned()));
-    let is_earlier = |name: &String| bases.contains(&base(name)) && !pictures.iter().any(|new| new.name == *name);
+    let is_earlier = |name: &String| {
+        pictures.iter().any(|new| is_of(name, new.kind)) && !pictures.iter().any(|new| new.name == *name)
+    };
     let mut found: Vec<String> = names.filter(is_earlier).map(|name| format!("{name}.svg")).collect();
     found.sort();
     found

@@ -1,6 +1,7 @@
 //! Results as curves: what is drawn, tabulated and compared.
 
 use serde_json::Value as Json;
+use trgen::catalog::Refusal;
 
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
@@ -40,6 +41,17 @@ pub struct Curve {
     pub spots: Vec<Spot>,
 }
 
+/// Which results are drawn, and how, where not as usual.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Choice {
+    /// The setting along the axis.
+    pub along: Option<String>,
+    /// Settings each value of which has pictures of its own.
+    pub each: Vec<String>,
+    /// Settings and values: results with others are left out. Several values of a setting are allowed each.
+    pub only: Vec<(String, String)>,
+}
+
 /// The curves of a sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curves {
@@ -51,6 +63,8 @@ pub struct Curves {
     pub is_along: bool,
     /// In the order of the plan.
     pub curves: Vec<Curve>,
+    /// Settings each value of which is to have pictures of its own; none if nobody asked for any.
+    pub each: Vec<String>,
 }
 
 impl Curves {
@@ -58,12 +72,52 @@ impl Curves {
     /// the first that varies; without any, the load.
     #[must_use]
     pub fn of(plan: &Plan, collected: &Collected) -> Self {
-        let along = along(plan);
+        Self::along(plan, collected, along(plan), |_| true)
+    }
+
+    /// The curves that are asked for.
+    ///
+    /// # Errors
+    /// Settings that do not vary, values that none of them has.
+    pub fn chosen(plan: &Plan, collected: &Collected, choice: &Choice) -> Result<Self, Refusal> {
+        let axis_of = |flag: &str, key: &str| axis_of(plan, flag, key);
+        let along = match &choice.along {
+            Some(key) => Some(axis_of("along", key)?),
+            None => along(plan),
+        };
+        for key in &choice.each {
+            if Some(axis_of("each", key)?) == along {
+                let what = format!("--each {key}: curves are drawn along it");
+                return Err(Refusal::value(what, format!("use --along {}", other_axes(plan, key))));
+            }
+        }
+        let mut only: Vec<(usize, Vec<&str>)> = Vec::new();
+        for (key, value) in &choice.only {
+            let at = axis_of("only", key)?;
+            let values = &plan.axes[at].values;
+            if !values.contains(value) {
+                let what = format!("--only {key}={value}: no point of the sweep has it");
+                return Err(Refusal::value(what, format!("its values of {key} are {}", values.join(", "))));
+            }
+            match only.iter_mut().find(|(axis, _)| *axis == at) {
+                Some((_, values)) => values.push(value),
+                None => only.push((at, vec![value])),
+            }
+        }
+        let takes = |values: &[String]| only.iter().all(|(axis, any)| any.contains(&&*values[*axis]));
+        Ok(Self { each: choice.each.clone(), ..Self::along(plan, collected, along, takes) })
+    }
+
+    /// The curves of results along an axis, as far as `takes` says so of their values.
+    fn along(plan: &Plan, collected: &Collected, along: Option<usize>, takes: impl Fn(&[String]) -> bool) -> Self {
         let axis = along.map(|at| &plan.axes[at]);
         let numeric = axis.is_none_or(is_numeric);
         let mut curves: Vec<Curve> = Vec::new();
         for (number, row) in collected.rows.iter().enumerate() {
             let values = &plan.points[row.index].values;
+            if !takes(values) {
+                continue;
+            }
             let settings = settings(plan, along, values);
             let (x, word) = match (along, axis) {
                 (Some(at), Some(axis)) => (position(axis, &values[at], numeric), values[at].clone()),
@@ -93,7 +147,8 @@ impl Curves {
             curve.spots.sort_by(|a, b| a.x.total_cmp(&b.x));
         }
         let is_along = axis.is_some() || curves.iter().flat_map(|curve| &curve.spots).any(|spot| spot.word != "-");
-        Self { axis: axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone()), numeric, is_along, curves }
+        let axis = axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone());
+        Self { axis, numeric, is_along, curves, each: Vec::new() }
     }
 
     /// True if any run has this figure.
@@ -132,6 +187,26 @@ pub(crate) fn along(plan: &Plan) -> Option<usize> {
     plan.axis("load")
         .or_else(|| candidates().find(|(_, axis)| is_numeric(axis)).map(|(at, _)| at))
         .or_else(|| candidates().next().map(|(at, _)| at))
+}
+
+/// The axis of that name, for a flag. Seeds are no axis: curves are means over them.
+fn axis_of(plan: &Plan, flag: &str, key: &str) -> Result<usize, Refusal> {
+    plan.axis(key).filter(|_| key != "seed").ok_or_else(|| {
+        let what = match key {
+            "seed" => format!("--{flag} seed: curves are means over seeds"),
+            _ => format!("--{flag} {key}: it does not vary in this sweep"),
+        };
+        Refusal::value(what, format!("use {}", other_axes(plan, key)))
+    })
+}
+
+/// The settings that vary, but for one, as a remedy names them.
+fn other_axes(plan: &Plan, key: &str) -> String {
+    let others = plan.axes.iter().map(|axis| &*axis.key).filter(|&other| other != "seed" && other != key);
+    match others.collect::<Vec<_>>() {
+        none if none.is_empty() => "a sweep in which more varies".to_owned(),
+        others => others.join(" or "),
+    }
 }
 
 /// The settings that tell a curve from others, at a point of these values.

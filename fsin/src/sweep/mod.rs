@@ -21,7 +21,7 @@ mod store;
 pub(crate) use collect::failure;
 pub use collect::{Collected, Row, collect, reproducible, write_results};
 pub use compare::{Difference, Verdict, compare};
-pub use curves::{Curve, Curves, Spot, Value};
+pub use curves::{Choice, Curve, Curves, Spot, Value};
 pub(crate) use curves::{along, is_numeric, legend, position, settings};
 pub use grid::{Axis, Grid, as_several, split_at_commas};
 pub use load::open;

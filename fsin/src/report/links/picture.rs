@@ -92,6 +92,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
         });
         let title = title.unwrap_or_default();
         Picture {
+            kind: "links",
             name: if many { format!("links-{}", number + 1) } else { "links".to_owned() },
             caption: if title.is_empty() { "Load of links".to_owned() } else { format!("Load of links, {title}") },
             svg: svg(&map, &loads, scale, &title, Paint::Colour),

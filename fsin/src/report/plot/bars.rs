@@ -20,7 +20,6 @@ const LINES: usize = 3;
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     let mut svg = String::new();
     let mut hints = Vec::new();
-    let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
     let spots = || frame.series.iter().flat_map(|series| &series.spots);
     let mut words: Vec<(f64, &str)> = Vec::new();
     for spot in spots() {
@@ -47,9 +46,9 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
         .iter()
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
-    let canvas = Canvas::new(&mut svg, (&labels, Key::Bar, false), shown.iter().map(Vec::len).max().unwrap_or(1), left);
+    let canvas = Canvas::new(&mut svg, frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
     let y = y(canvas.bottom, canvas.top);
-    let frame = &Frame { x_title, ..*frame };
+    let frame = &Frame { x_title, heading: frame.heading.clone(), ..*frame };
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
     let of = |word: &str| -> Vec<_> {

@@ -76,26 +76,27 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with a legend of these words, each behind its `key`, and room for `lines` lines of words below it; the frame
-    /// begins at `left`. `diagonal`: there is a line of equal values.
-    pub(super) fn new(
-        svg: &'a mut String,
-        (labels, key, diagonal): (&[&str], Key, bool),
-        lines: usize,
-        left: i32,
-    ) -> Self {
+    /// An empty picture with the heading and the legend of a frame, each label behind its `key`, and room for `lines` lines of
+    /// words below it; the frame begins at `left`.
+    pub(super) fn new(svg: &'a mut String, frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
+        let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
         let right = WIDTH - RIGHT;
-        let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels.to_vec() };
+        let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels };
         let curves = labels.len();
-        labels.extend(diagonal.then_some(DIAGONAL));
-        let legend = places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
+        labels.extend(frame.diagonal.then_some(DIAGONAL));
+        let heading = i32::from(!frame.heading.is_empty());
+        let legend = heading + places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
         let below = BOTTOM + WORDS * (lines as i32 - 1);
         let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
         let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
         let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height };
         // A string takes whatever is written, so drawing does not fail.
         let _ = canvas.area.fill(&WHITE);
-        canvas.legend(&labels, curves, key);
+        if heading > 0 {
+            canvas.words(&frame.heading, (left, 28), HPos::Left, VPos::Center);
+            canvas.top = 28 + LINE;
+        }
+        canvas.legend(&labels, curves, key, heading);
         canvas
     }
 
@@ -118,10 +119,10 @@ impl<'a> Canvas<'a> {
         self.put(Text::new(text.to_owned(), at, style(hpos, vpos)));
     }
 
-    /// The first labels are of curves, as many as there are of these.
-    fn legend(&mut self, labels: &[&str], curves: usize, key: Key) {
+    /// The first labels are of curves, as many as there are of these; there are so many lines above them.
+    fn legend(&mut self, labels: &[&str], curves: usize, key: Key, above: i32) {
         for (number, (label, (x, line))) in labels.iter().zip(places(labels, self.left, self.right)).enumerate() {
-            let y = 28 + LINE * line;
+            let y = 28 + LINE * (above + line);
             match key {
                 _ if number >= curves => self.dashes((x, y), (x + 48, y)),
                 Key::Curve => {

@@ -10,7 +10,6 @@ use super::{Frame, Hint, Mark};
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     let mut svg = String::new();
     let mut hints = Vec::new();
-    let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
     let spots = || frame.series.iter().flat_map(|series| &series.spots);
     let most = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MIN, f64::max);
     let least = |value: &dyn Fn(&Mark) -> f64| spots().map(value).fold(f64::MAX, f64::min);
@@ -22,7 +21,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
             Axis::linear(0.0, most(&upper), from, to)
         }
     };
-    let canvas = Canvas::new(&mut svg, (&labels, Key::Curve, frame.diagonal), 1, left(&y(1, 0)));
+    let canvas = Canvas::new(&mut svg, frame, Key::Curve, 1, left(&y(1, 0)));
     let y = y(canvas.bottom, canvas.top);
     let x = if frame.from_zero {
         Axis::linear(least(&|mark| mark.x).min(0.0), most(&|mark| mark.x), canvas.left, canvas.right)

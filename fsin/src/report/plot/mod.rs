@@ -6,6 +6,7 @@
 mod bars;
 mod canvas;
 mod lines;
+mod parts;
 mod scale;
 
 use serde_json::Value as Json;
@@ -13,8 +14,10 @@ use serde_json::Value as Json;
 pub(super) use canvas::{COLOURS, GRID};
 pub(crate) use scale::short;
 
+use parts::{MOST_CURVES, Part, parts};
+
 use crate::experiment::key;
-use crate::sweep::{Collected, Curves, Value};
+use crate::sweep::{Collected, Curve, Curves, Spot, Value};
 
 /// What can be drawn: figure, title of its axis with the unit, name of its file.
 const PICTURES: &[(&str, &str, &str)] = &[
@@ -27,9 +30,6 @@ const PICTURES: &[(&str, &str, &str)] = &[
     ("job_wait_mean_cycles", "Mean wait of a job (cycles)", "job-wait"),
     ("job_slowdown_mean", "Mean slowdown of a job", "job-slowdown"),
 ];
-
-/// Curves of one picture: more cannot be told apart.
-const MOST_CURVES: usize = 8;
 
 /// How the vertical axis is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +56,8 @@ pub struct Hint {
 /// A finished picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
+    /// What is drawn, the beginning of the name: of figures `latency` or the like, of heat maps `links`.
+    pub kind: &'static str,
     /// Name for its file.
     pub name: String,
     /// What it shows, in a few words.
@@ -84,6 +86,8 @@ struct Mark {
 
 /// A picture before it is drawn.
 struct Frame<'a> {
+    /// What all curves share; said above the legend.
+    heading: String,
     series: &'a [Series],
     x_title: String,
     y_title: &'a str,
@@ -107,30 +111,15 @@ impl Mark {
 /// delays; loads are linear.
 #[must_use]
 pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Picture> {
-    let mut pictures = Vec::new();
-    for &(figure, y_title, name) in PICTURES {
-        if !curves.is_along || !curves.have(&collected.rows, figure) {
-            continue;
-        }
-        let all: Vec<Series> = curves
-            .curves
-            .iter()
-            .map(|curve| Series {
-                label: curve.label.clone(),
-                spots: curve
-                    .spots
-                    .iter()
-                    .filter_map(|spot| {
-                        let value = spot.value(&collected.rows, figure)?;
-                        Some(Mark { x: spot.x, word: spot.word.clone(), value, saturated: spot.saturated })
-                    })
-                    .collect(),
-            })
-            .filter(|series| !series.spots.is_empty())
-            .collect();
-        let parts = all.len().div_ceil(MOST_CURVES);
-        for (part, series) in all.chunks(MOST_CURVES).enumerate() {
+    let mut pictures: Vec<Picture> = Vec::new();
+    let parts = parts(curves);
+    let drawn = PICTURES.iter().filter(|(figure, ..)| curves.is_along && curves.have(&collected.rows, figure));
+    for (&(figure, y_title, kind), part) in drawn.flat_map(|what| parts.iter().map(move |part| (what, part))) {
+        let all = series(part, collected, figure);
+        let sheets = all.len().div_ceil(MOST_CURVES);
+        for (sheet, series) in all.chunks(MOST_CURVES).enumerate() {
             let frame = Frame {
+                heading: part.heading(),
                 series,
                 x_title: axis_title(&curves.axis),
                 y_title,
@@ -139,17 +128,39 @@ pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Pic
                 from_zero: curves.axis == "load",
             };
             let (svg, hints) = if curves.numeric { lines::draw(&frame) } else { bars::draw(&frame) };
-            let (name, of) = match parts {
-                1 => (name.to_owned(), String::new()),
-                _ => (format!("{name}-{}", part + 1), format!(", part {} of {parts}", part + 1)),
-            };
             let what = y_title.split(" (").next().unwrap_or(y_title);
             let against = if curves.axis == "load" { "load of each sending node" } else { &curves.axis };
-            let caption = format!("{what} against {against}{of}");
-            pictures.push(Picture { name, caption, svg, data: data(&curves.axis, figure, series), hints });
+            let mut caption = format!("{what} against {against}");
+            let mut name = kind.to_owned();
+            if !frame.heading.is_empty() {
+                caption.push_str(&format!(": {}", frame.heading));
+            }
+            if !part.fixed.is_empty() {
+                name.push_str(&format!("-{}", part.slug()));
+            }
+            if sheets > 1 {
+                caption.push_str(&format!(", part {} of {sheets}", sheet + 1));
+                name.push_str(&format!("-{}", sheet + 1));
+            }
+            while pictures.iter().any(|before| before.name == name) {
+                name.push_str("-again");
+            }
+            let data = data(&curves.axis, figure, &frame);
+            pictures.push(Picture { kind, name, caption, svg, data, hints });
         }
     }
     pictures
+}
+
+/// The curves of a part that have a figure.
+fn series(part: &Part<'_>, collected: &Collected, figure: &str) -> Vec<Series> {
+    let mark = |spot: &Spot| {
+        let value = spot.value(&collected.rows, figure)?;
+        Some(Mark { x: spot.x, word: spot.word.clone(), value, saturated: spot.saturated })
+    };
+    let series =
+        |curve: &&Curve| Series { label: part.label(curve), spots: curve.spots.iter().filter_map(mark).collect() };
+    part.curves.iter().map(series).filter(|series| !series.spots.is_empty()).collect()
 }
 
 fn is_log(figure: &str, series: &[Series], scale: Scale) -> bool {
@@ -173,11 +184,13 @@ fn axis_title(axis: &str) -> String {
 }
 
 /// The values of a picture as CSV.
-fn data(axis: &str, figure: &str, series: &[Series]) -> String {
+fn data(axis: &str, figure: &str, frame: &Frame<'_>) -> String {
     let mut text = format!("curve,{axis},{figure},ci95,saturated\n");
-    for series in series {
+    for series in frame.series {
         for Mark { word, value, saturated, .. } in &series.spots {
-            let label = series.label.replace('"', "\"\"");
+            let words = [&*frame.heading, &*series.label];
+            let label = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
+            let label = label.replace('"', "\"\"");
             let ci95 = value.ci95.map_or(String::new(), |ci95| Json::from(ci95).to_string());
             text.push_str(&format!("\"{label}\",\"{word}\",{},{ci95},{saturated}\n", Json::from(value.mean)));
         }

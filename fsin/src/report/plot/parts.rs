@@ -1,0 +1,136 @@
+//! Which curves stand in one picture.
+
+use crate::experiment::{Heading, key};
+use crate::sweep::{Curve, Curves, legend};
+
+/// Curves of one picture: more cannot be told apart.
+pub(super) const MOST_CURVES: usize = 8;
+
+/// Settings and their values.
+type Fixed = Vec<(String, String)>;
+
+/// Curves of one picture, or of several if there are too many.
+pub(super) struct Part<'a> {
+    /// By which they are parted from the others.
+    pub(super) fixed: Fixed,
+    pub(super) curves: Vec<&'a Curve>,
+}
+
+impl Part<'_> {
+    /// What tells a curve from the others of this part.
+    pub(super) fn label(&self, curve: &Curve) -> String {
+        legend(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
+    }
+
+    fn is_shared(&self, setting: &(String, String)) -> bool {
+        self.curves.iter().all(|curve| curve.settings.contains(setting))
+    }
+
+    /// What all curves share of what varies.
+    pub(super) fn heading(&self) -> String {
+        let settings = self.curves.iter().take(1).flat_map(|curve| &curve.settings);
+        legend(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
+    }
+
+    /// What parts them from others, for the name of a file.
+    pub(super) fn slug(&self) -> String {
+        let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+        let slug: String = legend(&self.fixed).to_lowercase().chars().map(plain).collect();
+        slug.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    }
+}
+
+/// The curves by the values of the settings that are asked for. If none are: together, or where there are too many, by as few
+/// values as leave no more than can be told apart, by what routers are given rather than how they are built.
+pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
+    if !curves.each.is_empty() {
+        return by(curves, &curves.each);
+    }
+    let whole = by(curves, &[]);
+    if curves.curves.len() <= MOST_CURVES {
+        return whole;
+    }
+    let keys: Vec<&String> =
+        curves.curves.iter().take(1).flat_map(|curve| &curve.settings).map(|(key, _)| key).collect();
+    let choices = (1..1usize << keys.len().min(16)).map(|choice| {
+        let is_chosen = |at: &usize| choice >> at & 1 != 0;
+        (0..keys.len()).filter(is_chosen).map(|at| keys[at].clone()).collect::<Vec<_>>()
+    });
+    let fits = |parts: &Vec<Part<'_>>| {
+        let largest = parts.iter().map(|part| part.curves.len()).max().unwrap_or(0);
+        (2..=MOST_CURVES).contains(&largest)
+    };
+    let of_routers = |name: &String| name != "topology" && key(name).is_some_and(|key| key.heading == Heading::Network);
+    let parts = choices.map(|keys| (keys.iter().filter(|key| of_routers(key)).count(), by(curves, &keys)));
+    let best = parts.filter(|(_, parts)| fits(parts)).min_by_key(|(of_routers, parts)| (parts.len(), *of_routers));
+    best.map_or(whole, |(_, parts)| parts)
+}
+
+/// The curves by the values of some settings, in the order of the curves.
+fn by<'a>(curves: &'a Curves, keys: &[String]) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    for curve in &curves.curves {
+        let fixed: Fixed = curve.settings.iter().filter(|(key, _)| keys.contains(key)).cloned().collect();
+        match parts.iter_mut().find(|part| part.fixed == fixed) {
+            Some(part) => part.curves.push(curve),
+            None => parts.push(Part { fixed, curves: vec![curve] }),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curves(axes: &[(&str, usize)], each: &[&str]) -> Curves {
+        let mut all: Vec<Fixed> = vec![Vec::new()];
+        for &(key, values) in axes {
+            let with = |settings: &Fixed| {
+                let settings = settings.clone();
+                (0..values).map(move |value| [settings.clone(), vec![(key.to_owned(), format!("v{value}"))]].concat())
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        let curve = |settings: Fixed| Curve { label: legend(&settings), settings, spots: Vec::new() };
+        Curves {
+            axis: "load".to_owned(),
+            numeric: true,
+            is_along: true,
+            curves: all.into_iter().map(curve).collect(),
+            each: each.iter().map(|&key| key.to_owned()).collect(),
+        }
+    }
+
+    fn sizes(curves: &Curves) -> Vec<(String, usize)> {
+        parts(curves).iter().map(|part| (part.slug(), part.curves.len())).collect()
+    }
+
+    #[test]
+    fn as_few_pictures_as_can_be_read() {
+        let few = curves(&[("routing", 2), ("traffic", 4)], &[]);
+        assert_eq!(sizes(&few), [(String::new(), 8)]);
+        let many = curves(&[("routing", 4), ("traffic", 3)], &[]);
+        assert_eq!(sizes(&many), ["v0", "v1", "v2"].map(|value| (value.to_owned(), 4)));
+        assert_eq!(parts(&many)[0].label(&many.curves[0]), "v0");
+        assert_eq!(parts(&many)[1].fixed, [("traffic".to_owned(), "v1".to_owned())]);
+        let single = curves(&[("vcs", 1), ("traffic", 3)], &[]);
+        assert_eq!(
+            (parts(&single)[0].heading(), parts(&single)[0].label(&single.curves[1])),
+            ("vcs v0".into(), "v1".into())
+        );
+        let like = curves(&[("routing", 3), ("traffic", 3)], &[]);
+        assert_eq!(parts(&like)[0].fixed, [("traffic".to_owned(), "v0".to_owned())], "routings are compared");
+        let more = curves(&[("topology", 3), ("routing", 3), ("traffic", 3)], &[]);
+        assert_eq!(sizes(&more).len(), 9);
+        // One setting of many values cannot be parted.
+        assert_eq!(sizes(&curves(&[("routing", 12)], &[])), [(String::new(), 12)]);
+    }
+
+    #[test]
+    fn pictures_that_are_asked_for() {
+        let asked = curves(&[("routing", 4), ("traffic", 3)], &["routing"]);
+        assert_eq!(sizes(&asked).len(), 4);
+        assert_eq!(sizes(&curves(&[("vcs", 2), ("traffic", 3)], &["vcs"]))[1], ("vcs-v1".to_owned(), 3));
+    }
+}
