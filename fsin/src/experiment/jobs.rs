@@ -8,6 +8,7 @@ use std::sync::Arc;
 use adapters::clock::parse_span;
 use serde::Deserialize;
 use toml::Spanned;
+use trgen::catalog::suggestion;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
 use trgen::trace::jobs::{Gaps, Job, JobMix, JobRecord, Terms, arrivals};
 use trgen::trace::kernels;
@@ -140,7 +141,8 @@ pub(super) fn read_jobs(settings: &Settings) -> Result<JobFile, SettingsError> {
     let text: Arc<str> = text.into();
     let mut file = JobFile { path, entries: Vec::new(), text: text.clone() };
     let raw: RawFile = toml::from_str(&text).map_err(|error| {
-        file.error(error.span().unwrap_or(0..0), format!("the jobs cannot be read: {}", error.message()), EXAMPLE)
+        let (what, remedy) = complaint(error.message());
+        file.error(error.span().unwrap_or(0..0), what, remedy)
     })?;
     for (number, entry) in (1..).zip(raw.job) {
         let span = entry.span();
@@ -152,6 +154,32 @@ pub(super) fn read_jobs(settings: &Settings) -> Result<JobFile, SettingsError> {
         return Err(file.error(0..0, format!("{jobs} jobs are out of range"), format!("write 1 to {MOST} jobs")));
     }
     Ok(file)
+}
+
+/// What to say where the reader of TOML says this.
+fn complaint(message: &str) -> (String, String) {
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    match unknown {
+        Some((word, rest)) if rest.ends_with("expected `job`") => {
+            (format!("`{word}` is not known here: a file of jobs has [[job]] and nothing else"), EXAMPLE.to_owned())
+        }
+        Some((word, rest)) => {
+            let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+            (format!("`{word}` is no key of a job"), suggestion(word, &known))
+        }
+        None if message.starts_with("missing field `job`") => {
+            ("the file has no [[job]]".to_owned(), EXAMPLE.to_owned())
+        }
+        None => {
+            let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+            let what = match wrong.and_then(|rest| rest.split_once(", expected ")) {
+                Some((found, "u32")) => format!("{found} stands where a count is expected"),
+                Some((found, expected)) => format!("{found} stands where {expected} is expected"),
+                None => format!("this is not TOML: {message}"),
+            };
+            (what, EXAMPLE.to_owned())
+        }
+    }
 }
 
 fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> Result<JobEntry, SettingsError> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{KEYS, Key, variable};
-use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, write_results};
+use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, counted, write_results};
 use serde_json::{Value, json};
 
 use super::showing::Showing;
@@ -232,7 +232,7 @@ fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
         text.push_str(&format!("{}  {state:6}  {}\n", point.id, plan.describe(point)));
     }
     output::print_text(&text)?;
-    output::tell(&format!("{} points, {todo} to run", plan.points.len()));
+    output::tell(&format!("{}, {todo} to run", counted(plan.points.len())));
     Ok(Exit::Done)
 }
 

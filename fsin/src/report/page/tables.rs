@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::plot::short;
 use super::html::{Table, escape};
-use crate::sweep::{Collected, Curves, Plan, compare};
+use crate::sweep::{Collected, Curves, Plan, compare, counted};
 
 const ACCEPTED: &str = "accepted_load_phits_per_node_cycle";
 
@@ -94,7 +94,7 @@ pub(super) fn comparison(name: &str, baseline: (&Curves, &Collected), candidate:
         );
     }
     let alone = if alone > 0 {
-        format!("<p class=\"note\">{alone} points are in one of the two only.</p>")
+        format!("<p class=\"note\">{} in one of the two only.</p>", counted(alone))
     } else {
         String::new()
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::html::escape;
-use crate::sweep::{Collected, Plan};
+use crate::sweep::{Collected, Plan, counted};
 
 /// Points that are named one by one; of more, the first ones.
 const NAMED: usize = 6;
@@ -44,7 +44,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         items.push(("", format!("{} <span class=\"where\">{}</span>", escape(&text), named(plan, &points))));
     }
     if collected.left_out > 0 {
-        items.push(("", format!("{} points beyond saturation were left out by the stop rule.", collected.left_out)));
+        items.push(("", format!("{} beyond saturation left out by the stop rule.", counted(collected.left_out))));
     }
     items.extend(plan.left_out().iter().map(|line| ("", escape(line))));
     let single = plan.axis("seed").is_none();
@@ -65,6 +65,5 @@ fn named(plan: &Plan, points: &[usize]) -> String {
     if points.len() > NAMED {
         names.push(format!("and {} more", points.len() - NAMED));
     }
-    let count = if points.len() == 1 { "1 point".to_owned() } else { format!("{} points", points.len()) };
-    format!("<details><summary>{count}</summary>{}</details>", names.join("; "))
+    format!("<details><summary>{}</summary>{}</details>", counted(points.len()), names.join("; "))
 }

@@ -126,21 +126,7 @@ impl Rank {
                 let receive = self.receive(shared, message)?;
                 self.irecv(receive, *address);
             }
-            Call::Sendrecv(sent, received) => {
-                let (send, receive) = (self.send(shared, sent)?, self.receive(shared, received)?);
-                let mut waited = Vec::new();
-                if let Some(receive) = receive {
-                    let request = self.requests.take();
-                    self.events.push(Event::Irecv(receive, request));
-                    waited.push(request);
-                }
-                if let Some(send) = send {
-                    let request = self.requests.take();
-                    self.events.push(Event::Isend(send, request));
-                    waited.push(request);
-                }
-                self.wait_all(waited);
-            }
+            Call::Sendrecv(sent, received) => self.sendrecv(shared, sent, received)?,
             Call::Wait(address) => match self.completed(*address) {
                 Some(request) => {
                     self.events.push(Event::Wait(request));
@@ -154,52 +140,19 @@ impl Rank {
                 let requests = waited.iter().filter_map(|&address| self.completed(address)).collect();
                 self.wait_all(requests);
             }
-            Call::Waitany(array) => {
-                // Which one completed is not told: all stay known, and their numbers are not used again.
-                let waited = self.array(array);
-                let requests: Vec<Request> =
-                    waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect();
-                if requests.is_empty() {
-                    shared.tally.waits_without_request += 1;
-                } else {
-                    self.events.push(Event::WaitAny(requests.into_boxed_slice()));
-                }
-            }
+            Call::Waitany(array) => match self.any_of(array) {
+                none if none.is_empty() => shared.tally.waits_without_request += 1,
+                requests => self.events.push(Event::WaitAny(requests.into_boxed_slice())),
+            },
             Call::Prepare(operation, address) => {
                 self.prepared.insert(*address, *operation);
             }
-            Call::Start(addresses) => {
-                for &address in addresses {
-                    match self.prepared.get(&address).copied() {
-                        Some(Persistent::Send(message)) => {
-                            let send = self.send(shared, &message)?;
-                            self.isend(send, address);
-                        }
-                        Some(Persistent::Receive(message)) => {
-                            let receive = self.receive(shared, &message)?;
-                            self.irecv(receive, address);
-                        }
-                        None => {
-                            return Err(bad("request", &address.to_string(), "one that a call such as Send_init made"));
-                        }
-                    }
-                }
-            }
+            Call::Start(addresses) => addresses.iter().try_for_each(|&address| self.start(shared, address))?,
             Call::Cancel(address) => {
                 shared.tally.cancelled += 1;
-                if let Some(posted) = self.posted.remove(address) {
-                    self.cancelled.push(posted);
-                    self.outstanding.remove(address);
-                    self.with_nobody.insert(*address);
-                }
+                self.cancel(*address);
             }
-            Call::Forget(address) => {
-                // The number is not used again: nobody says when the operation is over.
-                let begun = self.completed(*address).is_some();
-                shared.tally.forgotten += u64::from(begun);
-                self.prepared.remove(address);
-                self.with_nobody.remove(address);
-            }
+            Call::Forget(address) => shared.tally.forgotten += u64::from(self.forget(*address)),
             Call::Collective(operation, comm) => {
                 let (number, rank) = self.names.find(*comm, &shared.communicators, self.task)?;
                 self.collective(shared, operation, number, rank, line)?;
@@ -215,6 +168,57 @@ impl Rank {
             }
         }
         Ok(())
+    }
+
+    fn sendrecv(&mut self, shared: &Shared, sent: &Message, received: &Message) -> Result<(), Fault> {
+        let (send, receive) = (self.send(shared, sent)?, self.receive(shared, received)?);
+        let mut waited = Vec::new();
+        if let Some(receive) = receive {
+            let request = self.requests.take();
+            self.events.push(Event::Irecv(receive, request));
+            waited.push(request);
+        }
+        if let Some(send) = send {
+            let request = self.requests.take();
+            self.events.push(Event::Isend(send, request));
+            waited.push(request);
+        }
+        self.wait_all(waited);
+        Ok(())
+    }
+
+    /// Begins a prepared operation.
+    fn start(&mut self, shared: &Shared, address: u64) -> Result<(), Fault> {
+        match self.prepared.get(&address).copied() {
+            Some(Persistent::Send(message)) => {
+                let send = self.send(shared, &message)?;
+                self.isend(send, address);
+            }
+            Some(Persistent::Receive(message)) => {
+                let receive = self.receive(shared, &message)?;
+                self.irecv(receive, address);
+            }
+            None => return Err(bad("request", &address.to_string(), "one that a call such as Send_init made")),
+        }
+        Ok(())
+    }
+
+    /// A receive that was called off is no step, and its request is complete at once.
+    fn cancel(&mut self, address: u64) {
+        if let Some(posted) = self.posted.remove(&address) {
+            self.cancelled.push(posted);
+            self.outstanding.remove(&address);
+            self.with_nobody.insert(address);
+        }
+    }
+
+    /// A request that the program names no more; returns whether its operation had been begun. Its number is not used again:
+    /// nobody says when the operation is over.
+    fn forget(&mut self, address: u64) -> bool {
+        let begun = self.completed(address).is_some();
+        self.prepared.remove(&address);
+        self.with_nobody.remove(&address);
+        begun
     }
 
     fn isend(&mut self, send: Option<Send>, address: u64) {
@@ -274,6 +278,13 @@ impl Rank {
                 if narrow.len() > wide.len() { narrow } else { wide }
             }
         }
+    }
+
+    /// The outstanding ones of an array of which one completes. Which one is not told: all stay known, and their numbers are not
+    /// used again.
+    fn any_of(&self, array: &Requests) -> Vec<Request> {
+        let waited = self.array(array);
+        waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect()
     }
 
     fn wait_all(&mut self, requests: Vec<Request>) {
