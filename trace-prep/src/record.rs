@@ -5,8 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// Source of the profiling library.
-const SOURCE: &str = include_str!("../recorder/recorder.c");
+/// Files of the source of the profiling library; the first of them is compiled.
+const SOURCES: [(&str, &str); 3] = [
+    ("recorder.c", include_str!("../recorder/recorder.c")),
+    ("log.h", include_str!("../recorder/log.h")),
+    ("unfollowed.h", include_str!("../recorder/unfollowed.h")),
+];
+
+/// The profiling library.
+const LIBRARY: &str = "librecorder.so";
+
+/// An empty file in the folder of the logs, which says that a rank has met a call that is not followed.
+const REFUSED: &str = "refused";
 
 /// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
@@ -68,12 +78,17 @@ fn file<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
 /// # Errors
 /// When the library cannot be built, the command cannot be started, or no rank wrote a log.
 pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<ExitStatus, RecordError> {
-    let (source, library) = (folder.join("recorder.c"), folder.join("librecorder.so"));
-    file(&source, std::fs::write(&source, SOURCE))?;
+    let library = folder.join(LIBRARY);
+    for (name, text) in SOURCES {
+        let path = folder.join(name);
+        file(&path, std::fs::write(&path, text))?;
+    }
     let start = |program: OsString| move |error| RecordError::Start { program, error };
+    // Where dlsym is not in the C library itself, it is in libdl.
     let built = Command::new(compiler)
-        .args(["-shared", "-fPIC", "-O2", "-o"])
-        .args([&library, &source])
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&library, &folder.join(SOURCES[0].0)])
+        .arg("-ldl")
         .output()
         .map_err(start(compiler.into()))?;
     if !built.status.success() {
@@ -81,7 +96,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         return Err(RecordError::Compile { compiler: compiler.to_owned(), output });
     }
     let folder = file(folder, std::path::absolute(folder))?;
-    let mut preload = OsString::from(folder.join("librecorder.so"));
+    let mut preload = OsString::from(folder.join(LIBRARY));
     // Whatever else is to be loaded stays.
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");
@@ -94,9 +109,11 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         .env("TRACE_PREP_RECORD", &folder)
         .status()
         .map_err(start(program))?;
-    for name in [source, library] {
-        file(&name, std::fs::remove_file(&name))?;
+    let ours = SOURCES.iter().map(|(name, _)| *name).chain([LIBRARY]).map(|name| folder.join(name));
+    for path in ours {
+        file(&path, std::fs::remove_file(&path))?;
     }
+    let _ = std::fs::remove_file(folder.join(REFUSED));
     if !folder.join("rank-0.txt").exists() {
         return Err(RecordError::Nothing { status });
     }

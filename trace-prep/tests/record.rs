@@ -3,34 +3,48 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trgen::trace::formats::{ReadOptions, Trace, read};
+use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
 use trgen::trace::program::Event;
 
 /// An MPI library, by its commands.
 #[derive(Clone, Copy)]
 struct Mpi {
     compiler: &'static str,
+    fortran: &'static str,
     launcher: &'static [&'static str],
 }
 
 /// What `mpicc` is; the tests start it as Open MPI.
-const USUAL: Mpi = Mpi { compiler: "mpicc", launcher: &["mpiexec", "--oversubscribe"] };
+const USUAL: Mpi = Mpi { compiler: "mpicc", fortran: "mpifort", launcher: &["mpiexec", "--oversubscribe"] };
 /// As Debian names it beside another one.
-const MPICH: Mpi = Mpi { compiler: "mpicc.mpich", launcher: &["mpiexec.mpich"] };
+const MPICH: Mpi = Mpi { compiler: "mpicc.mpich", fortran: "mpifort.mpich", launcher: &["mpiexec.mpich"] };
 
 /// Compiles a program of ours; `None` where there is no such MPI.
-fn build(mpi: Mpi, folder: &Path, name: &str, libraries: &[&str]) -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(format!("{name}.c"));
-    let program = folder.join(name);
-    let built = Command::new(mpi.compiler).arg("-o").arg(&program).arg(source).args(libraries).status();
+fn build(mpi: Mpi, folder: &Path, name: &str, options: &[&str]) -> Option<PathBuf> {
+    compile(mpi, mpi.compiler, folder, &format!("{name}.c"), options)
+}
+
+/// Compiles one of the programs by this compiler of an MPI library.
+fn compile(mpi: Mpi, compiler: &str, folder: &Path, name: &str, options: &[&str]) -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let program = folder.join("program");
+    let built = Command::new(compiler).arg("-o").arg(&program).arg(source).args(options).output();
     if built.is_err() || Command::new(mpi.launcher[0]).arg("--version").output().is_err() {
-        eprintln!("SKIPPED: no {} and {} on this machine", mpi.compiler, mpi.launcher[0]);
+        eprintln!("SKIPPED: no {compiler} and {} on this machine", mpi.launcher[0]);
         return None;
     }
-    assert!(built.unwrap().success());
+    let built = built.unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    // The wrapper may be there without its compiler, or its module for that compiler.
+    if compiler == mpi.fortran && !built.status.success() {
+        eprintln!("SKIPPED: {compiler} cannot compile {name}: {said}");
+        return None;
+    }
+    assert!(built.status.success(), "{said}");
     Some(program)
 }
 
@@ -40,6 +54,8 @@ fn command(mpi: Mpi, out: &Path, program: &Path) -> Command {
     command.args(["record", "--mpicc", mpi.compiler, "-o"]).arg(out).arg("--");
     command.args(mpi.launcher).args(["-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // Logs that are left go where nobody but the test looks.
+    command.env("TMPDIR", out.parent().unwrap());
     command
 }
 
@@ -50,14 +66,32 @@ fn recording(mpi: Mpi, out: &Path, program: PathBuf) -> assert_cmd::Command {
 }
 
 /// Records a program that ends well and checks the trace.
-fn record(mpi: Mpi, name: &str, libraries: &[&str]) -> Option<Trace> {
+fn record(mpi: Mpi, name: &str, options: &[&str]) -> Option<Trace> {
     let folder = tempfile::tempdir().unwrap();
-    let program = build(mpi, folder.path(), name, libraries)?;
-    let out = folder.path().join("out.trg");
-    recording(mpi, &out, program).assert().success();
+    let program = build(mpi, folder.path(), name, options)?;
+    Some(checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path()).0)
+}
+
+/// Records, and checks the trace; what was said while it was recorded.
+fn checked(mut recording: assert_cmd::Command, folder: &Path) -> (Trace, String) {
+    let out = folder.join("out.trg");
+    let said = recording.assert().success().get_output().stderr.clone();
     let mut check = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
     check.arg("check").arg(&out).assert().success();
-    Some(read(&out, &ReadOptions::default()).unwrap())
+    (read(&out, &ReadOptions::default()).unwrap(), String::from_utf8_lossy(&said).into_owned())
+}
+
+/// Bytes that the collectives of all ranks send, in the order of their calls.
+fn bytes_of_collectives(trace: &Trace) -> Vec<u64> {
+    let mut sums = BTreeMap::new();
+    for event in trace.program.tasks.iter().flatten() {
+        if let Event::Send(send) | Event::Isend(send, _) = event
+            && send.tag.is_collective()
+        {
+            *sums.entry((send.tag.context, send.tag.label)).or_default() += send.bytes;
+        }
+    }
+    sums.into_values().collect()
 }
 
 fn count(trace: &Trace, is: impl Fn(&Event) -> bool) -> usize {
@@ -116,6 +150,118 @@ fn entry_points_of_fortran_are_recorded() {
     assert_eq!(trace.collectives["allreduce"], 4);
     // Two halves of two ranks, each an exchange.
     assert_eq!((totals.collective_messages, totals.collective_bytes), (4, 4 * 400));
+}
+
+#[test]
+fn what_can_be_followed_is_recorded_with_all_its_bytes() {
+    for mpi in [USUAL, MPICH] {
+        let Some(trace) = record(mpi, "followed", &[]) else { continue };
+        let totals = trace.program.totals();
+        // Each of 4 ranks: one exchange of 80 bytes, four of 100, one of 20, and 8 + 16 + 24.
+        assert_eq!(totals.point_to_point_messages, 4 * (1 + 4 + 1 + 3));
+        assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 48));
+        // Nobody answers the receive that was called off.
+        assert_eq!(count(&trace, |event| matches!(event, Event::Irecv(receive, _) if receive.from.is_none())), 0);
+        for (operation, calls) in [("gatherv", 8), ("scatterv", 4), ("alltoallv", 8), ("reduce_scatter", 4)] {
+            assert_eq!(trace.collectives.get(operation), Some(&calls), "{operation}");
+        }
+        let bytes = bytes_of_collectives(&trace);
+        // To rank 2 twice, from rank 1; each its own twice; three blocks of 24 bytes of every rank.
+        assert_eq!(bytes[..6], [4 + 8 + 16, 4 + 8 + 16, 4 + 12 + 16, 240, 240, 4 * 3 * 24]);
+        assert!(bytes[6] > 0 && bytes[6] == bytes[7], "{bytes:?}");
+        // A broadcast of 8 bytes on each of four communicators.
+        assert_eq!(bytes[8..], [24; 4]);
+    }
+}
+
+#[test]
+fn what_fortran_calls_is_recorded_by_either_module() {
+    for (mpi, options) in [(USUAL, &[][..]), (USUAL, &["-DF08"]), (MPICH, &[]), (MPICH, &["-DF08"])] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = compile(mpi, mpi.fortran, folder.path(), "fortran.F90", options) else { continue };
+        let (trace, _) = checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path());
+        let totals = trace.program.totals();
+        assert_eq!(totals.point_to_point_messages, 4 * (1 + 3 + 1 + 1), "{options:?}");
+        assert_eq!(totals.point_to_point_bytes, 4 * (32 + 48 + 8 + 4), "{options:?}");
+        let bytes = bytes_of_collectives(&trace);
+        // The blocks of a scatter go by way of other ranks.
+        assert_eq!(bytes[..], [4 + 8 + 16, 64, 120, 120, 12 * 8, 12], "{options:?}");
+        let mut refused = recording(mpi, &folder.path().join("refused.trg"), folder.path().join("program"));
+        is_refused(refused.arg("ibarrier"), "MPI_Ibarrier");
+    }
+}
+
+/// The recording is refused because of this call, as one of the ranks said when it met it.
+fn is_refused(recording: &mut assert_cmd::Command, call: &str) {
+    let said = recording.assert().code(2).get_output().stderr.clone();
+    let said = String::from_utf8_lossy(&said);
+    let early = format!(" calls {call}, which is not followed: the trace will be refused");
+    assert_eq!(said.matches(&early).count(), 1, "{said}");
+    assert!(said.contains(&format!("`{call}` is not followed")) && said.contains(" instead"), "{said}");
+    assert!(said.contains("rank-0.txt:"), "{said}");
+    assert!(!said.contains("does something else"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_followed_is_said_at_once_and_refused_by_name() {
+    let kinds: [&[&str]; 6] = [
+        &["MPI_Ibarrier", "MPI_Ireduce", "MPI_Ialltoallw"],
+        &["MPI_Neighbor_alltoall", "MPI_Ineighbor_allgather"],
+        &["MPI_Mprobe", "MPI_Improbe"],
+        &[
+            "MPI_Put",
+            "MPI_Accumulate",
+            "MPI_Fetch_and_op",
+            "MPI_Get_accumulate",
+            "MPI_Rget_accumulate",
+            "MPI_Win_fence",
+        ],
+        &["MPI_Comm_create_group", "MPI_Comm_idup", "MPI_Intercomm_create"],
+        &["MPI_Comm_spawn"],
+    ];
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "unfollowed", &[]) else { continue };
+        for calls in kinds {
+            let mut recording = recording(mpi, &folder.path().join("out.trg"), program.clone());
+            is_refused(recording.args(calls), calls[0]);
+        }
+    }
+}
+
+#[test]
+fn calls_on_files_are_left_out_and_counted() {
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "files", &[]) else { continue };
+        let mut recording = recording(mpi, &folder.path().join("out.trg"), program);
+        recording.arg(folder.path().join("shared"));
+        let (trace, said) = checked(recording, folder.path());
+        let totals = trace.program.totals();
+        assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4, 4 * 4));
+        assert_eq!(trace.collectives.values().sum::<u64>(), 4, "{:?}", trace.collectives);
+        // Five calls of each rank.
+        assert!(said.contains("calls on files, which are left out: 20"), "{said}");
+    }
+}
+
+/// Compiles the table of calls against the declarations of the library, of which MPI 4 has nearly all; the reader knows
+/// all of them.
+#[test]
+fn calls_that_are_passed_on_have_their_arguments_and_are_known_to_the_reader() {
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "arguments", &[]) else { continue };
+        let calls = String::from_utf8(Command::new(program).output().unwrap().stdout).unwrap();
+        assert!(calls.lines().count() > 250, "{calls}");
+        for call in calls.lines() {
+            let log = format!("MPI_Init:-:0:0:1\n{call}:2:3\nMPI_Finalize:4:-\n");
+            match read_bytes("rank-0.txt", log.as_bytes(), &ReadOptions::default()) {
+                Ok(trace) => assert!(trace.warnings.iter().any(|warning| warning.contains("left out")), "{call}"),
+                Err(error) => assert!(error.to_string().contains(&format!("`{call}` is not followed, ")), "{error}"),
+            }
+        }
+    }
 }
 
 #[test]
@@ -189,8 +335,8 @@ fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {
         let Some(program) = build(mpi, folder.path(), "endless", &[]) else { continue };
         let out = folder.path().join("out.trg");
         let mut command = command(mpi, &out, &program);
-        // As at a terminal: an interrupt is for the whole group. Its logs go where nobody but the test looks.
-        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).env("TMPDIR", folder.path());
+        // As at a terminal: an interrupt is for the whole group.
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         // Stays open: a launcher that cannot write any more ends in its own way.

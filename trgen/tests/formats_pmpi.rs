@@ -108,10 +108,82 @@ fn calls_that_are_not_followed_are_named_with_what_to_call_instead() {
         ("MPI_Ibcast:0:1\n", "`MPI_Ibcast` is not followed, a non-blocking collective: call MPI_Bcast instead"),
         ("MPI_Start:0:1\n", "`MPI_Start` is not followed, a persistent operation"),
         ("MPI_Startall:0:1\n", "MPI_Isend or MPI_Irecv instead"),
+        ("MPI_Ireduce_scatter_block:0:1\n", "a non-blocking collective: call MPI_Reduce_scatter_block instead"),
+        ("MPI_Bcast_init:0:1\n", "a persistent collective: call MPI_Bcast instead"),
+        ("MPIX_Allreduce_init:0:1\n", "`MPIX_Allreduce_init` is not followed, a persistent collective"),
+        ("MPI_Send_c:0:1\n", "a call with counts of MPI_Count: call MPI_Send instead"),
+        ("MPI_Ialltoallw_c:0:1\n", "a non-blocking collective: call MPI_Alltoallw instead"),
+        ("MPI_Ineighbor_alltoallv:0:1\n", "a collective of neighbours"),
+        ("MPI_Improbe:0:1\n", "call MPI_Probe and MPI_Recv instead"),
+        ("MPI_Rget_accumulate:0:1\n", "messages that no receive asks for"),
+        ("MPI_Win_fence:0:1\n", "messages that no receive asks for"),
+        ("MPI_Comm_spawn:0:1\n", "start all ranks together instead"),
+        ("MPI_Intercomm_merge:0:1\n", "a communicator between groups"),
+        ("MPI_Comm_idup:0:1\n", "call MPI_Comm_dup instead"),
     ] {
-        let error = parse(&[line]).unwrap_err();
+        let error = parse(&[&format!("MPI_Init:-:0:0:0\n{line}")]).unwrap_err();
         assert!(error.contains(expected) && !error.contains("did you mean"), "{error}");
+        assert!(error.contains("rank-0.txt:2: "), "{error}");
     }
+}
+
+#[test]
+fn calls_on_files_are_left_out_and_counted() {
+    let trace = parse(&["MPI_File_open:0:1\nMPI_File_write_all_c:1:2\nMPI_Win_allocate_shared:2:3\n"]).unwrap();
+    let expected = ["calls on files, which are left out: 2", "windows of shared memory, whose use is left out: 1"];
+    assert_eq!(trace.warnings, expected);
+}
+
+#[test]
+fn persistent_requests_are_begun_again_and_again() {
+    let rank = |number: usize, peer: usize| {
+        let comm = format!("0,{number},2");
+        format!(
+            "MPI_Send_init:0:0:5:0,4,0:{peer}:3:{comm}:7:1\nMPI_Recv_init:1:0:5:0,4,0:{peer}:3:{comm}:8:2\n\
+             MPI_Startall:2:2:7;8;:0:3\nMPI_Waitall:3:2:7;8;:0:4\nMPI_Start:4:8:0:5\nMPI_Start:5:7:0:6\n\
+             MPI_Wait:6:7:0:7\nMPI_Wait:7:8:0:8\nMPI_Wait:8:8:0:9\nMPI_Request_free:9:7:0:10\n"
+        )
+    };
+    let trace = parse(&[&rank(0, 1), &rank(1, 0)]).unwrap();
+    let totals = trace.program.totals();
+    assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4, 4 * 20));
+    let is_wait = |event: &&Event| matches!(event, Event::Wait(_) | Event::WaitAll(_));
+    assert_eq!(trace.program.tasks[0].iter().filter(is_wait).count(), 3);
+    assert!(trace.warnings.is_empty(), "{:?}", trace.warnings);
+    let error = parse(&["MPI_Start:0:7:0:1\n"]).unwrap_err();
+    assert!(error.contains("rank-0.txt:1: request is `7`"), "{error}");
+}
+
+#[test]
+fn a_receive_that_was_called_off_is_none() {
+    let lines = "MPI_Irecv:0:0:5:0,4,0:-1:3:0,0,1:7:1\nMPI_Cancel:1:7:0:2\nMPI_Wait:2:7:0:3\n";
+    let trace = parse(&[lines]).unwrap();
+    assert!(trace.program.tasks[0].iter().all(|event| matches!(event, Event::Compute(_))));
+}
+
+#[test]
+fn tables_of_counts_are_those_of_the_root() {
+    let rank = |number: usize, gather: &str, scatter: &str| {
+        format!("MPI_Gatherv:0:0:{gather}:1:0,{number},3:1\nMPI_Scatterv:1:0:{scatter}:1:0,{number},3:2\n")
+    };
+    let trace = parse(&[
+        &rank(0, "2:0,4,0:0:0:0,0,0", "0:0,0,0:0:1:0,8,0"),
+        &rank(1, "0:0,0,0:0:2;9;3:0,4,0", "1;9;5:0,8,0:0:0:0,0,0"),
+        &rank(2, "3:0,4,0:0:0:0,0,0", "0:0,0,0:0:5:0,8,0"),
+    ])
+    .unwrap();
+    let sent = |task: usize| -> Vec<(u32, u64)> {
+        let sends = trace.program.tasks[task].iter().filter_map(|event| match event {
+            Event::Send(send) | Event::Isend(send, _) => Some((send.to.0, send.bytes)),
+            _ => None,
+        });
+        sends.collect()
+    };
+    assert_eq!(sent(0), [(1, 8)]);
+    assert_eq!(sent(2), [(1, 12)]);
+    assert_eq!(BTreeMap::from_iter(sent(1)), BTreeMap::from([(0, 8), (2, 40)]));
+    let error = parse(&["MPI_Gatherv:0:0:0:0,0,0:0:2;9:0,4,0:0:0,0,1:1\n"]).unwrap_err();
+    assert!(error.contains("rank-0.txt:1: collective is `gatherv`"), "{error}");
 }
 
 #[test]
@@ -160,6 +232,8 @@ fn two_recordings_of_a_program_hold_the_same_messages() {
 
 const LOG: &str = "MPI_Init:-:0:0:1\nMPI_Send:2:8:1:1,4,4:0:7:0,0,1:3\nMPI_Irecv:3:8:1:1,4,4:-1:-1:0,0,1:64:4\n\
                    MPI_Waitany:4:1:64:0:0:5\nMPI_Comm_split:5:0,0,1:0:0:3:6\nMPI_Alltoallv:6:8:1;:1,4,4:3,0,1:7\n\
+                   MPI_Recv_init:7:8:1:1,4,4:-1:7:0,0,1:72:7\nMPI_Startall:7:1:72;:0:7\nMPI_Cancel:7:72:0:7\n\
+                   MPI_Wait:7:72:0:7\nMPI_Gatherv:7:8:5:1,4,4:8:5:1,4,4:0:3,0,1:7\nMPI_File_sync:7:7\n\
                    MPI_Allreduce:7:8:8:5:17,8,8:3:3,0,1:8\nMPI_Finalize:9:-\n";
 
 proptest! {

@@ -13,12 +13,15 @@ const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command l
                     trace deadlocks, 130 a recording was interrupted.";
 
 /// Said in the help of `record`.
-const NOT_RECORDED: &str = "Calls that are not recorded: MPI_Ibarrier, MPI_Ibcast, MPI_Iallreduce, MPI_Start and MPI_Startall \
-                            make the trace be refused once the program has ended. Of MPI_Gatherv, MPI_Scatterv, \
-                            MPI_Sendrecv_replace, MPI_Reduce_scatter_block, MPI_Mrecv, other non-blocking or neighbourhood \
-                            collectives, one-sided messages and files nothing is written: their messages are missing. In \
-                            their place, call blocking collectives, MPI_Isend and MPI_Irecv. Of a rank that is killed \
-                            (SIGKILL) the last calls are lost, up to 4 KiB of its log.";
+const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. What cannot be followed: \
+                            collectives that are non-blocking, persistent or of neighbours, matched receives (MPI_Mprobe), \
+                            one-sided messages, calls with counts of MPI_Count (MPI_Send_c), processes that are spawned, and \
+                            communicators between groups or made by MPI_Comm_create_group or MPI_Comm_idup. The first rank \
+                            that calls one of these says so at once, and when the program has ended the trace is refused with \
+                            the name of the call. In their place, call blocking collectives, MPI_Isend and MPI_Irecv, \
+                            MPI_Comm_split and MPI_Comm_dup. What ranks exchange by files and windows of shared memory is left \
+                            out, with a warning. Of a rank that is killed (SIGKILL) the last calls are lost, up to 4 KiB of \
+                            its log.";
 
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];

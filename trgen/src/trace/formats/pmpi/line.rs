@@ -1,9 +1,9 @@
 //! One line: a call with its arguments, checked and with sizes in bytes.
 
-use crate::catalog::suggestion;
+use super::unfollowed;
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::mpi::call::{
-    Call, Clocks, Comm, How, Message, Operation, Peer, Record, Requests, Rooted, picoseconds,
+    Call, Clocks, Comm, How, Message, Operation, Peer, Persistent, Record, Requests, Rooted, picoseconds,
 };
 use crate::trace::formats::text::{self, MAX_MESSAGE, bad};
 
@@ -30,7 +30,8 @@ const IGNORED: &[&str] = &[
     "Op_free",
 ];
 
-const KNOWN: &[&str] = &[
+/// Calls that mean something.
+pub(super) const KNOWN: &[&str] = &[
     "Send",
     "Bsend",
     "Ssend",
@@ -42,9 +43,15 @@ const KNOWN: &[&str] = &[
     "Recv",
     "Irecv",
     "Sendrecv",
+    "Send_init",
+    "Recv_init",
+    "Start",
+    "Startall",
     "Wait",
     "Waitall",
     "Waitany",
+    "Cancel",
+    "Request_free",
     "Barrier",
     "Bcast",
     "Reduce",
@@ -56,42 +63,24 @@ const KNOWN: &[&str] = &[
     "Allgather",
     "Allgatherv",
     "Gather",
+    "Gatherv",
     "Scatter",
+    "Scatterv",
     "Reduce_scatter",
     "Comm_split",
     "Comm_dup",
 ];
 
-/// Calls that send messages that no line tells, by the beginnings of their names.
-const NOT_RECORDED: &[&str] = &["Start", "Put", "Get_accumulate", "Rput", "Rget", "Accumulate", "Win_", "Neighbor_"];
-
-/// A call that is not read. Non-blocking collectives are named like blocking ones, with an I before.
-fn unknown(found: &str, name: &str) -> Fault {
-    let blocking = name.strip_prefix('I').and_then(|rest| {
-        let is = |known: &&&str| known.eq_ignore_ascii_case(rest);
-        KNOWN.iter().find(is)
-    });
-    let what = match blocking {
-        Some(blocking) => format!("a non-blocking collective: call MPI_{blocking} instead"),
-        None if name.starts_with("Start") || name.ends_with("_init") => {
-            "a persistent operation: begin each message with MPI_Isend or MPI_Irecv instead".to_owned()
-        }
-        None if NOT_RECORDED.iter().any(|begin| name.starts_with(begin)) || name == "Get" => {
-            "messages that no receive asks for: send them with MPI_Isend instead".to_owned()
-        }
-        None => {
-            let remedy = format!("{}; a call without messages can be removed", suggestion(name, KNOWN));
-            return Fault::UnknownWord { what: "call", found: found.to_owned(), remedy };
-        }
-    };
-    let remedy = "the program has to be changed so and recorded again; `trace-prep record --help` lists such calls";
-    Fault::Structure { what: format!("`{found}` is not followed, {what}"), remedy }
+/// The name of the call.
+pub(super) fn name(line: &str) -> &str {
+    let word = line.split(':').next().unwrap_or_default();
+    word.strip_prefix("MPI_").unwrap_or(word)
 }
 
 /// Parses a line.
 pub(super) fn parse(line: &str) -> Result<Record, Fault> {
     let words: Vec<&str> = line.split(':').collect();
-    let name = words[0].strip_prefix("MPI_").unwrap_or(words[0]);
+    let name = name(line);
     let args = Args { line: words[0], words: words.get(1..).unwrap_or_default() };
     if args.words.len() < 2 {
         return Err(args.wrong("NAME:BEGIN:...:END"));
@@ -117,6 +106,34 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
             args.count(14, "t:sbuf:count:type:dest:tag:rbuf:count:type:source:tag:comm:status:t")?;
             let comm = args.comm(11)?;
             Call::Sendrecv(args.half(2, 4, comm)?, args.half(7, 9, comm)?)
+        }
+        "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" => {
+            args.count(9, "t:buf:count:type:dest:tag:comm:request:t")?;
+            Call::Prepare(Persistent::Send(args.message(2, 4)?), args.address(7)?)
+        }
+        "Recv_init" => {
+            args.count(9, "t:buf:count:type:source:tag:comm:request:t")?;
+            Call::Prepare(Persistent::Receive(args.message(2, 4)?), args.address(7)?)
+        }
+        // Logs of earlier versions do not tell what is started.
+        "Start" if args.words.len() > 2 => {
+            args.count(4, "t:request:0:t")?;
+            Call::Start(vec![args.address(1)?])
+        }
+        "Startall" if args.words.len() > 2 => {
+            args.count(5, "t:count:requests:0:t")?;
+            match args.requests(1)? {
+                Requests::Each(requests) => Call::Start(requests),
+                Requests::From { .. } => return Err(bad("requests", args.words[2], "each of them, as in 64;72;")),
+            }
+        }
+        "Cancel" => {
+            args.count(4, "t:request:0:t")?;
+            Call::Cancel(args.address(1)?)
+        }
+        "Request_free" => {
+            args.count(4, "t:request:0:t")?;
+            Call::Forget(args.address(1)?)
         }
         "Wait" => {
             args.count(4, "t:request:status:t")?;
@@ -166,6 +183,16 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
             let operation = if name == "Gather" { Operation::Gather(rooted) } else { Operation::Scatter(rooted) };
             Call::Collective(operation, args.comm(8)?)
         }
+        "Gatherv" => {
+            args.count(10, "t:sbuf:count:type:rbuf:count;count;...:type:root:comm:t")?;
+            let (send, receive) = (Ok(args.bytes(2)?), Ok(args.blocks(5, 6)?));
+            Call::Collective(Operation::Gatherv(Rooted { root: args.rank(7)?, send, receive }), args.comm(8)?)
+        }
+        "Scatterv" => {
+            args.count(10, "t:sbuf:count;count;...:type:rbuf:count:type:root:comm:t")?;
+            let (send, receive) = (Ok(args.blocks(2, 3)?), Ok(args.bytes(5)?));
+            Call::Collective(Operation::Scatterv(Rooted { root: args.rank(7)?, send, receive }), args.comm(8)?)
+        }
         "Alltoallv" => {
             args.count(6, "t:sbuf:count;count;...:type:comm:t")?;
             Call::Collective(Operation::Alltoallv { send: args.blocks(2, 3)?, receive: None }, args.comm(4)?)
@@ -186,10 +213,10 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
             args.count(4, "t:comm:new:t")?;
             Call::Create { comm: args.comm(1)?, how: How::Dup, new: args.integer(2)? }
         }
-        name if IGNORED.contains(&name) || name.starts_with("Type_") => Call::Ignored,
-        _ => {
-            return Err(unknown(words[0], name));
+        name if IGNORED.contains(&name) || name.starts_with("Type_") || unfollowed::left_out(name).is_some() => {
+            Call::Ignored
         }
+        _ => return Err(unfollowed::fault(words[0])),
     };
     let clocks = |word: &str| -> Result<Clocks, Fault> {
         let microseconds = || picoseconds(word, 6, "microseconds, such as 1234.567");

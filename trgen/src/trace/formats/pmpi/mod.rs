@@ -7,9 +7,22 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project names each request of an array, `a;b;`, by its handle instead. Times are in
-//! microseconds; what passes between two calls is the program's computing. The last number in a file's name is its
-//! rank. Communicators are followed through splits and duplicates, so that a collective is one of its members.
+//! The recorder of this project names each request of an array, `a;b;`, by its handle instead, and has lines of its own:
+//!
+//! ```text
+//! MPI_Send_init:<t>:<buf>:<count>:<type,size,extent>:<dest>:<tag>:<comm,rank,size>:<request>:<t>
+//! MPI_Start:<t>:<request>:0:<t>
+//! MPI_Startall:<t>:<count>:<request>;<request>;:0:<t>
+//! MPI_Cancel:<t>:<request>:0:<t>
+//! MPI_Gatherv:<t>:<buf>:<count>:<type>:<buf>:<count>;<count>;...:<type>:<root>:<comm,rank,size>:<t>
+//! MPI_Scatterv:<t>:<buf>:<count>;<count>;...:<type>:<buf>:<count>:<type>:<root>:<comm,rank,size>:<t>
+//! MPI_Put:<t>:<t>
+//! ```
+//!
+//! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name with times alone is a
+//! call that is refused, or left out with a warning (files). Times are in microseconds; what passes between two calls is
+//! the program's computing. The last number in a file's name is its rank. Communicators are followed through splits and
+//! duplicates, so that a collective is one of its members.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Source or tag -1 is any, peer -2 is nobody (as Open MPI has it; MPICH has its own numbers for them).
@@ -18,11 +31,17 @@
 //! - Calls that only test (`MPI_Test`, `MPI_Iprobe`) are left out; their requests stay outstanding until a wait.
 
 mod line;
+mod unfollowed;
+
+use std::collections::BTreeMap;
 
 use super::error::ReadError;
+use super::input::Source;
+use super::mpi::call::Call;
 use super::mpi::{self, Each, Log, Pass};
+use super::options::ReadOptions;
 use super::text::Lines;
-use super::{Application, Reader};
+use super::{Application, Candidate, Reader, Trace};
 use crate::catalog::Component;
 
 pub(super) const READER: Reader = Reader {
@@ -37,19 +56,34 @@ pub(super) const READER: Reader = Reader {
             entry.head.first().is_some_and(|line| line.starts_with("MPI_") && line.contains(':'))
         })
     },
-    read: |source, candidate, options| {
-        mpi::read(source, candidate, options, READER.component.name, &mut Lined).map(Application::Programs)
-    },
+    read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
+fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Result<Trace, ReadError> {
+    let mut lined = Lined::default();
+    let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut lined)?;
+    let left_out = lined.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
+    trace.warnings.extend(left_out);
+    Ok(trace)
+}
+
 /// One call per line.
-struct Lined;
+#[derive(Default)]
+struct Lined {
+    left_out: BTreeMap<&'static str, u64>,
+}
 
 impl Log for Lined {
-    fn read(&mut self, _: usize, _: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
+    fn read(&mut self, _: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
         let place = lines.place().clone();
         while let Some((number, line)) = lines.next()? {
             let record = line::parse(line).map_err(|fault| place.line(number).error(fault))?;
+            if pass == Pass::Events
+                && record.call == Call::Ignored
+                && let Some(what) = unfollowed::left_out(line::name(line))
+            {
+                *self.left_out.entry(what).or_default() += 1;
+            }
             each(number, record)?;
         }
         Ok(())

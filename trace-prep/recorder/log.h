@@ -1,0 +1,203 @@
+/* The log of a rank: a file, a buffer before it, and what writes the buffer when the process ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int file = -1;
+/* Of the process in MPI_COMM_WORLD. */
+static int own_number;
+/* The process that records: what it has forked has a copy of the buffer. */
+static pid_t owner;
+static char buffer[1 << 16];
+static size_t used;
+static __thread int depth;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
+}
+
+/* A signal that asks to end waits until what is being written is whole. */
+static volatile sig_atomic_t writing, asked;
+
+static void leave(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Writes to the file; returns whether that went well. */
+static int write_all(const char *bytes, size_t length) {
+    for (size_t done = 0; file >= 0 && done < length;) {
+        ssize_t n = write(file, bytes + done, length - done);
+        if (n > 0) done += (size_t)n;
+        else if (n == 0 || errno != EINTR) file = -1;
+    }
+    return file >= 0;
+}
+
+static void flush_with(const char *line, size_t length) {
+    int was_open = file >= 0;
+    writing = 1;
+    write_all(buffer, used);
+    used = 0;
+    if (!write_all(line, length) && was_open) perror("trace-prep recorder: cannot write");
+    writing = 0;
+    if (asked) leave(asked);
+}
+
+static void flush(void) { flush_with("", 0); }
+
+static void on_signal(int number) {
+    if (writing) {
+        asked = number;
+        return;
+    }
+    write_all(buffer, used);
+    used = 0;
+    /* Some launchers pass the signal on rank by rank, and kill the others when the first one has gone. */
+    poll(NULL, 0, 200);
+    leave(number);
+}
+
+/* Not where the program, or its MPI library, does something of its own. */
+static void listen_to(int number) {
+    struct sigaction there, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    if (sigaction(number, NULL, &there) == 0 && !(there.sa_flags & SA_SIGINFO) && there.sa_handler == SIG_DFL)
+        sigaction(number, &ours, NULL);
+}
+
+/* Writes what is complete, whatever the program was doing: a line counts as used once it is. Safe within a signal handler. */
+static void flush_rest(void) {
+    if (writing || getpid() != owner) return;
+    writing = 1;
+    write_all(buffer, used);
+    used = 0;
+    writing = 0;
+}
+
+/* What ends the process at once. The handler that was there before comes next: that of the program, or of its MPI library. */
+static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { FATAL = sizeof fatal / sizeof *fatal };
+static struct sigaction before[FATAL];
+
+static void on_fatal(int number, siginfo_t *info, void *context) {
+    (void)context;
+    flush_rest();
+    for (int i = 0; i < FATAL; i++)
+        if (fatal[i] == number) sigaction(number, &before[i], NULL);
+    /* A fault comes again by itself, with its address; what was sent, by abort for one, is sent again. */
+    if (info->si_code <= 0) raise(number);
+}
+
+static void listen_to_fatal(void) {
+    /* Where a stack has overflown there is no room for a handler on it. */
+    static char room[1 << 16];
+    stack_t there, ours = {.ss_sp = room, .ss_size = sizeof room};
+    if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE)) sigaltstack(&ours, NULL);
+    for (int i = 0; i < FATAL; i++) {
+        struct sigaction action = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+        if (sigaction(fatal[i], NULL, &before[i]) == 0) sigaction(fatal[i], &action, NULL);
+    }
+}
+
+/* Ends without what exit does. */
+void _exit(int code) {
+    flush_rest();
+    for (;;) syscall(SYS_exit_group, code);
+}
+void _Exit(int code) { _exit(code); }
+
+__attribute__((destructor)) static void at_exit(void) { flush_rest(); }
+
+static void put(const char *format, ...) {
+    for (int attempt = 0; attempt < 2 && file >= 0; attempt++) {
+        va_list arguments;
+        va_start(arguments, format);
+        int n = vsnprintf(buffer + used, sizeof buffer - used, format, arguments);
+        va_end(arguments);
+        if (n >= 0 && (size_t)n < sizeof buffer - used) {
+            used += (size_t)n;
+            /* What a killed rank loses. */
+            if (used > 4096) flush();
+            return;
+        }
+        flush();
+    }
+}
+
+/* A line that may be long: written in full, after what is in the buffer. */
+static void put_long(const char *format, ...) {
+    char *line;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vasprintf(&line, format, arguments);
+    va_end(arguments);
+    if (length < 0) abort();
+    if ((size_t)length < sizeof buffer / 2) {
+        put("%s", line);
+    } else {
+        flush_with(line, (size_t)length);
+    }
+    free(line);
+}
+
+static void *room_for(size_t bytes) {
+    void *room = malloc(bytes);
+    if (!room) abort();
+    return room;
+}
+
+static void begin_file(double t) {
+    const char *folder = getenv("TRACE_PREP_RECORD");
+    MPI_Comm parent = MPI_COMM_NULL;
+    if (!folder || file >= 0) return;
+    /* Processes of another one's MPI_Comm_spawn have its ranks' numbers again; that call is refused. */
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &own_number);
+    char name[4096];
+    snprintf(name, sizeof name, "%s/rank-%d.txt", folder, own_number);
+    file = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) perror(name);
+    put("MPI_Init:-:0:0:%.3f\n", t);
+    owner = getpid();
+    flush();
+    listen_to(SIGINT);
+    listen_to(SIGTERM);
+    listen_to_fatal();
+}
+
+/* What there is to write belongs to the program, not to a call of the library within another one. */
+static int recording(void) { return depth == 0 && file >= 0; }
+
+/* A call that is written by its name alone. */
+static void put_name(const char *call, double t) {
+    if (recording()) put("%s:%.3f:%.3f\n", call, t, now());
+}
+
+/* The same of one that the reader refuses, before it is made. The first rank that meets one says so: the program may have
+ * days to go. */
+static void refuse(const char *call) {
+    static int met;
+    put_name(call, now());
+    if (met || !recording()) return;
+    met = 1;
+    flush();
+    char name[4096];
+    snprintf(name, sizeof name, "%s/refused", getenv("TRACE_PREP_RECORD"));
+    int mark = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (mark < 0 && errno == EEXIST) return;
+    if (mark >= 0) close(mark);
+    fprintf(stderr, "trace-prep recorder: rank %d calls %s, which is not followed: the trace will be refused\n", own_number,
+            call);
+}

@@ -1,0 +1,68 @@
+//! Calls that are refused, and what to call in their place; calls that are left out.
+
+use super::line::KNOWN;
+use crate::catalog::suggestion;
+use crate::trace::formats::error::Fault;
+
+const NO_RECEIVE: &str = "messages that no receive asks for: send them with MPI_Isend instead";
+const NEIGHBOURS: &str = "a collective of neighbours: exchange with each of them by MPI_Isend and MPI_Irecv instead";
+const PERSISTENT: &str = "a persistent operation: begin each message with MPI_Isend or MPI_Irecv instead";
+const MATCHED: &str = "a receive of a message that was matched before: call MPI_Probe and MPI_Recv instead";
+const BETWEEN: &str = "a communicator between groups: make one of all ranks with MPI_Comm_split instead";
+const LATER: &str = "a communicator with processes that come later: start all ranks together instead";
+
+/// By the name, or by the beginning of the name where it ends with `_`.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"], NO_RECEIVE),
+    (&["Rput", "Rget", "Raccumulate", "Rget_accumulate", "Win_"], NO_RECEIVE),
+    (&["Neighbor_", "Ineighbor_"], NEIGHBOURS),
+    (&["Start", "Startall", "Psend_init", "Precv_init"], PERSISTENT),
+    (&["Mprobe", "Improbe", "Mrecv", "Imrecv"], MATCHED),
+    (&["Isendrecv", "Isendrecv_replace"], "two messages at once: call MPI_Isend and MPI_Irecv instead"),
+    (&["Intercomm_"], BETWEEN),
+    (&["Comm_spawn", "Comm_spawn_multiple", "Comm_accept", "Comm_connect", "Comm_join"], LATER),
+    (
+        &["Comm_create_group", "Comm_create_from_group"],
+        "a communicator that others do not see: call MPI_Comm_create instead",
+    ),
+    (&["Comm_idup", "Comm_idup_with_info"], "a communicator that is there later: call MPI_Comm_dup instead"),
+];
+
+/// Collectives that a log holds under another name, or as part of another one's.
+const BESIDE: &[&str] = &["Alltoallw", "Reduce_scatter_block", "Sendrecv_replace"];
+
+/// What carries data past messages, for a warning.
+pub(super) fn left_out(name: &str) -> Option<&'static str> {
+    match name {
+        "Win_allocate_shared" | "Win_allocate_shared_c" => Some("windows of shared memory, whose use is left out"),
+        name if name.starts_with("File_") => Some("calls on files, which are left out"),
+        _ => None,
+    }
+}
+
+/// The call that would be followed.
+fn known(name: &str) -> Option<&'static str> {
+    KNOWN.iter().chain(BESIDE).copied().find(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// What is wrong with a call that is not followed. Those with large counts are named like others, with `_c` behind,
+/// non-blocking collectives with an I before, persistent ones with `_init` behind.
+pub(super) fn fault(found: &str) -> Fault {
+    let name = found.strip_prefix("MPI_").or_else(|| found.strip_prefix("MPIX_")).unwrap_or(found);
+    let small = name.strip_suffix("_c").unwrap_or(name);
+    let is = |word: &&str| *word == small || word.ends_with('_') && small.starts_with(*word);
+    let what = if let Some((_, what)) = REFUSED.iter().find(|(words, _)| words.iter().any(is)) {
+        (*what).to_owned()
+    } else if let Some(call) = known(small).filter(|_| small != name) {
+        format!("a call with counts of MPI_Count: call MPI_{call} instead")
+    } else if let Some(call) = small.strip_prefix('I').and_then(known) {
+        format!("a non-blocking collective: call MPI_{call} instead")
+    } else if let Some(call) = small.strip_suffix("_init").and_then(known) {
+        format!("a persistent collective: call MPI_{call} instead")
+    } else {
+        let remedy = format!("{}; a call without messages can be removed", suggestion(small, KNOWN));
+        return Fault::UnknownWord { what: "call", found: found.to_owned(), remedy };
+    };
+    let remedy = "the program has to be changed so and recorded again; `trace-prep record --help` lists such calls";
+    Fault::Structure { what: format!("`{found}` is not followed, {what}"), remedy }
+}
