@@ -279,7 +279,7 @@ fn pictures_are_parted_by_settings_and_can_be_chosen() {
     assert_eq!(names("r/plots"), ["-complement", "-transpose", "-uniform"], "routings are compared");
     let (picture, data) = (text("r/plots/accepted-transpose.svg"), text("r/plots/accepted-transpose.csv"));
     assert!(picture.contains("\ntranspose\n") && picture.contains("\nbubble:smart\n"), "{picture}");
-    assert_eq!((data.lines().count(), data.matches("\"transpose, bubble:random\"").count()), (7, 2), "{data}");
+    assert_eq!((data.lines().count(), data.matches("\"bubble:random, transpose\"").count()), (7, 2), "{data}");
     done("report r -q");
     assert_eq!(text("r/report.html").matches("Accepted load against load of each sending node: ").count(), 6);
 
@@ -287,6 +287,8 @@ fn pictures_are_parted_by_settings_and_can_be_chosen() {
     assert_eq!(names("each"), ["-bubble-oblivious", "-bubble-random", "-bubble-smart"]);
     done("plot r -q --along traffic --only load=0.2 --only routing=bubble:smart --only routing=bubble:random -o along");
     assert_eq!(names("along"), [""]);
+    let told = run(folder.path(), "plot r --only load=0.10 -o one");
+    assert!(String::from_utf8_lossy(&told.stderr).contains(": uniform, load 0.1\n"), "{told:?}");
     let bars = text("along/accepted.csv");
     assert!(bars.starts_with("curve,traffic,") && bars.lines().count() == 7 && !bars.contains("oblivious"), "{bars}");
     for (line, words) in [
@@ -294,6 +296,7 @@ fn pictures_are_parted_by_settings_and_can_be_chosen() {
         ("--each seed", "curves are means over seeds"),
         ("--each load", "curves are drawn along it"),
         ("--only load=0.3", "its values of load are 0.1, 0.2"),
+        ("--along routingg", "`routingg` is not a setting"),
         ("--only load", "write KEY=VALUE"),
         ("-o along/accepted.csv", "name a folder"),
     ] {
@@ -301,4 +304,23 @@ fn pictures_are_parted_by_settings_and_can_be_chosen() {
         code(&refused, 2);
         assert!(String::from_utf8_lossy(&refused.stderr).contains(words), "{line}");
     }
+}
+
+/// Traces of one name in two folders have pictures and curves of their own, and a name of any length can be plotted.
+#[test]
+fn pictures_of_traces_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = "x".repeat(200);
+    let mut line = "sweep --topology torus:4x4 --vcs 2,3 -q -o r".to_owned();
+    for (bytes, name) in (1000..).zip(["a/x", "b/x", &long]) {
+        let path = folder.path().join(format!("{name}.trc"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("s 0 1 5 {bytes}\nr 0 1 5 {bytes}\n")).unwrap();
+        line.push_str(&format!(" --trace {name}.trc"));
+    }
+    code(&run(folder.path(), &line), 0);
+    code(&run(folder.path(), "plot r -q --each trace"), 0);
+    let data = |name: &str| fs::read_to_string(folder.path().join(format!("r/plots/completion-{name}.csv"))).unwrap();
+    assert!(data("a-x-trc").contains("\"a/x.trc\"") && data("b-x-trc").contains("\"b/x.trc\""), "{}", data("a-x-trc"));
+    assert!(data(&long[..100]).contains(&long));
 }

@@ -28,7 +28,7 @@ const SATURATION_EXAMPLES: &str = "Examples:
 const PLOT_EXAMPLES: &str = "Examples:
   fsin plot r                                      more than 8 curves: as few pictures as can be read
   fsin plot r --each traffic                       pictures for every traffic
-  fsin plot r --along vcs --only load=0.5          what channels do at one load
+  fsin plot r --along vcs --only load=0.5 -o one   what channels do at one load
   fsin plot r --only routing=bubble:smart --only routing=dally:adaptive -o two
 
 Exit status: 0 done, 1 a picture cannot be written, 2 the command line or the folder cannot be used.";
@@ -251,7 +251,7 @@ fn plot() -> Command {
                 .long("each")
                 .value_name("KEY")
                 .action(ArgAction::Append)
-                .help("Pictures for each value of this setting [as many as leave at most 8 curves in each]")
+                .help("Pictures for each value of this setting; may be repeated [as few as leave at most 8 curves in each, where one can]")
                 .help_heading("Curves"),
         )
         .arg(

@@ -36,6 +36,10 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         );
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
+    if pictures.is_empty() && !choice.only.is_empty() {
+        let what = format!("{}: no result has all the values of --only", folder.display());
+        return Err(Complaint::new(Exit::Usage, what, "leave some out; `fsin collect DIR` says what has run"));
+    }
     if pictures.is_empty() {
         let what = format!("{}: no point has a figure that can be drawn", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run the sweep: fsin sweep --resume -o DIR"));
@@ -63,12 +67,16 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("cannot write in {}: {error}", target.display());
         Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
     })?;
-    if others > 0 {
-        output::tell(&format!("note: no heat map of {others} further results with link loads: too many, or too large"));
-    }
-    for name in earlier(&target, &pictures) {
-        let path = target.join(name);
-        output::tell(&format!("note: {} is of an earlier plot, not of these results; remove it", path.display()));
+    if !matches.get_flag("quiet") {
+        if others > 0 {
+            output::tell(&format!(
+                "note: no heat map of {others} further results with link loads: too many, or too large"
+            ));
+        }
+        if let names @ [_, ..] = &*earlier(&target, &pictures) {
+            let (names, target) = (names.join(", "), target.display());
+            output::tell(&format!("note: in {target} of an earlier plot, if not your own: {names}"));
+        }
     }
     Ok(Exit::Done)
 }

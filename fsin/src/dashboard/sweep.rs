@@ -21,7 +21,7 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     for point in &plan.points {
         let settings = settings(plan, along, &point.values);
         let curve = *numbers.entry(settings).or_insert_with_key(|settings| {
-            curves.push(legend(settings));
+            curves.push(legend(&plan.axes, settings));
             curves.len() - 1
         });
         let x = match (along, axis) {
@@ -52,7 +52,8 @@ fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     let seed = plan.axis("seed").filter(|&seed| Some(seed) != along);
     let first: Vec<(String, String)> = along.into_iter().chain(seed).map(pair).collect();
     let rest = settings(plan, along, values);
-    let words: Vec<String> = [legend(&first), legend(&rest)].into_iter().filter(|words| !words.is_empty()).collect();
+    let words: Vec<String> =
+        [legend(&plan.axes, &first), legend(&plan.axes, &rest)].into_iter().filter(|words| !words.is_empty()).collect();
     if words.is_empty() { "the experiment".to_owned() } else { words.join(", ") }
 }
 

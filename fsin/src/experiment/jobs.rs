@@ -122,7 +122,7 @@ struct RawEntry {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a time with its unit, such as \"10us\", or a number of cycles")]
+#[serde(untagged, expecting = "a time is written with its unit, such as \"10us\", or as a number of cycles")]
 enum RawSpan {
     Cycles(u64),
     Text(String),
@@ -173,12 +173,23 @@ fn complaint(message: &str) -> (String, String) {
         None => {
             let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
             let what = match wrong.and_then(|rest| rest.split_once(", expected ")) {
-                Some((found, "u32")) => format!("{found} stands where a count is expected"),
-                Some((found, expected)) => format!("{found} stands where {expected} is expected"),
-                None => format!("this is not TOML: {message}"),
+                Some((found, expected)) => format!("{found} stands where {} is expected", expectation(expected)),
+                None => format!("the jobs cannot be read: {message}"),
             };
             (what, EXAMPLE.to_owned())
         }
+    }
+}
+
+/// A type of the reader in words for who writes jobs.
+fn expectation(expected: &str) -> &str {
+    match expected {
+        "u32" => "a count",
+        "a string" => "a word in quotes",
+        "path string" => "a path in quotes",
+        "a sequence" => "[[job]], in two brackets,",
+        "struct RawEntry" => "the keys of a job",
+        other => other,
     }
 }
 

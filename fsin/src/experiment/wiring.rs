@@ -39,7 +39,7 @@ impl Wiring {
         Ok(wiring)
     }
 
-    /// Refuses what the parts say of each other.
+    /// Refuses parts that do not go together.
     fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
         let Self { topology, ways, router, .. } = self;
         if settings.is_set("ways") && topology.ways() != *ways {

@@ -6,7 +6,7 @@ use trgen::catalog::Refusal;
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
 use super::statistics::{Estimate, estimate};
-use crate::experiment::{Kind, key};
+use crate::experiment::{Kind, canonical, key as known_key};
 
 /// A figure at a point of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -65,6 +65,10 @@ pub struct Curves {
     pub curves: Vec<Curve>,
     /// Settings each value of which is to have pictures of its own; none if nobody asked for any.
     pub each: Vec<String>,
+    /// What of the axis alone was asked for, in words; empty for all of it.
+    pub only: String,
+    /// What varies, whose values labels tell apart.
+    pub(crate) axes: Vec<PlanAxis>,
 }
 
 impl Curves {
@@ -91,11 +95,13 @@ impl Curves {
                 return Err(Refusal::value(what, format!("use --along {}", other_axes(plan, key))));
             }
         }
-        let mut only: Vec<(usize, Vec<&str>)> = Vec::new();
+        let mut only: Vec<(usize, Vec<String>)> = Vec::new();
         for (key, value) in &choice.only {
             let at = axis_of("only", key)?;
             let values = &plan.axes[at].values;
-            if !values.contains(value) {
+            let kind = known_key(key).map_or(Kind::Word, |key| key.kind);
+            let value = canonical(kind, value.clone());
+            if !values.contains(&value) {
                 let what = format!("--only {key}={value}: no point of the sweep has it");
                 return Err(Refusal::value(what, format!("its values of {key} are {}", values.join(", "))));
             }
@@ -104,8 +110,11 @@ impl Curves {
                 None => only.push((at, vec![value])),
             }
         }
-        let takes = |values: &[String]| only.iter().all(|(axis, any)| any.contains(&&*values[*axis]));
-        Ok(Self { each: choice.each.clone(), ..Self::along(plan, collected, along, takes) })
+        let takes = |values: &[String]| only.iter().all(|(axis, any)| any.contains(&values[*axis]));
+        let of_axis = only.iter().find(|(axis, _)| Some(*axis) == along);
+        let words =
+            of_axis.map_or(String::new(), |(axis, any)| format!("{} {}", plan.axes[*axis].key, any.join(" or ")));
+        Ok(Self { each: choice.each.clone(), only: words, ..Self::along(plan, collected, along, takes) })
     }
 
     /// The curves of results along an axis, as far as `takes` says so of their values.
@@ -129,7 +138,7 @@ impl Curves {
             let curve = match curves.iter().position(|curve| curve.settings == settings) {
                 Some(at) => &mut curves[at],
                 None => {
-                    curves.push(Curve { label: legend(&settings), settings, spots: Vec::new() });
+                    curves.push(Curve { label: legend(&plan.axes, &settings), settings, spots: Vec::new() });
                     let last = curves.len() - 1;
                     &mut curves[last]
                 }
@@ -148,7 +157,12 @@ impl Curves {
         }
         let is_along = axis.is_some() || curves.iter().flat_map(|curve| &curve.spots).any(|spot| spot.word != "-");
         let axis = axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone());
-        Self { axis, numeric, is_along, curves, each: Vec::new() }
+        Self { axis, numeric, is_along, curves, each: Vec::new(), only: String::new(), axes: plan.axes.clone() }
+    }
+
+    /// Settings as labels say them.
+    pub(crate) fn legend(&self, settings: &[(String, String)]) -> String {
+        legend(&self.axes, settings)
     }
 
     /// True if any run has this figure.
@@ -192,9 +206,10 @@ pub(crate) fn along(plan: &Plan) -> Option<usize> {
 /// The axis of that name, for a flag. Seeds are no axis: curves are means over them.
 fn axis_of(plan: &Plan, flag: &str, key: &str) -> Result<usize, Refusal> {
     plan.axis(key).filter(|_| key != "seed").ok_or_else(|| {
-        let what = match key {
-            "seed" => format!("--{flag} seed: curves are means over seeds"),
-            _ => format!("--{flag} {key}: it does not vary in this sweep"),
+        let what = match (key, known_key(key)) {
+            ("seed", _) => format!("--{flag} seed: curves are means over seeds"),
+            (_, Some(_)) => format!("--{flag} {key}: it does not vary in this sweep"),
+            (_, None) => format!("--{flag}: `{key}` is not a setting; give the flag once for each one"),
         };
         Refusal::value(what, format!("use {}", other_axes(plan, key)))
     })
@@ -218,9 +233,10 @@ pub(crate) fn settings(plan: &Plan, along: Option<usize>, values: &[String]) -> 
         .collect()
 }
 
-/// The name of the curve of these settings.
-pub(crate) fn legend(settings: &[(String, String)]) -> String {
-    settings.iter().map(|(key, value)| label(key, value)).collect::<Vec<_>>().join(", ")
+/// The name of the curve of these settings, of a sweep over these axes.
+pub(crate) fn legend(axes: &[PlanAxis], settings: &[(String, String)]) -> String {
+    let values = |key: &str| axes.iter().find(|axis| axis.key == key).map_or(&[][..], |axis| &axis.values);
+    settings.iter().map(|(key, value)| label(key, value, values(key))).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn is_numeric(axis: &PlanAxis) -> bool {
@@ -235,11 +251,19 @@ pub(crate) fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
     }
 }
 
-/// A setting as a legend says it: words speak for themselves, numbers need their key.
-fn label(name: &str, value: &str) -> String {
-    match key(name).map(|key| key.kind) {
+/// A setting as a legend says it: words speak for themselves, numbers need their key, and of paths as much as tells them from
+/// the others is enough.
+fn label(name: &str, value: &str, all: &[String]) -> String {
+    match known_key(name).map(|key| key.kind) {
         Some(Kind::Word) => value.to_owned(),
-        Some(Kind::Path) => value.rsplit('/').next().unwrap_or(value).to_owned(),
+        Some(Kind::Path) => {
+            let end =
+                |path: &str, parts: usize| -> Vec<String> { path.rsplit('/').take(parts).map(str::to_owned).collect() };
+            let others = || all.iter().filter(|other| *other != value);
+            let tells = |&parts: &usize| others().all(|other| end(other, parts) != end(value, parts));
+            let parts = (1..value.split('/').count()).find(tells).unwrap_or(usize::MAX);
+            end(value, parts).into_iter().rev().collect::<Vec<_>>().join("/")
+        }
         Some(Kind::Switch) => format!("{name}: {value}"),
         _ => format!("{name} {value}"),
     }

@@ -38,7 +38,8 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(refused)?;
     let watch = flags::watch(matches)?;
     let listening = endpoint.address().map_err(|error| refused(error.into()))?;
-    let listening = format!("listening on {listening} for guests of {wanted} nodes");
+    let listening =
+        format!("listening on {listening} for guests of {wanted} {}", if wanted == 1 { "node" } else { "nodes" });
     output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
     let about = model.about.take();
     let network = || matches.get_one::<String>("network").cloned().unwrap_or_default();

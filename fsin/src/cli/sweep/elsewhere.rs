@@ -17,7 +17,9 @@ pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(),
     let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
     let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
     output::print_text(&todo.iter().map(line).collect::<String>())?;
-    output::tell(&format!("{} commands; when they have run: fsin collect {}", todo.len(), store.root().display()));
+    let (count, root) = (todo.len(), store.root().display());
+    let commands = if count == 1 { "command" } else { "commands" };
+    output::tell(&format!("{count} {commands}; when they have run: fsin collect {root}"));
     Ok(())
 }
 

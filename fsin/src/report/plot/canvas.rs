@@ -84,19 +84,20 @@ impl<'a> Canvas<'a> {
         let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels };
         let curves = labels.len();
         labels.extend(frame.diagonal.then_some(DIAGONAL));
-        let heading = i32::from(!frame.heading.is_empty());
-        let legend = heading + places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
+        let heading = in_lines(&frame.heading, right - left);
+        let above = heading.len() as i32;
+        let legend = above + places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
         let below = BOTTOM + WORDS * (lines as i32 - 1);
         let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
         let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
         let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height };
         // A string takes whatever is written, so drawing does not fail.
         let _ = canvas.area.fill(&WHITE);
-        if heading > 0 {
-            canvas.words(&frame.heading, (left, 28), HPos::Left, VPos::Center);
-            canvas.top = 28 + LINE;
+        for (number, line) in (0..).zip(&heading) {
+            canvas.words(line, (left, 28 + LINE * number), HPos::Left, VPos::Center);
+            canvas.top = 28 + LINE * (number + 1);
         }
-        canvas.legend(&labels, curves, key, heading);
+        canvas.legend(&labels, curves, key, above);
         canvas
     }
 
@@ -239,6 +240,25 @@ fn width(number: &str) -> i32 {
     (number.chars().map(letter).sum::<f64>() * f64::from(LETTERS)).ceil() as i32
 }
 
+/// Settings in lines of at most this width, where none is wider by itself.
+fn in_lines(settings: &str, width: i32) -> Vec<String> {
+    let most = (f64::from(width) / LETTER) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for setting in settings.split(", ").filter(|setting| !setting.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 2 + setting.chars().count() <= most => {
+                line.push_str(&format!(", {setting}"))
+            }
+            Some(line) => {
+                line.push(',');
+                lines.push(setting.to_owned());
+            }
+            None => lines.push(setting.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Where the words of a legend stand: \[units\] from the left, and in which line.
 fn places(labels: &[&str], left: i32, right: i32) -> Vec<(i32, i32)> {
     let (mut x, mut line) = (left, 0);
@@ -266,6 +286,14 @@ fn style(hpos: HPos, vpos: VPos) -> TextStyle<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_headings_have_several_lines() {
+        assert_eq!(in_lines("uniform", 810), ["uniform"]);
+        let long = "bubble:smart, injection-queue 16, groupshift(4,1), bimodal(16,64,0.5)";
+        assert_eq!(in_lines(long, 810), ["bubble:smart, injection-queue 16, groupshift(4,1),", "bimodal(16,64,0.5)"]);
+        assert!(in_lines("", 810).is_empty());
+    }
 
     #[test]
     fn numbers_stand_between_the_title_and_the_frame() {

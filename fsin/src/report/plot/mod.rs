@@ -72,7 +72,10 @@ pub struct Picture {
 
 /// One curve as it is drawn.
 struct Series {
+    /// What tells it from the others of its picture.
     label: String,
+    /// What tells it from all others.
+    name: String,
     spots: Vec<Mark>,
 }
 
@@ -132,8 +135,10 @@ pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Pic
             let against = if curves.axis == "load" { "load of each sending node" } else { &curves.axis };
             let mut caption = format!("{what} against {against}");
             let mut name = kind.to_owned();
-            if !frame.heading.is_empty() {
-                caption.push_str(&format!(": {}", frame.heading));
+            let shared = [&*frame.heading, &*curves.only].into_iter().filter(|words| !words.is_empty());
+            match shared.collect::<Vec<_>>() {
+                none if none.is_empty() => {}
+                shared => caption.push_str(&format!(": {}", shared.join(", "))),
             }
             if !part.fixed.is_empty() {
                 name.push_str(&format!("-{}", part.slug()));
@@ -142,8 +147,11 @@ pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Pic
                 caption.push_str(&format!(", part {} of {sheets}", sheet + 1));
                 name.push_str(&format!("-{}", sheet + 1));
             }
-            while pictures.iter().any(|before| before.name == name) {
-                name.push_str("-again");
+            // Other words may have the same letters.
+            let same =
+                pictures.iter().filter(|before| before.name == name || before.name.starts_with(&format!("{name}--")));
+            if let again @ 1.. = same.count() {
+                name.push_str(&format!("--{}", again + 1));
             }
             let data = data(&curves.axis, figure, &frame);
             pictures.push(Picture { kind, name, caption, svg, data, hints });
@@ -158,8 +166,11 @@ fn series(part: &Part<'_>, collected: &Collected, figure: &str) -> Vec<Series> {
         let value = spot.value(&collected.rows, figure)?;
         Some(Mark { x: spot.x, word: spot.word.clone(), value, saturated: spot.saturated })
     };
-    let series =
-        |curve: &&Curve| Series { label: part.label(curve), spots: curve.spots.iter().filter_map(mark).collect() };
+    let series = |curve: &&Curve| Series {
+        label: part.label(curve),
+        name: curve.label.clone(),
+        spots: curve.spots.iter().filter_map(mark).collect(),
+    };
     part.curves.iter().map(series).filter(|series| !series.spots.is_empty()).collect()
 }
 
@@ -188,9 +199,7 @@ fn data(axis: &str, figure: &str, frame: &Frame<'_>) -> String {
     let mut text = format!("curve,{axis},{figure},ci95,saturated\n");
     for series in frame.series {
         for Mark { word, value, saturated, .. } in &series.spots {
-            let words = [&*frame.heading, &*series.label];
-            let label = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
-            let label = label.replace('"', "\"\"");
+            let label = series.name.replace('"', "\"\"");
             let ci95 = value.ci95.map_or(String::new(), |ci95| Json::from(ci95).to_string());
             text.push_str(&format!("\"{label}\",\"{word}\",{},{ci95},{saturated}\n", Json::from(value.mean)));
         }

@@ -1,7 +1,7 @@
 //! Which curves stand in one picture.
 
 use crate::experiment::{Heading, key};
-use crate::sweep::{Curve, Curves, legend};
+use crate::sweep::{Curve, Curves};
 
 /// Curves of one picture: more cannot be told apart.
 pub(super) const MOST_CURVES: usize = 8;
@@ -11,6 +11,7 @@ type Fixed = Vec<(String, String)>;
 
 /// Curves of one picture, or of several if there are too many.
 pub(super) struct Part<'a> {
+    all: &'a Curves,
     /// By which they are parted from the others.
     pub(super) fixed: Fixed,
     pub(super) curves: Vec<&'a Curve>,
@@ -19,7 +20,7 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// What tells a curve from the others of this part.
     pub(super) fn label(&self, curve: &Curve) -> String {
-        legend(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
+        self.all.legend(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
     fn is_shared(&self, setting: &(String, String)) -> bool {
@@ -29,13 +30,13 @@ impl Part<'_> {
     /// What all curves share of what varies.
     pub(super) fn heading(&self) -> String {
         let settings = self.curves.iter().take(1).flat_map(|curve| &curve.settings);
-        legend(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
+        self.all.legend(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
-    /// What parts them from others, for the name of a file.
+    /// What parts them from others, for the name of a file: its first hundred letters.
     pub(super) fn slug(&self) -> String {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
-        let slug: String = legend(&self.fixed).to_lowercase().chars().map(plain).collect();
+        let slug: String = self.all.legend(&self.fixed).to_lowercase().chars().map(plain).take(100).collect();
         slug.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
     }
 }
@@ -73,7 +74,7 @@ fn by<'a>(curves: &'a Curves, keys: &[String]) -> Vec<Part<'a>> {
         let fixed: Fixed = curve.settings.iter().filter(|(key, _)| keys.contains(key)).cloned().collect();
         match parts.iter_mut().find(|part| part.fixed == fixed) {
             Some(part) => part.curves.push(curve),
-            None => parts.push(Part { fixed, curves: vec![curve] }),
+            None => parts.push(Part { all: curves, fixed, curves: vec![curve] }),
         }
     }
     parts
@@ -92,13 +93,15 @@ mod tests {
             };
             all = all.iter().flat_map(with).collect();
         }
-        let curve = |settings: Fixed| Curve { label: legend(&settings), settings, spots: Vec::new() };
+        let curve = |settings: Fixed| Curve { label: String::new(), settings, spots: Vec::new() };
         Curves {
             axis: "load".to_owned(),
             numeric: true,
             is_along: true,
             curves: all.into_iter().map(curve).collect(),
             each: each.iter().map(|&key| key.to_owned()).collect(),
+            only: String::new(),
+            axes: Vec::new(),
         }
     }
 

@@ -75,7 +75,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let route = || rules.requests.route(&*rules.topology, source, destination, key);
         let injector = match (rules.injectors, rules.injection) {
             (1, Injection::Shortest) => 0,
-            (_, Injection::Shortest) => self.injector(router, node as usize, destination, &[]),
+            (_, Injection::Shortest | Injection::ShortestProfitable) => {
+                self.injector(router, node as usize, destination, &[])
+            }
             _ => self.injector(router, node as usize, destination, &route()[..rules.layout.shape().dimensions]),
         };
         if u32::from(self.buffers[node as usize * rules.injectors + injector].count) >= rules.injection_queue_packets {
