@@ -175,6 +175,41 @@ fn what_can_be_followed_is_recorded_with_all_its_bytes() {
 }
 
 #[test]
+fn threads_lose_no_message_of_each_other() {
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "threads", &["-pthread"]) else { continue };
+        let (trace, said) = checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path());
+        if said.contains("no MPI_THREAD_MULTIPLE here") {
+            eprintln!("SKIPPED: {} has no threads that call at once", mpi.compiler);
+            continue;
+        }
+        let totals = trace.program.totals();
+        assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4 * 4 * 300, 4 * 4 * 300 * 4));
+        for events in &trace.program.tasks {
+            let mut sent: Vec<_> = events
+                .iter()
+                .filter_map(|event| if let Event::Isend(send, _) = event { Some(send.tag.label) } else { None })
+                .collect();
+            sent.sort_unstable();
+            let all: Vec<_> = (0..4).flat_map(|thread| (0..300).map(move |i| 1000 * thread + i)).collect();
+            assert_eq!(sent, all);
+        }
+    }
+}
+
+#[test]
+fn what_the_library_refuses_is_not_recorded() {
+    for mpi in [USUAL, MPICH] {
+        let Some(trace) = record(mpi, "returns", &[]) else { continue };
+        let totals = trace.program.totals();
+        assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4 * 3, 4 * (8 + 40)));
+        assert_eq!(totals.collective_messages, 0);
+        assert_eq!(count(&trace, |event| matches!(event, Event::WaitAll(_))), 8);
+    }
+}
+
+#[test]
 fn what_fortran_calls_is_recorded_by_either_module() {
     for (mpi, options) in [(USUAL, &[][..]), (USUAL, &["-DF08"]), (MPICH, &[]), (MPICH, &["-DF08"])] {
         let folder = tempfile::tempdir().unwrap();
@@ -209,6 +244,7 @@ fn what_cannot_be_followed_is_said_at_once_and_refused_by_name() {
         &["MPI_Neighbor_alltoall", "MPI_Ineighbor_allgather"],
         &["MPI_Mprobe", "MPI_Improbe"],
         &[
+            "MPI_Win_lock_all",
             "MPI_Put",
             "MPI_Accumulate",
             "MPI_Fetch_and_op",
