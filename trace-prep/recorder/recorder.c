@@ -103,6 +103,52 @@ static void *library(const char *name) {
     }                               \
     return result
 
+/* Requests that the program wants to cancel. Whether they were cancelled their status says, when they end: only then is
+ * that written. What is given up before, or never waited for, counts as cancelled. */
+static long long *to_cancel;
+static int called_off;
+#define PUT_CANCEL(t, h) put("MPI_Cancel:%.3f:%lld:0:%.3f\n", t, h, now())
+
+static void call_off(long long h) {
+    pthread_mutex_lock(&lock);
+    to_cancel = realloc(to_cancel, sizeof *to_cancel * (size_t)(called_off + 1));
+    if (!to_cancel) abort();
+    to_cancel[called_off++] = h;
+    pthread_mutex_unlock(&lock);
+}
+/* Whether it was to be cancelled; it is no more. */
+static int was_called_off(long long h) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < called_off; i++)
+        if (to_cancel[i] == h) {
+            to_cancel[i--] = to_cancel[--called_off];
+            found = 1;
+        }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+/* The statuses of requests that have ended; own ones where the program wants none and some requests are called off. */
+static void free_own(MPI_Status **own) { free(*own); }
+static MPI_Status *own_statuses(int n) {
+    size_t bytes = sizeof(MPI_Status) * (size_t)(n > 0 ? n : 1);
+    return memset(room_for(bytes), 0, bytes);
+}
+#define STATUSES(n, IGNORE)                                        \
+    MPI_Status *own __attribute__((cleanup(free_own))) = NULL;     \
+    if (called_off && s == IGNORE) s = own = own_statuses(n);      \
+    const MPI_Status *statuses = s == IGNORE ? NULL : s
+static void put_cancelled(double t, long long h, const MPI_Status *status) {
+    int cancelled = 0;
+    if (!called_off || !was_called_off(h) || !status) return;
+    PMPI_Test_cancelled(status, &cancelled);
+    if (cancelled) PUT_CANCEL(t, h);
+}
+static void put_all_cancelled(double t, int n, const long long *list, const MPI_Status *statuses) {
+    for (int i = 0; called_off && i < n; i++)
+        if (list[i] >= 0) put_cancelled(t, list[i], statuses ? &statuses[i] : NULL);
+}
+
 CALL(Init, int *argc, char ***argv) {
     int result = LIBRARY(Init, argc, argv);
     if (depth == 0 && result == MPI_SUCCESS) begin_file(now());
@@ -114,7 +160,10 @@ CALL(Init_thread, int *argc, char ***argv, int required, int *provided) {
     return result;
 }
 CALL(Finalize, void) {
-    if (depth == 0) end_file();
+    if (depth == 0) {
+        for (int i = 0; i < called_off; i++) PUT_CANCEL(now(), to_cancel[i]);
+        end_file();
+    }
     return LIBRARY(Finalize);
 }
 CALL(Abort, MPI_Comm k, int code) {
@@ -167,14 +216,25 @@ CALL(Sendrecv_replace, void *b, int n, MPI_Datatype d, int p1, int g1, int p2, i
     long long h = *r == MPI_REQUEST_NULL ? -1 : handle(*r);                                                    \
     RECORD(call, if (h >= 0) line)
 #define PUT_ONE(name, h) put(name ":%.3f:%lld:0:%.3f\n", t, h, now())
-CALL(Wait, MPI_Request *r, MPI_Status *s) { ONE_REQUEST(LIBRARY(Wait, r, s), PUT_ONE("MPI_Wait", h)); }
+static void put_wait(double t, long long h, const MPI_Status *status) {
+    put_cancelled(t, h, status);
+    PUT_ONE("MPI_Wait", h);
+}
+CALL(Wait, MPI_Request *r, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
+    ONE_REQUEST(LIBRARY(Wait, r, s), put_wait(t, h, statuses));
+}
 CALL(Test, MPI_Request *r, int *flag, MPI_Status *s) {
-    ONE_REQUEST(LIBRARY(Test, r, flag, s), if (*flag) PUT_ONE("MPI_Wait", h));
+    STATUSES(1, MPI_STATUS_IGNORE);
+    ONE_REQUEST(LIBRARY(Test, r, flag, s), if (*flag) put_wait(t, h, statuses));
 }
 CALL(Start, MPI_Request *r) { ONE_REQUEST(LIBRARY(Start, r), PUT_ONE("MPI_Start", h)); }
-CALL(Cancel, MPI_Request *r) { ONE_REQUEST(LIBRARY(Cancel, r), PUT_ONE("MPI_Cancel", h)); }
+CALL(Cancel, MPI_Request *r) { ONE_REQUEST(LIBRARY(Cancel, r), call_off(h)); }
 CALL(Request_free, MPI_Request *r) {
-    ONE_REQUEST(LIBRARY(Request_free, r), PUT_ONE("MPI_Request_free", h));
+    ONE_REQUEST(LIBRARY(Request_free, r), {
+        if (was_called_off(h)) PUT_CANCEL(t, h);
+        PUT_ONE("MPI_Request_free", h);
+    });
 }
 
 /* The same for several. */
@@ -190,38 +250,49 @@ CALL(Request_free, MPI_Request *r) {
 CALL(Startall, int n, MPI_Request *r) {
     REQUESTS(LIBRARY(Startall, n, r), put_handles("MPI_Startall", t, n, list, "0"));
 }
+static void put_all(double t, int n, const long long *list, const MPI_Status *statuses) {
+    put_all_cancelled(t, n, list, statuses);
+    put_handles("MPI_Waitall", t, n, list, "0");
+}
 CALL(Waitall, int n, MPI_Request *r, MPI_Status *s) {
-    REQUESTS(LIBRARY(Waitall, n, r, s), put_handles("MPI_Waitall", t, n, list, "0"));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Waitall, n, r, s), put_all(t, n, list, statuses));
 }
 CALL(Testall, int n, MPI_Request *r, int *flag, MPI_Status *s) {
-    REQUESTS(LIBRARY(Testall, n, r, flag, s), if (*flag) put_handles("MPI_Waitall", t, n, list, "0"));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Testall, n, r, flag, s), if (*flag) put_all(t, n, list, statuses));
 }
 /* MPI_UNDEFINED is not. */
 #define WITHIN(index, n) ((index) >= 0 && (index) < (n))
-/* Persistent requests that have ended cannot be told from others by their handles: then the one that did is waited for. */
+/* Persistent requests that have ended cannot be told from others by their handles, and one that is called off may be no
+ * step of the trace: then the one that did end is waited for. */
 CALL(Waitany, int n, MPI_Request *r, int *index, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
     REQUESTS(LIBRARY(Waitany, n, r, index, s),
-             if (WITHIN(*index, n) && !persistent) put_handles("MPI_Waitany", t, n, list, "0:0");
-             else if (WITHIN(*index, n)) PUT_ONE("MPI_Wait", list[*index]));
+             if (WITHIN(*index, n) && !persistent && !called_off) put_handles("MPI_Waitany", t, n, list, "0:0");
+             else if (WITHIN(*index, n)) put_wait(t, list[*index], statuses));
 }
 CALL(Testany, int n, MPI_Request *r, int *index, int *flag, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
     REQUESTS(LIBRARY(Testany, n, r, index, flag, s),
-             if (*flag && WITHIN(*index, n)) PUT_ONE("MPI_Wait", list[*index]));
+             if (*flag && WITHIN(*index, n)) put_wait(t, list[*index], statuses));
 }
 /* What a wait for some has completed is written as a wait for all of those. */
-static void put_some(double t, int n, const long long *all, int count, const int *indices) {
+static void put_some(double t, int n, const long long *all, int count, const int *indices, const MPI_Status *statuses) {
     if (!WITHIN(count - 1, n)) return;
     long long *done = malloc(sizeof *done * (size_t)count);
     if (!done) abort();
-    for (int i = 0; i < count; i++) done[i] = all[indices[i]];
-    put_handles("MPI_Waitall", t, count, done, "0");
+    for (int i = 0; i < count; i++) done[i] = WITHIN(indices[i], n) ? all[indices[i]] : -1;
+    put_all(t, count, done, statuses);
     free(done);
 }
 CALL(Waitsome, int n, MPI_Request *r, int *count, int *indices, MPI_Status *s) {
-    REQUESTS(LIBRARY(Waitsome, n, r, count, indices, s), put_some(t, n, list, *count, indices));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Waitsome, n, r, count, indices, s), put_some(t, n, list, *count, indices, statuses));
 }
 CALL(Testsome, int n, MPI_Request *r, int *count, int *indices, MPI_Status *s) {
-    REQUESTS(LIBRARY(Testsome, n, r, count, indices, s), put_some(t, n, list, *count, indices));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Testsome, n, r, count, indices, s), put_some(t, n, list, *count, indices, statuses));
 }
 
 CALL(Barrier, MPI_Comm k) {

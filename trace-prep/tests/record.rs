@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
-use trgen::trace::program::Event;
+use trgen::trace::program::{Event, TagFilter};
 
 /// An MPI library, by its commands.
 #[derive(Clone, Copy)]
@@ -157,9 +157,11 @@ fn what_can_be_followed_is_recorded_with_all_its_bytes() {
     for mpi in [USUAL, MPICH] {
         let Some(trace) = record(mpi, "followed", &[]) else { continue };
         let totals = trace.program.totals();
-        // Each of 4 ranks: one exchange of 80 bytes, four of 100, one of 20, and 8 + 16 + 24.
-        assert_eq!(totals.point_to_point_messages, 4 * (1 + 4 + 1 + 3));
-        assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 48));
+        // Each of 4 ranks: one exchange of 80 bytes, four of 100, one of 20, four of 4, and 8 + 16 + 24.
+        assert_eq!(totals.point_to_point_messages, 4 * (1 + 4 + 1 + 4 + 3));
+        assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 16 + 48));
+        let receives = |event: &Event| matches!(event, Event::Irecv(receive, _) if matches!(receive.tag, TagFilter::Exactly(tag) if tag.label == 20));
+        assert_eq!(count(&trace, receives), 8, "what could not be called off has come");
         // Nobody answers the receive that was called off.
         assert_eq!(count(&trace, |event| matches!(event, Event::Irecv(receive, _) if receive.from.is_none())), 0);
         for (operation, calls) in [("gatherv", 8), ("scatterv", 4), ("alltoallv", 8), ("reduce_scatter", 4)] {
