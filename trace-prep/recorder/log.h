@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,8 +19,11 @@ static int file = -1;
 static int own_number;
 /* The process that records: what it has forked has a copy of the buffer. */
 static pid_t owner;
+/* Whole lines, `used` bytes, of which the first `written` are in the file. */
 static char buffer[1 << 16];
-static size_t used;
+static size_t used, written;
+/* Held by the thread that adds to the buffer or empties it; by no handler of a signal, which may come while it is held. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth;
 
 static double now(void) {
@@ -28,7 +33,12 @@ static double now(void) {
 }
 
 /* A signal that asks to end waits until what is being written is whole. */
-static volatile sig_atomic_t writing, asked;
+static volatile sig_atomic_t asked;
+static int writing;
+
+/* Whether the file is this thread's to write; then until `writing` is 0 again. */
+static int begin_to_write(void) { return !__atomic_exchange_n(&writing, 1, __ATOMIC_ACQUIRE); }
+static void end_to_write(void) { __atomic_store_n(&writing, 0, __ATOMIC_RELEASE); }
 
 static void leave(int number) {
     signal(number, SIG_DFL);
@@ -45,25 +55,33 @@ static int write_all(const char *bytes, size_t length) {
     return file >= 0;
 }
 
+/* What of the buffer is not in the file yet. */
+static void write_buffer(void) {
+    size_t whole = used;
+    write_all(buffer + written, whole - written);
+    written = whole;
+}
+
+/* With the lock. */
 static void flush_with(const char *line, size_t length) {
+    /* Another thread writes because the process ends. */
+    while (!begin_to_write()) sched_yield();
     int was_open = file >= 0;
-    writing = 1;
-    write_all(buffer, used);
-    used = 0;
+    write_buffer();
+    used = written = 0;
     if (!write_all(line, length) && was_open) perror("trace-prep recorder: cannot write");
-    writing = 0;
+    end_to_write();
     if (asked) leave(asked);
 }
 
-static void flush(void) { flush_with("", 0); }
-
 static void on_signal(int number) {
-    if (writing) {
+    if (!begin_to_write()) {
         asked = number;
         return;
     }
-    write_all(buffer, used);
-    used = 0;
+    write_buffer();
+    /* What other threads begin now is not written in part. */
+    file = -1;
     /* Some launchers pass the signal on rank by rank, and kill the others when the first one has gone. */
     poll(NULL, 0, 200);
     leave(number);
@@ -78,11 +96,9 @@ static void listen_to(int number) {
 
 /* Writes what is complete, whatever the program was doing: a line counts as used once it is. Safe within a signal handler. */
 static void flush_rest(void) {
-    if (writing || getpid() != owner) return;
-    writing = 1;
-    write_all(buffer, used);
-    used = 0;
-    writing = 0;
+    if (getpid() != owner || !begin_to_write()) return;
+    write_buffer();
+    end_to_write();
 }
 
 /* What ends the process at once. The handler that was there before comes next: that of the program, or of its MPI library. */
@@ -120,6 +136,7 @@ void _Exit(int code) { _exit(code); }
 __attribute__((destructor)) static void at_exit(void) { flush_rest(); }
 
 static void put(const char *format, ...) {
+    pthread_mutex_lock(&lock);
     for (int attempt = 0; attempt < 2 && file >= 0; attempt++) {
         va_list arguments;
         va_start(arguments, format);
@@ -128,11 +145,28 @@ static void put(const char *format, ...) {
         if (n >= 0 && (size_t)n < sizeof buffer - used) {
             used += (size_t)n;
             /* What a killed rank loses. */
-            if (used > 4096) flush();
-            return;
+            if (used > 4096) flush_with("", 0);
+            break;
         }
-        flush();
+        flush_with("", 0);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+static void flush(void) {
+    pthread_mutex_lock(&lock);
+    flush_with("", 0);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Nothing is written after this. */
+static void end_file(void) {
+    put("MPI_Finalize:%.3f:-\n", now());
+    pthread_mutex_lock(&lock);
+    flush_with("", 0);
+    if (file >= 0) close(file);
+    file = -1;
+    pthread_mutex_unlock(&lock);
 }
 
 /* A line that may be long: written in full, after what is in the buffer. */
@@ -146,7 +180,9 @@ static void put_long(const char *format, ...) {
     if ((size_t)length < sizeof buffer / 2) {
         put("%s", line);
     } else {
+        pthread_mutex_lock(&lock);
         flush_with(line, (size_t)length);
+        pthread_mutex_unlock(&lock);
     }
     free(line);
 }
@@ -190,8 +226,7 @@ static void put_name(const char *call, double t) {
 static void refuse(const char *call) {
     static int met;
     put_name(call, now());
-    if (met || !recording()) return;
-    met = 1;
+    if (!recording() || __atomic_exchange_n(&met, 1, __ATOMIC_RELAXED)) return;
     flush();
     char name[4096];
     snprintf(name, sizeof name, "%s/refused", getenv("TRACE_PREP_RECORD"));

@@ -19,10 +19,19 @@
 #endif
 #include "log.h"
 
-static int type_size(MPI_Datatype type) {
-    int size = 0;
-    if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &size);
+static long long type_size(MPI_Datatype type) {
+    MPI_Count size = 0;
+    if (type != MPI_DATATYPE_NULL) PMPI_Type_size_x(type, &size);
     return size;
+}
+
+/* Whether a call did what it is there for. Not if the library refused it, and returned to a program that asks for that
+ * (MPI_ERRORS_RETURN): what it should have given back may be anything. A message that was longer than its receive has
+ * come all the same, and of several requests some have failed, but all were looked at. */
+static int done_by(int result) {
+    int class = MPI_SUCCESS;
+    if (result != MPI_SUCCESS) PMPI_Error_class(result, &class);
+    return class == MPI_SUCCESS || class == MPI_ERR_TRUNCATE || class == MPI_ERR_IN_STATUS;
 }
 
 /* `id,rank,size` of a communicator. */
@@ -83,43 +92,87 @@ static void *library(const char *name) {
     })
 #define LIBRARY(NAME, ...) ENTRY(__typeof__(&MPI_##NAME), "PMPI_" #NAME, ##__VA_ARGS__)
 
-/* Runs `call` of the library and then `line`, unless this is within another call. */
+/* Runs `call` of the library and then, if it did something, `line`, unless this is within another call. */
 #define RECORD(call, line)          \
     char c[80];                     \
     double t = now();               \
     (void)c; (void)t;               \
     int result = (call);            \
-    if (recording()) {              \
+    if (recording() && done_by(result)) { \
         line;                       \
     }                               \
     return result
 
+/* Requests that the program wants to cancel. Whether they were cancelled their status says, when they end: only then is
+ * that written. What is given up before, or never waited for, counts as cancelled. */
+static long long *to_cancel;
+static int called_off;
+#define PUT_CANCEL(t, h) put("MPI_Cancel:%.3f:%lld:0:%.3f\n", t, h, now())
+
+static void call_off(long long h) {
+    pthread_mutex_lock(&lock);
+    to_cancel = realloc(to_cancel, sizeof *to_cancel * (size_t)(called_off + 1));
+    if (!to_cancel) abort();
+    to_cancel[called_off++] = h;
+    pthread_mutex_unlock(&lock);
+}
+/* Whether it was to be cancelled; it is no more. */
+static int was_called_off(long long h) {
+    int found = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < called_off; i++)
+        if (to_cancel[i] == h) {
+            to_cancel[i--] = to_cancel[--called_off];
+            found = 1;
+        }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+/* The statuses of requests that have ended; own ones where the program wants none and some requests are called off. */
+static void free_own(MPI_Status **own) { free(*own); }
+static MPI_Status *own_statuses(int n) {
+    size_t bytes = sizeof(MPI_Status) * (size_t)(n > 0 ? n : 1);
+    return memset(room_for(bytes), 0, bytes);
+}
+#define STATUSES(n, IGNORE)                                        \
+    MPI_Status *own __attribute__((cleanup(free_own))) = NULL;     \
+    if (called_off && s == IGNORE) s = own = own_statuses(n);      \
+    const MPI_Status *statuses = s == IGNORE ? NULL : s
+static void put_cancelled(double t, long long h, const MPI_Status *status) {
+    int cancelled = 0;
+    if (!called_off || !was_called_off(h) || !status) return;
+    PMPI_Test_cancelled(status, &cancelled);
+    if (cancelled) PUT_CANCEL(t, h);
+}
+static void put_all_cancelled(double t, int n, const long long *list, const MPI_Status *statuses) {
+    for (int i = 0; called_off && i < n; i++)
+        if (list[i] >= 0) put_cancelled(t, list[i], statuses ? &statuses[i] : NULL);
+}
+
 CALL(Init, int *argc, char ***argv) {
     int result = LIBRARY(Init, argc, argv);
-    if (depth == 0) begin_file(now());
+    if (depth == 0 && result == MPI_SUCCESS) begin_file(now());
     return result;
 }
 CALL(Init_thread, int *argc, char ***argv, int required, int *provided) {
     int result = LIBRARY(Init_thread, argc, argv, required, provided);
-    if (depth == 0) begin_file(now());
+    if (depth == 0 && result == MPI_SUCCESS) begin_file(now());
     return result;
 }
 CALL(Finalize, void) {
     if (depth == 0) {
-        put("MPI_Finalize:%.3f:-\n", now());
-        flush();
-        if (file >= 0) close(file);
-        file = -1;
+        for (int i = 0; i < called_off; i++) PUT_CANCEL(now(), to_cancel[i]);
+        end_file();
     }
     return LIBRARY(Finalize);
 }
 CALL(Abort, MPI_Comm k, int code) {
-    flush();
+    flush_rest();
     return LIBRARY(Abort, k, code);
 }
 
 #define MESSAGE(name, buf, count, type, other, tag, comm, rest, ...)                                          \
-    put("MPI_" name ":%.3f:0:%d:0,%d,0:%d:%d:%s" rest ":%.3f\n", t, count, type_size(type), peer(other), tag_of(tag), \
+    put("MPI_" name ":%.3f:0:%d:0,%lld,0:%d:%d:%s" rest ":%.3f\n", t, count, type_size(type), peer(other), tag_of(tag), \
         comm_name(comm, c), ##__VA_ARGS__, now())
 #define SEND(NAME)                                                                                             \
     CALL(NAME, const void *b, int n, MPI_Datatype d, int p, int g, MPI_Comm k) {                               \
@@ -147,7 +200,7 @@ CALL(Recv, void *b, int n, MPI_Datatype d, int p, int g, MPI_Comm k, MPI_Status 
     RECORD(LIBRARY(Recv, b, n, d, p, g, k, s), MESSAGE("Recv", b, n, d, p, g, k, ":0"));
 }
 #define SENDRECV_LINE(n1, d1, p1, g1, n2, d2, p2, g2, k)                                                         \
-    put("MPI_Sendrecv:%.3f:0:%d:0,%d,0:%d:%d:0:%d:0,%d,0:%d:%d:%s:0:%.3f\n", t, n1, type_size(d1), peer(p1), tag_of(g1), \
+    put("MPI_Sendrecv:%.3f:0:%d:0,%lld,0:%d:%d:0:%d:0,%lld,0:%d:%d:%s:0:%.3f\n", t, n1, type_size(d1), peer(p1), tag_of(g1), \
         n2, type_size(d2), peer(p2), tag_of(g2), comm_name(k, c), now())
 CALL(Sendrecv, const void *b1, int n1, MPI_Datatype d1, int p1, int g1, void *b2, int n2, MPI_Datatype d2, int p2, int g2,
      MPI_Comm k, MPI_Status *s) {
@@ -163,14 +216,25 @@ CALL(Sendrecv_replace, void *b, int n, MPI_Datatype d, int p1, int g1, int p2, i
     long long h = *r == MPI_REQUEST_NULL ? -1 : handle(*r);                                                    \
     RECORD(call, if (h >= 0) line)
 #define PUT_ONE(name, h) put(name ":%.3f:%lld:0:%.3f\n", t, h, now())
-CALL(Wait, MPI_Request *r, MPI_Status *s) { ONE_REQUEST(LIBRARY(Wait, r, s), PUT_ONE("MPI_Wait", h)); }
+static void put_wait(double t, long long h, const MPI_Status *status) {
+    put_cancelled(t, h, status);
+    PUT_ONE("MPI_Wait", h);
+}
+CALL(Wait, MPI_Request *r, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
+    ONE_REQUEST(LIBRARY(Wait, r, s), put_wait(t, h, statuses));
+}
 CALL(Test, MPI_Request *r, int *flag, MPI_Status *s) {
-    ONE_REQUEST(LIBRARY(Test, r, flag, s), if (*flag) PUT_ONE("MPI_Wait", h));
+    STATUSES(1, MPI_STATUS_IGNORE);
+    ONE_REQUEST(LIBRARY(Test, r, flag, s), if (*flag) put_wait(t, h, statuses));
 }
 CALL(Start, MPI_Request *r) { ONE_REQUEST(LIBRARY(Start, r), PUT_ONE("MPI_Start", h)); }
-CALL(Cancel, MPI_Request *r) { ONE_REQUEST(LIBRARY(Cancel, r), PUT_ONE("MPI_Cancel", h)); }
+CALL(Cancel, MPI_Request *r) { ONE_REQUEST(LIBRARY(Cancel, r), call_off(h)); }
 CALL(Request_free, MPI_Request *r) {
-    ONE_REQUEST(LIBRARY(Request_free, r), PUT_ONE("MPI_Request_free", h));
+    ONE_REQUEST(LIBRARY(Request_free, r), {
+        if (was_called_off(h)) PUT_CANCEL(t, h);
+        PUT_ONE("MPI_Request_free", h);
+    });
 }
 
 /* The same for several. */
@@ -178,7 +242,7 @@ CALL(Request_free, MPI_Request *r) {
     long long *list = handles(n, r);                                      \
     double t = now();                                                     \
     int result = (call);                                                  \
-    if (list) {                                                           \
+    if (list && done_by(result)) {                                                           \
         line;                                                             \
     }                                                                     \
     free(list);                                                           \
@@ -186,36 +250,49 @@ CALL(Request_free, MPI_Request *r) {
 CALL(Startall, int n, MPI_Request *r) {
     REQUESTS(LIBRARY(Startall, n, r), put_handles("MPI_Startall", t, n, list, "0"));
 }
+static void put_all(double t, int n, const long long *list, const MPI_Status *statuses) {
+    put_all_cancelled(t, n, list, statuses);
+    put_handles("MPI_Waitall", t, n, list, "0");
+}
 CALL(Waitall, int n, MPI_Request *r, MPI_Status *s) {
-    REQUESTS(LIBRARY(Waitall, n, r, s), put_handles("MPI_Waitall", t, n, list, "0"));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Waitall, n, r, s), put_all(t, n, list, statuses));
 }
 CALL(Testall, int n, MPI_Request *r, int *flag, MPI_Status *s) {
-    REQUESTS(LIBRARY(Testall, n, r, flag, s), if (*flag) put_handles("MPI_Waitall", t, n, list, "0"));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Testall, n, r, flag, s), if (*flag) put_all(t, n, list, statuses));
 }
-/* Persistent requests that have ended cannot be told from others by their handles: then the one that did is waited for. */
+/* MPI_UNDEFINED is not. */
+#define WITHIN(index, n) ((index) >= 0 && (index) < (n))
+/* Persistent requests that have ended cannot be told from others by their handles, and one that is called off may be no
+ * step of the trace: then the one that did end is waited for. */
 CALL(Waitany, int n, MPI_Request *r, int *index, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
     REQUESTS(LIBRARY(Waitany, n, r, index, s),
-             if (*index != MPI_UNDEFINED && !persistent) put_handles("MPI_Waitany", t, n, list, "0:0");
-             else if (*index != MPI_UNDEFINED) PUT_ONE("MPI_Wait", list[*index]));
+             if (WITHIN(*index, n) && !persistent && !called_off) put_handles("MPI_Waitany", t, n, list, "0:0");
+             else if (WITHIN(*index, n)) put_wait(t, list[*index], statuses));
 }
 CALL(Testany, int n, MPI_Request *r, int *index, int *flag, MPI_Status *s) {
+    STATUSES(1, MPI_STATUS_IGNORE);
     REQUESTS(LIBRARY(Testany, n, r, index, flag, s),
-             if (*flag && *index != MPI_UNDEFINED) PUT_ONE("MPI_Wait", list[*index]));
+             if (*flag && WITHIN(*index, n)) put_wait(t, list[*index], statuses));
 }
 /* What a wait for some has completed is written as a wait for all of those. */
-static void put_some(double t, const long long *all, int count, const int *indices) {
-    if (count == MPI_UNDEFINED || count <= 0) return;
+static void put_some(double t, int n, const long long *all, int count, const int *indices, const MPI_Status *statuses) {
+    if (!WITHIN(count - 1, n)) return;
     long long *done = malloc(sizeof *done * (size_t)count);
     if (!done) abort();
-    for (int i = 0; i < count; i++) done[i] = all[indices[i]];
-    put_handles("MPI_Waitall", t, count, done, "0");
+    for (int i = 0; i < count; i++) done[i] = WITHIN(indices[i], n) ? all[indices[i]] : -1;
+    put_all(t, count, done, statuses);
     free(done);
 }
 CALL(Waitsome, int n, MPI_Request *r, int *count, int *indices, MPI_Status *s) {
-    REQUESTS(LIBRARY(Waitsome, n, r, count, indices, s), put_some(t, list, *count, indices));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Waitsome, n, r, count, indices, s), put_some(t, n, list, *count, indices, statuses));
 }
 CALL(Testsome, int n, MPI_Request *r, int *count, int *indices, MPI_Status *s) {
-    REQUESTS(LIBRARY(Testsome, n, r, count, indices, s), put_some(t, list, *count, indices));
+    STATUSES(n, MPI_STATUSES_IGNORE);
+    REQUESTS(LIBRARY(Testsome, n, r, count, indices, s), put_some(t, n, list, *count, indices, statuses));
 }
 
 CALL(Barrier, MPI_Comm k) {
@@ -223,16 +300,16 @@ CALL(Barrier, MPI_Comm k) {
 }
 CALL(Bcast, void *b, int n, MPI_Datatype d, int root, MPI_Comm k) {
     RECORD(LIBRARY(Bcast, b, n, d, root, k),
-           put("MPI_Bcast:%.3f:0:%d:0,%d,0:%d:%s:%.3f\n", t, n, type_size(d), root, comm_name(k, c), now()));
+           put("MPI_Bcast:%.3f:0:%d:0,%lld,0:%d:%s:%.3f\n", t, n, type_size(d), root, comm_name(k, c), now()));
 }
 CALL(Reduce, const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, int root, MPI_Comm k) {
     RECORD(LIBRARY(Reduce, a, b, n, d, o, root, k),
-           put("MPI_Reduce:%.3f:0:0:%d:0,%d,0:0:%d:%s:%.3f\n", t, n, type_size(d), root, comm_name(k, c), now()));
+           put("MPI_Reduce:%.3f:0:0:%d:0,%lld,0:0:%d:%s:%.3f\n", t, n, type_size(d), root, comm_name(k, c), now()));
 }
 #define REDUCTION(NAME)                                                                                            \
     CALL(NAME, const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, MPI_Comm k) {                              \
         RECORD(LIBRARY(NAME, a, b, n, d, o, k),                                                                    \
-               put("MPI_" #NAME ":%.3f:0:0:%d:0,%d,0:0:%s:%.3f\n", t, n, type_size(d), comm_name(k, c), now()));   \
+               put("MPI_" #NAME ":%.3f:0:0:%d:0,%lld,0:0:%s:%.3f\n", t, n, type_size(d), comm_name(k, c), now()));   \
     }
 REDUCTION(Allreduce) REDUCTION(Scan) REDUCTION(Exscan)
 /* With MPI_IN_PLACE the arguments of the send side mean nothing: those of the receive side hold for both. */
@@ -240,7 +317,7 @@ REDUCTION(Allreduce) REDUCTION(Scan) REDUCTION(Exscan)
     CALL(NAME, const void *a, int n, MPI_Datatype d, void *b, int m, MPI_Datatype e, MPI_Comm k) {                 \
         RECORD(LIBRARY(NAME, a, n, d, b, m, e, k),                                                                 \
                if (a == MPI_IN_PLACE) { n = m; d = e; }                                                            \
-               put("MPI_" #NAME ":%.3f:0:%d:0,%d,0:0:%d:0,%d,0:%s:%.3f\n", t, n, type_size(d), m, type_size(e),    \
+               put("MPI_" #NAME ":%.3f:0:%d:0,%lld,0:0:%d:0,%lld,0:%s:%.3f\n", t, n, type_size(d), m, type_size(e),    \
                    comm_name(k, c), now()));                                                                       \
     }
 BOTH(Alltoall) BOTH(Allgather)
@@ -253,7 +330,7 @@ static char *blocks(int count, const int *counts, MPI_Datatype type, const MPI_D
     char *text = room_for((size_t)count * 22 + 40), *end = text;
     for (int i = 0; i < count; i++)
         end += sprintf(end, i ? ";%lld" : "%lld", (long long)counts[i] * (types ? type_size(types[i]) : 1));
-    sprintf(end, count ? ":0,%d,0" : "0:0,0,0", types ? 1 : type_size(type));
+    sprintf(end, count ? ":0,%lld,0" : "0:0,0,0", types ? 1LL : type_size(type));
     return text;
 }
 #define ONE(n, d) blocks(1, &n, d, NULL)

@@ -86,7 +86,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
     let start = |program: OsString| move |error| RecordError::Start { program, error };
     // Where dlsym is not in the C library itself, it is in libdl.
     let built = Command::new(compiler)
-        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args(["-shared", "-fPIC", "-pthread", "-O1", "-o"])
         .args([&library, &folder.join(SOURCES[0].0)])
         .arg("-ldl")
         .output()

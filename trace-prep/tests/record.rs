@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
-use trgen::trace::program::Event;
+use trgen::trace::program::{Event, TagFilter};
 
 /// An MPI library, by its commands.
 #[derive(Clone, Copy)]
@@ -157,9 +157,11 @@ fn what_can_be_followed_is_recorded_with_all_its_bytes() {
     for mpi in [USUAL, MPICH] {
         let Some(trace) = record(mpi, "followed", &[]) else { continue };
         let totals = trace.program.totals();
-        // Each of 4 ranks: one exchange of 80 bytes, four of 100, one of 20, and 8 + 16 + 24.
-        assert_eq!(totals.point_to_point_messages, 4 * (1 + 4 + 1 + 3));
-        assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 48));
+        // Each of 4 ranks: one exchange of 80 bytes, four of 100, one of 20, four of 4, and 8 + 16 + 24.
+        assert_eq!(totals.point_to_point_messages, 4 * (1 + 4 + 1 + 4 + 3));
+        assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 16 + 48));
+        let receives = |event: &Event| matches!(event, Event::Irecv(receive, _) if matches!(receive.tag, TagFilter::Exactly(tag) if tag.label == 20));
+        assert_eq!(count(&trace, receives), 8, "what could not be called off has come");
         // Nobody answers the receive that was called off.
         assert_eq!(count(&trace, |event| matches!(event, Event::Irecv(receive, _) if receive.from.is_none())), 0);
         for (operation, calls) in [("gatherv", 8), ("scatterv", 4), ("alltoallv", 8), ("reduce_scatter", 4)] {
@@ -171,6 +173,41 @@ fn what_can_be_followed_is_recorded_with_all_its_bytes() {
         assert!(bytes[6] > 0 && bytes[6] == bytes[7], "{bytes:?}");
         // A broadcast of 8 bytes on each of four communicators.
         assert_eq!(bytes[8..], [24; 4]);
+    }
+}
+
+#[test]
+fn threads_lose_no_message_of_each_other() {
+    for mpi in [USUAL, MPICH] {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(program) = build(mpi, folder.path(), "threads", &["-pthread"]) else { continue };
+        let (trace, said) = checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path());
+        if said.contains("no MPI_THREAD_MULTIPLE here") {
+            eprintln!("SKIPPED: {} has no threads that call at once", mpi.compiler);
+            continue;
+        }
+        let totals = trace.program.totals();
+        assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4 * 4 * 300, 4 * 4 * 300 * 4));
+        for events in &trace.program.tasks {
+            let mut sent: Vec<_> = events
+                .iter()
+                .filter_map(|event| if let Event::Isend(send, _) = event { Some(send.tag.label) } else { None })
+                .collect();
+            sent.sort_unstable();
+            let all: Vec<_> = (0..4).flat_map(|thread| (0..300).map(move |i| 1000 * thread + i)).collect();
+            assert_eq!(sent, all);
+        }
+    }
+}
+
+#[test]
+fn what_the_library_refuses_is_not_recorded() {
+    for mpi in [USUAL, MPICH] {
+        let Some(trace) = record(mpi, "returns", &[]) else { continue };
+        let totals = trace.program.totals();
+        assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (4 * 3, 4 * (8 + 40)));
+        assert_eq!(totals.collective_messages, 0);
+        assert_eq!(count(&trace, |event| matches!(event, Event::WaitAll(_))), 8);
     }
 }
 
@@ -209,6 +246,7 @@ fn what_cannot_be_followed_is_said_at_once_and_refused_by_name() {
         &["MPI_Neighbor_alltoall", "MPI_Ineighbor_allgather"],
         &["MPI_Mprobe", "MPI_Improbe"],
         &[
+            "MPI_Win_lock_all",
             "MPI_Put",
             "MPI_Accumulate",
             "MPI_Fetch_and_op",

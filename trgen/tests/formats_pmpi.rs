@@ -116,7 +116,13 @@ fn calls_that_are_not_followed_are_named_with_what_to_call_instead() {
         ("MPI_Ineighbor_alltoallv:0:1\n", "a collective of neighbours"),
         ("MPI_Improbe:0:1\n", "call MPI_Probe and MPI_Recv instead"),
         ("MPI_Rget_accumulate:0:1\n", "messages that no receive asks for"),
-        ("MPI_Win_fence:0:1\n", "messages that no receive asks for"),
+        ("MPI_Win_fence:0:1\n", "a window that ranks synchronise: exchange by messages"),
+        ("MPI_Win_lock_all:0:1\n", "`MPI_Win_lock_all` is not followed, a window that ranks synchronise"),
+        ("MPI_Send_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Send_init instead"),
+        ("MPI_Bsend_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Bsend_init instead"),
+        ("MPI_Ssend_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Ssend_init instead"),
+        ("MPI_Rsend_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Rsend_init instead"),
+        ("MPI_Sendrecv_replace_c:0:1\n", "a call with counts of MPI_Count: call MPI_Sendrecv_replace instead"),
         ("MPI_Comm_spawn:0:1\n", "start all ranks together instead"),
         ("MPI_Intercomm_merge:0:1\n", "a communicator between groups"),
         ("MPI_Comm_idup:0:1\n", "call MPI_Comm_dup instead"),
@@ -124,6 +130,14 @@ fn calls_that_are_not_followed_are_named_with_what_to_call_instead() {
         let error = parse(&[&format!("MPI_Init:-:0:0:0\n{line}")]).unwrap_err();
         assert!(error.contains(expected) && !error.contains("did you mean"), "{error}");
         assert!(error.contains("rank-0.txt:2: "), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_collective_is_not_called_one() {
+    for call in ["MPI_Iwait", "MPI_Icancel", "MPI_Wait_init", "MPI_Comm_dup_init"] {
+        let error = parse(&[&format!("MPI_Init:-:0:0:0\n{call}:0:1\n")]).unwrap_err();
+        assert!(error.contains(call) && !error.contains("collective"), "{error}");
     }
 }
 

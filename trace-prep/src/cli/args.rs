@@ -15,12 +15,15 @@ const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command l
 /// Said in the help of `record`.
 const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. What cannot be followed: \
                             collectives that are non-blocking, persistent or of neighbours, matched receives (MPI_Mprobe), \
-                            one-sided messages, calls with counts of MPI_Count (MPI_Send_c), processes that are spawned, and \
+                            one-sided messages, windows that ranks synchronise by fence, post, start, lock or lock_all, \
+                            calls with counts of MPI_Count (MPI_Send_c), processes that are spawned, and \
                             communicators between groups or made by MPI_Comm_create_group or MPI_Comm_idup. The first rank \
                             that calls one of these says so at once, and when the program has ended the trace is refused with \
                             the name of the call. In their place, call blocking collectives, MPI_Isend and MPI_Irecv, \
-                            MPI_Comm_split and MPI_Comm_dup. What ranks exchange by files and windows of shared memory is left \
-                            out, with a warning. Of a rank that is killed (SIGKILL) the last calls are lost, up to 4 KiB of \
+                            MPI_Comm_split and MPI_Comm_dup. What ranks exchange by files is left out, with a warning, and so are windows \
+                            of shared memory that are not synchronised in these ways. Calls of several threads \
+                            (MPI_THREAD_MULTIPLE) are recorded in the order in which they end; each thread has a clock of its \
+                            own, so that the computing between them is not right. Of a rank that is killed (SIGKILL) the last calls are lost, up to 4 KiB of \
                             its log.";
 
 /// Formats that `export` writes.

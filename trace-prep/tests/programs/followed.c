@@ -42,6 +42,27 @@ static void tested(void) {
     }
 }
 
+/* A receive that is called off when its message of 4 bytes has come, as one of 4 more says: it stays. */
+static void too_late(void) {
+    int in, token = 0, flag = 1;
+    MPI_Request requests[1];
+    MPI_Status status;
+    for (int round = 0; round < 2; round++) {
+        MPI_Irecv(&in, 1, MPI_INT, before, 20, WORLD, requests);
+        MPI_Ssend(&rank, 1, MPI_INT, after, 20, WORLD);
+        MPI_Send(&token, 1, MPI_INT, after, 21, WORLD);
+        MPI_Recv(&token, 1, MPI_INT, before, 21, WORLD, IGNORED);
+        MPI_Cancel(requests);
+        if (round == 0) {
+            MPI_Wait(requests, &status);
+            MPI_Test_cancelled(&status, &flag);
+        } else {
+            MPI_Waitall(1, requests, MPI_STATUSES_IGNORE);
+        }
+    }
+    if (flag || in != before) exit(9);
+}
+
 /* Three receives of 8, 16 and 24 bytes, completed in groups. */
 static void in_groups(void) {
     char out[24] = {0}, in[3][24];
@@ -108,6 +129,7 @@ int main(int argc, char **argv) {
     MPI_Sendrecv_replace(ten, 10, MPI_DOUBLE, after, 1, before, 1, WORLD, IGNORED);
     persistent();
     tested();
+    too_late();
     in_groups();
     tables();
     each_its_own();

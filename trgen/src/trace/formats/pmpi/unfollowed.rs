@@ -5,6 +5,7 @@ use crate::catalog::suggestion;
 use crate::trace::formats::error::Fault;
 
 const NO_RECEIVE: &str = "messages that no receive asks for: send them with MPI_Isend instead";
+const WINDOW: &str = "a window that ranks synchronise: exchange by messages, such as MPI_Isend, instead";
 const NEIGHBOURS: &str = "a collective of neighbours: exchange with each of them by MPI_Isend and MPI_Irecv instead";
 const PERSISTENT: &str = "a persistent operation: begin each message with MPI_Isend or MPI_Irecv instead";
 const MATCHED: &str = "a receive of a message that was matched before: call MPI_Probe and MPI_Recv instead";
@@ -14,7 +15,8 @@ const LATER: &str = "a communicator with processes that come later: start all ra
 /// By the name, or by the beginning of the name where it ends with `_`.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"], NO_RECEIVE),
-    (&["Rput", "Rget", "Raccumulate", "Rget_accumulate", "Win_"], NO_RECEIVE),
+    (&["Rput", "Rget", "Raccumulate", "Rget_accumulate"], NO_RECEIVE),
+    (&["Win_"], WINDOW),
     (&["Neighbor_", "Ineighbor_"], NEIGHBOURS),
     (&["Start", "Startall", "Psend_init", "Precv_init"], PERSISTENT),
     (&["Mprobe", "Improbe", "Mrecv", "Imrecv"], MATCHED),
@@ -28,8 +30,30 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["Comm_idup", "Comm_idup_with_info"], "a communicator that is there later: call MPI_Comm_dup instead"),
 ];
 
-/// Collectives that a log holds under another name, or as part of another one's.
-const BESIDE: &[&str] = &["Alltoallw", "Reduce_scatter_block", "Sendrecv_replace"];
+/// Calls that are followed and that [`KNOWN`] does not name: most of them stand in a log under another name.
+const BESIDE: &[&str] =
+    &["Alltoallw", "Reduce_scatter_block", "Sendrecv_replace", "Bsend_init", "Ssend_init", "Rsend_init"];
+
+/// Those of the calls that are collectives and have a non-blocking and a persistent form.
+const COLLECTIVES: &[&str] = &[
+    "Barrier",
+    "Bcast",
+    "Reduce",
+    "Allreduce",
+    "Scan",
+    "Exscan",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Allgather",
+    "Allgatherv",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+];
 
 /// What carries data past messages, for a warning.
 pub(super) fn left_out(name: &str) -> Option<&'static str> {
@@ -45,6 +69,11 @@ fn known(name: &str) -> Option<&'static str> {
     KNOWN.iter().chain(BESIDE).copied().find(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// The collective that would be followed.
+fn collective(name: &str) -> Option<&'static str> {
+    known(name).filter(|known| COLLECTIVES.contains(known))
+}
+
 /// What is wrong with a call that is not followed. Those with large counts are named like others, with `_c` behind,
 /// non-blocking collectives with an I before, persistent ones with `_init` behind.
 pub(super) fn fault(found: &str) -> Fault {
@@ -55,9 +84,9 @@ pub(super) fn fault(found: &str) -> Fault {
         (*what).to_owned()
     } else if let Some(call) = known(small).filter(|_| small != name) {
         format!("a call with counts of MPI_Count: call MPI_{call} instead")
-    } else if let Some(call) = small.strip_prefix('I').and_then(known) {
+    } else if let Some(call) = small.strip_prefix('I').and_then(collective) {
         format!("a non-blocking collective: call MPI_{call} instead")
-    } else if let Some(call) = small.strip_suffix("_init").and_then(known) {
+    } else if let Some(call) = small.strip_suffix("_init").and_then(collective) {
         format!("a persistent collective: call MPI_{call} instead")
     } else {
         let remedy = format!("{}; a call without messages can be removed", suggestion(small, KNOWN));
