@@ -59,7 +59,7 @@ ONE_SIDED(Put, 8) ONE_SIDED(Get, 8) ONE_SIDED(Accumulate, 9) ONE_SIDED(Get_accum
 ONE_SIDED(Rput, 9) ONE_SIDED(Rget, 9) ONE_SIDED(Raccumulate, 10) ONE_SIDED(Rget_accumulate, 13)
 UNFOLLOWED(MPI_Fetch_and_op, 7) UNFOLLOWED(MPI_Compare_and_swap, 7)
 UNFOLLOWED(MPI_Win_fence, 2) UNFOLLOWED(MPI_Win_post, 3) UNFOLLOWED(MPI_Win_start, 3)
-UNFOLLOWED(MPI_Win_lock, 4) UNFOLLOWED(MPI_Win_lock_all, 2)
+UNFOLLOWED(MPI_Win_lock, 4)
 
 /* Processes that join later, and communicators that not all members of another one make together. */
 UNFOLLOWED(MPI_Comm_spawn, 8) UNFOLLOWED(MPI_Comm_spawn_multiple, 9)

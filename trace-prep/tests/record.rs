@@ -246,7 +246,6 @@ fn what_cannot_be_followed_is_said_at_once_and_refused_by_name() {
         &["MPI_Neighbor_alltoall", "MPI_Ineighbor_allgather"],
         &["MPI_Mprobe", "MPI_Improbe"],
         &[
-            "MPI_Win_lock_all",
             "MPI_Put",
             "MPI_Accumulate",
             "MPI_Fetch_and_op",

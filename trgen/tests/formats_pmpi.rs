@@ -117,7 +117,7 @@ fn calls_that_are_not_followed_are_named_with_what_to_call_instead() {
         ("MPI_Improbe:0:1\n", "call MPI_Probe and MPI_Recv instead"),
         ("MPI_Rget_accumulate:0:1\n", "messages that no receive asks for"),
         ("MPI_Win_fence:0:1\n", "a window that ranks synchronise: exchange by messages"),
-        ("MPI_Win_lock_all:0:1\n", "`MPI_Win_lock_all` is not followed, a window that ranks synchronise"),
+        ("MPI_Win_lock:0:1\n", "`MPI_Win_lock` is not followed, a window that ranks synchronise"),
         ("MPI_Send_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Send_init instead"),
         ("MPI_Bsend_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Bsend_init instead"),
         ("MPI_Ssend_init_c:0:1\n", "a call with counts of MPI_Count: call MPI_Ssend_init instead"),

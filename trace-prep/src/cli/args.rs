@@ -15,7 +15,7 @@ const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command l
 /// Said in the help of `record`.
 const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. What cannot be followed: \
                             collectives that are non-blocking, persistent or of neighbours, matched receives (MPI_Mprobe), \
-                            one-sided messages, windows that ranks synchronise by fence, post, start, lock or lock_all, \
+                            one-sided messages, windows that ranks synchronise by fence, post, start or lock, \
                             calls with counts of MPI_Count (MPI_Send_c), processes that are spawned, and \
                             communicators between groups or made by MPI_Comm_create_group or MPI_Comm_idup. The first rank \
                             that calls one of these says so at once, and when the program has ended the trace is refused with \

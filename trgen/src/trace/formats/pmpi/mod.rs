@@ -21,7 +21,7 @@
 //!
 //! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name with times alone is a
 //! call that is refused, or left out with a warning (files, and windows of shared memory; what synchronises a window of any
-//! kind, by fence, post, start, lock or lock_all, is refused). A receive is called off by `MPI_Cancel`, which the recorder
+//! kind, by fence, post, start or lock, is refused). A receive is called off by `MPI_Cancel`, which the recorder
 //! writes before the wait that says so. Times are in microseconds; what passes between two calls is
 //! the program's computing. The last number in a file's name is its rank. Communicators are followed through splits and
 //! duplicates, so that a collective is one of its members.
