@@ -280,8 +280,7 @@ CALL(Testany, int n, MPI_Request *r, int *index, int *flag, MPI_Status *s) {
 /* What a wait for some has completed is written as a wait for all of those. */
 static void put_some(double t, int n, const long long *all, int count, const int *indices, const MPI_Status *statuses) {
     if (!WITHIN(count - 1, n)) return;
-    long long *done = malloc(sizeof *done * (size_t)count);
-    if (!done) abort();
+    long long *done = room_for(sizeof *done * (size_t)count);
     for (int i = 0; i < count; i++) done[i] = WITHIN(indices[i], n) ? all[indices[i]] : -1;
     put_all(t, count, done, statuses);
     free(done);

@@ -261,21 +261,23 @@ pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> 
         read_file(path, &mut settings)?;
     }
     for key in KEYS {
-        let flag = match key.kind {
-            Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
-            _ => matches.get_one::<String>(key.name).cloned(),
-        };
-        // The environment is read here and not by clap, whose errors would speak of flags that nobody gave.
-        let set = match flag {
-            Some(value) => Some((value, Origin::Flag)),
-            None => std::env::var_os(variable(key.name))
-                .map(|value| (value.to_string_lossy().into_owned(), Origin::Environment)),
-        };
-        if let Some((value, origin)) = set {
+        if let Some((value, origin)) = given(matches, key) {
             settings.set(key.name, value, origin)?;
         }
     }
     Ok(settings)
+}
+
+/// What the command line says of a key, or else the environment.
+pub(crate) fn given(matches: &ArgMatches, key: &Key) -> Option<(String, Origin)> {
+    let flag = match key.kind {
+        Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
+        _ => matches.get_one::<String>(key.name).cloned(),
+    };
+    // The environment is read here and not by clap, whose errors would speak of flags that nobody gave.
+    let environment = || std::env::var_os(variable(key.name)).map(|value| value.to_string_lossy().into_owned());
+    let flag = flag.map(|value| (value, Origin::Flag));
+    flag.or_else(|| environment().map(|value| (value, Origin::Environment)))
 }
 
 /// The one experiment of a command line. A flag that was given several values is said to be for a sweep.

@@ -2,7 +2,7 @@
 
 use adapters::clock::{Clock, parse_span};
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Kind, Origin, Settings, cycle_ratio, live_keys, live_network, variable};
+use fsin::experiment::{Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
 use fsin::network::Network;
 use fsin::report::typed;
 use fsin::switch::Switch;
@@ -10,6 +10,7 @@ use fsin::{dashboard, topology};
 use serde_json::{Map, Value, json};
 use tui::view::About;
 
+use crate::cli::args::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
 /// What simulates, and how long its cycle is.
@@ -31,22 +32,12 @@ pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let spec = matches.get_one::<String>("network").map_or("router", String::as_str);
     for key in live_keys() {
-        let flag = match key.kind {
-            Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
-            _ => matches.get_one::<String>(key.name).cloned(),
-        };
-        if flag.is_some() && spec != "router" {
+        let Some((value, origin)) = given(matches, key) else { continue };
+        if origin == Origin::Flag && spec != "router" {
             let what = format!("--{} has no meaning with --network {spec}, which has no routers", key.name);
             return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
         }
-        let set = match flag {
-            Some(value) => Some((value, Origin::Flag)),
-            None => std::env::var_os(variable(key.name))
-                .map(|value| (value.to_string_lossy().into_owned(), Origin::Environment)),
-        };
-        if let Some((value, origin)) = set {
-            settings.set(key.name, value, origin)?;
-        }
+        settings.set(key.name, value, origin)?;
     }
     if spec != "router" {
         return switch(matches, spec);
