@@ -12,6 +12,7 @@ use fsin::router::{Arbitration, Consumption, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use fsin::topology::Survey;
+use fsin::view::Occupancy;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
@@ -202,11 +203,15 @@ fn switches_of_many_queues() {
     }
 }
 
-/// Routers at the ends of the sizes for which masks have one, two, four and sixteen words. Waiting for the consumption port
+/// Routers at the ends of the sizes for which masks have half a word and one, two, four and sixteen words. Waiting for the consumption port
 /// takes the bit that stands for no queue.
 #[test]
 fn routers_of_just_so_many_queues() {
     for (topology, vcs, injectors, queues) in [
+        ("torus:4x4", 3, 4, 16),
+        ("torus:4x4", 3, 5, 17),
+        ("torus:4x4", 7, 3, 31),
+        ("torus:4x4", 7, 4, 32),
         ("torus:4x4", 14, 7, 63),
         ("torus:4x4", 14, 8, 64),
         ("torus:4x4", 15, 4, 64),
@@ -214,6 +219,10 @@ fn routers_of_just_so_many_queues() {
         ("torus:4x4", 30, 8, 128),
         ("mesh:3x2x3", 32, 63, 255),
         ("mesh:3x2x3", 32, 64, 256),
+        ("fattree:4,2", 1, 8, 16),
+        ("fattree:4,2", 1, 9, 17),
+        ("fattree:4,2", 3, 7, 31),
+        ("fattree:4,2", 3, 8, 32),
         ("fattree:4,2", 7, 7, 63),
         ("fattree:4,2", 7, 8, 64),
         ("fattree:4,2", 15, 7, 127),
@@ -238,6 +247,35 @@ fn routers_of_just_so_many_queues() {
         assert!(reference.totals.received > 20, "{setup:?}");
         assert_eq!(&reference, &fast, "{topology}, {queues} queues");
         assert_eq!(&reference, &cut, "in parts: {topology}, {queues} queues");
+    }
+}
+
+/// Queues of just as many packets as a byte counts, and of more, on the way to a node that everybody sends to.
+#[test]
+fn queues_of_just_so_many_packets() {
+    for (topology, routing, packets) in [
+        ("torus:4x4", Routing::BubbleOblivious, 255),
+        ("torus:4x4", Routing::BubbleOblivious, 256),
+        ("fattree:4,2", Routing::TreeAdaptive, 255),
+        ("fattree:4,2", Routing::TreeAdaptive, 256),
+    ] {
+        let mut setup = Setup::new(topology, routing, 1).load(1.0).pattern("hotspot(1, 5)");
+        setup.params = RouterParams {
+            queue_packets: packets,
+            packet_phits: 1,
+            consumption: Consumption::Single,
+            arbitration: Arbitration::Longest,
+            ..setup.params
+        };
+        let [reference, fast, cut] = engines(&setup).map(|mut network| {
+            let outcome = run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 900, &mut |_| {}));
+            let mut occupancy = Occupancy::default();
+            network.view().expect("both engines can be looked at").occupancy(&mut occupancy);
+            (outcome, occupancy.transit.into_iter().max())
+        });
+        assert_eq!(reference.1, Some(packets), "some queue of {topology} is full");
+        assert_eq!(&reference, &fast, "{topology}, {packets} packets");
+        assert_eq!(&reference, &cut, "in parts: {topology}, {packets} packets");
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     let router = &experiment.router;
     let shape = topology.shape();
     let node = match experiment.engine {
-        EngineKind::Fast => fast::node_bytes(shape, router.vcs, router.injectors) as u64,
+        EngineKind::Fast => fast::node_bytes(shape, router.vcs, router.injectors, router.queue_packets) as u64,
         EngineKind::Reference => NODE + QUEUE * (shape.ports() * router.vcs + router.injectors) as u64,
     };
     let nodes = topology.nodes() as u64;

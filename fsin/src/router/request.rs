@@ -250,11 +250,12 @@ impl<L: Layout> Requests<L> {
         if adaptive != 0 {
             let (layout, ways) = (self.layout, self.layout.shape().ways);
             let passing = |dimension: usize| {
-                // A packet goes one way in each dimension.
-                let port = |way: usize| dimension * ways + way;
+                // A packet goes one way in each dimension: of one of its ports, if any, channels are open.
+                let port = dimension * ways;
                 let vcs = |port: usize| (adaptive >> (port * layout.vcs())) as u32 & layout.all_vcs();
-                let way = (0..ways).find(|&way| vcs(port(way)) != 0)?;
-                Some((Port(port(way) as u8), vcs(port(way))))
+                let other = if ways > 1 { vcs(port + 1) } else { 0 };
+                let open = vcs(port) | other;
+                (open != 0).then_some((Port((port + usize::from(other != 0)) as u8), open))
             };
             if let Some(output) = self.drawn_by_dimension(asker, passing) {
                 return Ok(output.index(layout.vcs()));

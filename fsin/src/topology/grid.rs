@@ -139,8 +139,10 @@ impl Topology for Grid {
                 ahead
             } else {
                 let up = if ahead < 0 { ahead + size } else { ahead };
-                let go_up = self.ways == 1 || 2 * up < size || (2 * up == size && positive(dimension));
-                if up == 0 || go_up { up } else { up - size }
+                // Which way is nearer is seldom foretold: no branch depends on it.
+                let goes_down = self.ways > 1 && 2 * up > size;
+                let is_tie = self.ways > 1 && 2 * up == size;
+                if goes_down || is_tie && !positive(dimension) { up - size } else { up }
             };
             *offset = hops as i16;
         }

@@ -9,11 +9,13 @@ use crate::rng::Stream;
 /// The high word of a 32-bit draw times `bound` splits the 2^32 draws into `bound` shares; draws that would make some
 /// shares larger by one (fewer than `bound` of them) are drawn again.
 pub(super) fn below(bound: u32, rng: &mut Stream) -> u32 {
-    let surplus = bound.wrapping_neg() % bound;
+    debug_assert!(bound > 0, "there is nothing to draw from");
     loop {
         // The upper half: the lower bits of this generator are its weaker ones.
         let product = (rng.next_u64() >> 32) * u64::from(bound);
-        if product as u32 >= surplus {
+        // How many are drawn again takes a division, and is less than `bound`.
+        let low = product as u32;
+        if low >= bound || low >= bound.wrapping_neg() % bound {
             return (product >> 32) as u32;
         }
     }

@@ -7,10 +7,10 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// What lies in a [`Slab`], and may stand in a [`Chain`] of its like.
 pub(super) trait Linked {
-    /// The handle of the one behind it in its chain; meaningless for the last one.
+    /// The handle of the one behind it in its chain; [`NONE`] for the last one, and outside of chains.
     fn next(&self) -> u32;
 
-    /// Puts one behind it.
+    /// Puts one behind it, or [`NONE`].
     fn link(&mut self, next: u32);
 }
 
@@ -35,6 +35,7 @@ impl Chain {
         self.first
     }
 
+    /// Puts a thing that stands in no chain at the end.
     #[inline]
     pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, thing: u32) {
         if self.first == NONE {
@@ -47,17 +48,14 @@ impl Chain {
 
     /// Takes the one in front, which is `first`.
     #[inline]
-    pub(super) fn pop(&mut self, first: &impl Linked) {
-        self.first = if self.first == self.last { NONE } else { first.next() };
+    pub(super) fn pop(&mut self, first: &mut impl Linked) {
+        self.first = first.next();
+        first.link(NONE);
     }
 
     /// All, from the front.
-    pub(super) fn all<T: Linked>(mut self, slab: &Slab<T>) -> impl Iterator<Item = &T> {
-        std::iter::from_fn(move || {
-            let first = slab.get(self.first)?;
-            self.pop(first);
-            Some(first)
-        })
+    pub(super) fn all<T: Linked>(self, slab: &Slab<T>) -> impl Iterator<Item = &T> {
+        std::iter::successors(slab.get(self.first), |thing| slab.get(thing.next()))
     }
 }
 
@@ -88,14 +86,13 @@ mod tests {
         for value in 0..200u32 {
             let at = value as usize * 7 % 5 % 2;
             if value % 3 < 2 {
-                // What the place said before means nothing.
-                let handle = slab.store(Link { next: value, value });
+                let handle = slab.store(Link { next: NONE, value });
                 chains[at].push(&mut slab, handle);
                 queues[at].push_back(value);
             } else if !chains[at].is_empty() {
                 let first = chains[at].first();
                 assert_eq!(Some(slab[first].value), queues[at].pop_front());
-                chains[at].pop(&slab[first]);
+                chains[at].pop(&mut slab[first]);
                 slab.release(first);
             }
             for (chain, queue) in chains.iter().zip(&queues) {

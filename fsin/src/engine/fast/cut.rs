@@ -8,7 +8,7 @@ use super::chain::NONE;
 use super::mask::Mask;
 use super::part::{Abroad, Part};
 use super::rules::Rules;
-use super::state::Router;
+use super::state::{Gate, Router};
 use crate::router::layout::Layout;
 use crate::topology::Port;
 
@@ -69,31 +69,32 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     let own = |part: usize| division.size_of(part);
 
     // Numbers are those of the whole network at first.
-    let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as u16, rules.layout.vcs());
+    let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as usize, rules.layout.vcs());
     let mut routers: Vec<Vec<Router<M, Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
-    let mut upstream: Vec<Vec<u32>> =
-        (0..parts).map(|part| vec![NONE; own(part) * rules.layout.shape().ports()]).collect();
+    let ports = rules.layout.shape().ports();
+    let mut gates: Vec<Vec<Gate<M>>> = (0..parts).map(|part| vec![Gate::EMPTY; own(part) * ports]).collect();
     for node in 0..count {
-        for port in 0..rules.layout.shape().ports() {
+        for port in 0..ports {
             if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
                 let (part, own) = division.place_of(node);
                 let router = &mut routers[part][own];
                 router.downstream[port] = next.0;
-                router.open = router.open | M::of_word(rules.layout.all_vcs().into(), port * rules.layout.vcs());
+                router.connect(M::of_word(rules.layout.all_vcs().into(), port * rules.layout.vcs()));
                 let (part, own) = division.place_of(next.index());
-                upstream[part][rules.place(own as u32, port)] = node as u32;
+                gates[part][rules.place(own as u32, port)].upstream = node as u32;
             }
         }
     }
 
-    let translated = routers.into_iter().zip(upstream).enumerate().map(|(part, (mut routers, mut upstream))| {
+    let translated = routers.into_iter().zip(gates).enumerate().map(|(part, (mut routers, mut gates))| {
         let first = division.first_of(part);
         let mut border = Border { first, own: own(part), division, known: HashMap::new(), list: Vec::new() };
         let downstream = routers.iter_mut().flat_map(|router| &mut router.downstream);
-        for node in downstream.chain(&mut upstream).filter(|node| **node != NONE) {
+        let upstream = gates.iter_mut().map(|gate| &mut gate.upstream);
+        for node in downstream.chain(upstream).filter(|node| **node != NONE) {
             *node = border.number(*node as usize);
         }
-        Box::new(Part::new(rules.clone(), first as u32, routers, upstream, border.list, parts))
+        Box::new(Part::new(rules.clone(), first as u32, routers, gates, border.list, parts))
     });
     translated.collect()
 }

@@ -1,12 +1,54 @@
-//! Sets of queues, channels or ports of a router, as masks: one word for usual routers, several for large ones.
+//! Sets of queues, channels or ports of a router, as masks: half a word for usual routers, several words for large ones.
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, Not};
+
+/// Numbers that take little room: of the queues of a router, and of the packets in one.
+pub(super) trait Small: Copy + PartialEq + Debug + Send + Sync + 'static {
+    /// A number, which must not be too great.
+    fn of(number: usize) -> Self;
+
+    fn get(self) -> usize;
+
+    /// One more.
+    #[inline(always)]
+    fn increase(&mut self) {
+        *self = Self::of(self.get() + 1);
+    }
+
+    /// One less.
+    #[inline(always)]
+    fn decrease(&mut self) {
+        *self = Self::of(self.get() - 1);
+    }
+}
+
+macro_rules! small {
+    ($($number:ty),*) => {$(
+        impl Small for $number {
+            #[inline(always)]
+            fn of(number: usize) -> Self {
+                debug_assert!(number <= <$number>::MAX.into(), "{number}");
+                number as Self
+            }
+
+            #[inline(always)]
+            fn get(self) -> usize {
+                self.into()
+            }
+        }
+    )*};
+}
+
+small!(u8, u16);
 
 /// Members are numbers from 0 to less than [`SIZE`](Self::SIZE).
 pub(super) trait Mask:
     Copy + PartialEq + Debug + Send + Sync + 'static + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {
+    /// Holds the number of a member, and of the packets in a queue of a router that has such masks.
+    type Small: Small;
+
     /// Numbers that may be members.
     const SIZE: usize;
 
@@ -63,66 +105,75 @@ pub(super) trait Mask:
     }
 }
 
-impl Mask for u64 {
-    const SIZE: usize = 64;
-    const EMPTY: Self = 0;
+macro_rules! mask_of_one_word {
+    ($word:ty, $small:ty) => {
+        impl Mask for $word {
+            type Small = $small;
 
-    #[inline(always)]
-    fn bit(member: usize) -> Self {
-        1 << member
-    }
+            const SIZE: usize = <$word>::BITS as usize;
+            const EMPTY: Self = 0;
 
-    #[inline(always)]
-    fn bit_if(member: usize, really: bool) -> Self {
-        Self::from(really) << member
-    }
+            #[inline(always)]
+            fn bit(member: usize) -> Self {
+                1 << member
+            }
 
-    #[inline(always)]
-    fn of_word(word: u64, first: usize) -> Self {
-        word << first
-    }
+            #[inline(always)]
+            fn bit_if(member: usize, really: bool) -> Self {
+                Self::from(really) << member
+            }
 
-    #[inline(always)]
-    fn word(self, first: usize) -> u64 {
-        self >> first
-    }
+            #[inline(always)]
+            fn of_word(word: u64, first: usize) -> Self {
+                (word << first) as Self
+            }
 
-    #[inline(always)]
-    fn least(self) -> usize {
-        self.trailing_zeros() as usize
-    }
+            #[inline(always)]
+            fn word(self, first: usize) -> u64 {
+                (self >> first).into()
+            }
 
-    #[inline(always)]
-    fn insert(&mut self, member: usize) {
-        *self |= 1 << member;
-    }
+            #[inline(always)]
+            fn least(self) -> usize {
+                self.trailing_zeros() as usize
+            }
 
-    #[inline(always)]
-    fn erase(&mut self, member: usize) {
-        *self &= !(1 << member);
-    }
+            #[inline(always)]
+            fn insert(&mut self, member: usize) {
+                *self |= 1 << member;
+            }
 
-    #[inline(always)]
-    fn has(self, member: usize) -> bool {
-        self & 1 << member != 0
-    }
+            #[inline(always)]
+            fn erase(&mut self, member: usize) {
+                *self &= !(1 << member);
+            }
 
-    #[inline(always)]
-    fn below(count: usize) -> Self {
-        if count < 64 { (1 << count) - 1 } else { Self::MAX }
-    }
+            #[inline(always)]
+            fn has(self, member: usize) -> bool {
+                self & 1 << member != 0
+            }
 
-    #[inline(always)]
-    fn rest(self) -> Self {
-        self & self.wrapping_sub(1)
-    }
+            #[inline(always)]
+            fn below(count: usize) -> Self {
+                if count < Self::SIZE { (1 << count) - 1 } else { Self::MAX }
+            }
 
-    #[inline(always)]
-    fn after(self, last: usize) -> usize {
-        let above = self & ((Self::MAX << last) << 1);
-        if above == 0 { self.least() } else { above.least() }
-    }
+            #[inline(always)]
+            fn rest(self) -> Self {
+                self & self.wrapping_sub(1)
+            }
+
+            #[inline(always)]
+            fn after(self, last: usize) -> usize {
+                let above = self & ((Self::MAX << last) << 1);
+                if above == 0 { self.least() } else { above.least() }
+            }
+        }
+    };
 }
+
+mask_of_one_word!(u32, u8);
+mask_of_one_word!(u64, u16);
 
 /// `N` words, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +215,8 @@ impl<const N: usize> Not for Words<N> {
 }
 
 impl<const N: usize> Mask for Words<N> {
+    type Small = u16;
+
     const SIZE: usize = 64 * N;
     const EMPTY: Self = Self([0; N]);
 
@@ -305,6 +358,16 @@ mod tests {
         fn masks_are_sets(one in btree_set(0..64usize, 0..20), other in btree_set(0..64usize, 0..20), at in 0..64usize) {
             let list = |set: std::collections::BTreeSet<usize>| set.into_iter().collect::<Vec<_>>();
             agrees::<u64>(&list(one), &list(other), at);
+        }
+
+        #[test]
+        fn masks_of_half_a_word_are_sets(
+            one in btree_set(0..32usize, 0..20),
+            other in btree_set(0..32usize, 0..20),
+            at in 0..32usize,
+        ) {
+            let list = |set: std::collections::BTreeSet<usize>| set.into_iter().collect::<Vec<_>>();
+            agrees::<u32>(&list(one), &list(other), at);
         }
 
         #[test]

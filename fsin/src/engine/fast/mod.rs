@@ -92,7 +92,7 @@ use mask::{Mask, Words};
 use part::{Accepted, Part, Report};
 use pool::{Pool, Work};
 use rules::Rules;
-use state::{Router, Sleepers};
+use state::{Gate, Router};
 use whole::Whole;
 
 /// Most threads.
@@ -107,30 +107,32 @@ const UNSETTLED: &str = "a network is settled before somebody looks at it";
 /// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the routers of a
 /// shape. Usual sizes of routers have code of their own.
 macro_rules! by_size {
-    ($shape:expr, $vcs:expr, $injectors:expr, $go:ident) => {{
+    ($shape:expr, $vcs:expr, $injectors:expr, $packets:expr, $go:ident) => {{
         let (shape, vcs) = ($shape, $vcs);
+        let small = $packets <= u8::MAX.into();
         // A mask has a bit for each queue, and one for other use.
         let queues = shape.ports() * vcs + $injectors;
         if shape.is_switched() {
             let switches = Switches::new(shape, vcs);
-            match (queues, shape.ports()) {
-                (..=16, ..=16) => $go!(switches, u64, STATE_WORDS, 16, 16),
-                (..=32, ..=16) => $go!(switches, u64, STATE_WORDS, 32, 16),
-                (..=WORD, ..=24) => $go!(switches, u64, STATE_WORDS, WORD, 24),
-                (..=WORD, _) => $go!(switches, u64, STATE_WORDS, WORD, WORD),
-                (..=127, ..=64) => $go!(switches, Words<2>, STATE_WORDS, 127, 64),
-                (..=255, _) => $go!(switches, Words<4>, STATE_WORDS, 255, 255),
+            match (queues, shape.ports(), small) {
+                (..=16, ..=16, true) => $go!(switches, u32, STATE_WORDS, 16, 16),
+                (..=31, ..=16, true) => $go!(switches, u32, STATE_WORDS, 31, 16),
+                (..=WORD, ..=24, _) => $go!(switches, u64, STATE_WORDS, WORD, 24),
+                (..=WORD, ..) => $go!(switches, u64, STATE_WORDS, WORD, WORD),
+                (..=127, ..=64, _) => $go!(switches, Words<2>, STATE_WORDS, 127, 64),
+                (..=255, ..) => $go!(switches, Words<4>, STATE_WORDS, 255, 255),
                 _ => $go!(switches, Words<16>, STATE_WORDS, MAX_QUEUES, 255),
             }
         } else {
             let any = Direct::new(shape, vcs);
-            match (shape.dimensions, shape.ways, vcs, queues, shape.ports()) {
-                (2, 2, 1, 5, _) => $go!(TwoWay::<2, 1>, u64, 2, 5, 4),
-                (2, 2, 2, 9, _) => $go!(TwoWay::<2, 2>, u64, 2, 9, 4),
-                (2, 2, 3, 13, _) => $go!(TwoWay::<2, 3>, u64, 2, 13, 4),
-                (3, 2, 3, 19, _) => $go!(TwoWay::<3, 3>, u64, 3, 19, 6),
-                (..=4, _, _, ..=16, ..=8) => $go!(any, u64, 4, 16, 8),
-                (..=4, _, _, ..=WORD, ..=8) => $go!(any, u64, 4, WORD, 8),
+            match (shape.dimensions, shape.ways, vcs, queues, small) {
+                (2, 2, 1, 5, true) => $go!(TwoWay::<2, 1>, u32, 2, 5, 4),
+                (2, 2, 2, 9, true) => $go!(TwoWay::<2, 2>, u32, 2, 9, 4),
+                (2, 2, 3, 13, true) => $go!(TwoWay::<2, 3>, u32, 2, 13, 4),
+                (3, 2, 3, 19, true) => $go!(TwoWay::<3, 3>, u32, 3, 19, 6),
+                (..=4, _, _, ..=16, true) => $go!(any, u32, 4, 16, 8),
+                (..=4, _, _, ..=31, true) => $go!(any, u32, 4, 31, 8),
+                (..=4, _, _, ..=WORD, _) => $go!(any, u64, 4, WORD, 8),
                 (_, _, _, ..=WORD, _) => $go!(any, u64, MAX_DIMENSIONS, WORD, 40),
                 (_, _, _, ..=127, _) => $go!(any, Words<2>, MAX_DIMENSIONS, 127, 40),
                 (_, _, _, ..=255, _) => $go!(any, Words<4>, MAX_DIMENSIONS, 255, 40),
@@ -140,7 +142,8 @@ macro_rules! by_size {
     }};
 }
 
-const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as Mask>::SIZE && 2 * MAX_DIMENSIONS <= 40);
+const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as Mask>::SIZE && 31 < <u32 as Mask>::SIZE);
+const _: () = assert!(2 * MAX_DIMENSIONS <= 40);
 
 /// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate. `params` must have passed
 /// [`RouterParams::check`] for this topology. The results do not depend on `threads`; there are never more than nodes.
@@ -166,19 +169,19 @@ pub fn build_for(
             Some(Box::new(Engine::new($layout, topology, params, threads, worth)?))
         }};
     }
-    by_size!(topology.shape(), params.vcs, params.injectors, network)
+    by_size!(topology.shape(), params.vcs, params.injectors, params.queue_packets, network)
 }
 
 /// \[bytes\] At least, of each node of an empty network whose routers have passed [`RouterParams::check`].
 #[must_use]
-pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize) -> usize {
+pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize, queue_packets: u32) -> usize {
     macro_rules! bytes {
         ($layout:expr, $mask:ty, $dimensions:expr, $queues:expr, $ports:expr) => {{
             let _ = $layout;
-            size_of::<Router<$mask, { $queues }, { $ports }>>() + shape.ports() * size_of::<(Sleepers<$mask>, u32)>()
+            size_of::<Router<$mask, { $queues }, { $ports }>>() + shape.ports() * size_of::<Gate<$mask>>()
         }};
     }
-    by_size!(shape, vcs, injectors, bytes)
+    by_size!(shape, vcs, injectors, queue_packets, bytes)
 }
 
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most

@@ -7,7 +7,7 @@ use super::cut::Division;
 use super::mask::Mask;
 use super::ring::Ring;
 use super::rules::Rules;
-use super::state::{Ahead, Buffer, Endpoint, List, Moves, Packet, Router, Sender, Sleepers, Stamp, Waiting};
+use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
 use crate::engine::slab::Slab;
 use crate::router::congestion::Timer;
@@ -51,7 +51,7 @@ pub(super) type Accepted = Vec<(u32, Unsent)>;
 /// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own, from
 /// 0.
 #[derive(Debug)]
-pub(super) struct Part<L, M, const D: usize, const Q: usize, const P: usize> {
+pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) routers: Vec<Router<M, Q, P>>,
     pub(super) works: Works<L, M, D, Q, P>,
 }
@@ -79,16 +79,14 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     /// Messages at interfaces.
     unsent: Slab<Waiting>,
     endpoints: Vec<Endpoint<M>>,
-    /// By node and port.
-    sleepers: Vec<Sleepers<M>>,
     /// By node and queue; empty where nobody asks.
     ahead: Vec<Ahead>,
     /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
     since: Vec<u64>,
     /// By node and queue; empty where nobody asks.
     moves: Vec<Moves>,
-    /// By node and port: the node whose link of that port leads here; [`NONE`] where there is none.
-    upstream: Vec<u32>,
+    /// By node and port.
+    gates: Vec<Gate<M>>,
     /// The nodes whose numbers come after those of its own.
     border: Vec<Abroad>,
     /// By node and injector.
@@ -125,10 +123,10 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Of nodes from number `first` on, as many as `upstream` tells of, in a network of `parts` parts.
-    fn new(rules: Rules<L>, first: u32, upstream: Vec<u32>, border: Vec<Abroad>, parts: usize) -> Self {
+    /// Of nodes from number `first` on, as many as `gates` tells of, in a network of `parts` parts.
+    fn new(rules: Rules<L>, first: u32, gates: Vec<Gate<M>>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
-        let count = upstream.len() / rules.layout.shape().ports();
+        let count = gates.len() / rules.layout.shape().ports();
         let endpoints = rules.topology.endpoints().saturating_sub(first as usize);
         let endpoint = Endpoint {
             arrived: M::EMPTY,
@@ -159,11 +157,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             sending: Vec::new(),
             unsent: Slab::new(),
             endpoints: vec![endpoint; count],
-            sleepers: vec![[M::EMPTY; 2]; upstream.len()],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
-            upstream,
+            gates,
             border,
             buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
             packets: Slab::new(),
@@ -189,7 +186,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Counts from now on the headers that cross each link.
     pub(super) fn observe(&mut self) {
-        self.crossed.resize(self.upstream.len(), 0);
+        self.crossed.resize(self.gates.len(), 0);
         self.is_watched = true;
     }
 
@@ -225,11 +222,23 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
+    /// The link of a port carries no packet, and nobody waits for it: where others do, their channels have their turns too.
+    #[inline(always)]
+    fn is_free(&self, router: &Router<M, Q, P>, port: usize) -> bool {
+        self.channels_of(router.owned, port) == 0
+    }
+
     /// The channels of a port whose packets wait for the link, as a mask.
     #[inline(always)]
     fn waiting(&self, router: &Router<M, Q, P>, port: usize) -> u64 {
+        self.channels_of(router.granted, port)
+    }
+
+    /// Those of some output channels that are of a port, from its first one on.
+    #[inline(always)]
+    fn channels_of(&self, outputs: M, port: usize) -> u64 {
         let layout = self.rules.layout;
-        router.granted.word(port * layout.vcs()) & u64::from(layout.all_vcs())
+        outputs.word(port * layout.vcs()) & u64::from(layout.all_vcs())
     }
 
     /// Whom a channel wakes.
@@ -258,11 +267,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         rules: Rules<L>,
         first: u32,
         routers: Vec<Router<M, Q, P>>,
-        upstream: Vec<u32>,
+        gates: Vec<Gate<M>>,
         border: Vec<Abroad>,
         parts: usize,
     ) -> Self {
-        let works = Works::new(rules, first, upstream, border, parts);
+        let works = Works::new(rules, first, gates, border, parts);
         Self { routers, works }
     }
 
@@ -280,7 +289,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         if router.downstream[output.port.index()] == NONE {
             return None;
         }
-        let full = router.credits[output.index(rules.layout.vcs())] == 0;
+        let full = router.room_behind(output.index(rules.layout.vcs())) == 0;
         let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
         waits.then_some((output, full))
     }
@@ -292,7 +301,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let (ports, vcs, length) = (rules.layout.shape().ports(), rules.layout.vcs(), rules.packet_phits);
         let first = works.first as usize;
         for (node, router) in self.routers.iter().enumerate() {
-            let phits = |queue: usize| u32::from(router.queues[queue].count) * length;
+            let phits = |queue: usize| router.count(queue) * length;
             for port in 0..ports {
                 into.transit[(first + node) * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
             }

@@ -3,9 +3,10 @@
 use trgen::NodeId;
 
 use super::chain::{Chain, Linked, NONE};
-use super::mask::Mask;
+use super::mask::{Mask, Small};
 use crate::engine::messages::{Slot, Unsent};
 use crate::engine::slab::Slab;
+use crate::router::request::Interest;
 use crate::stats::Receipt;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
@@ -13,7 +14,7 @@ use crate::stats::Receipt;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Packet<const D: usize> {
-    /// The packet behind it in its queue or buffer; meaningless for the last one.
+    /// The packet behind it in its queue or buffer.
     pub(super) next: u32,
     pub(super) destination: u32,
     /// Hops to go in each dimension.
@@ -137,19 +138,6 @@ impl Stamp {
     }
 }
 
-/// A queue of a node.
-///
-/// A packet counts from the cycle after that in which its header was sent, to the one in which its tail leaves; while it
-/// leaves it is no longer in the chain.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Queue {
-    pub(super) waiting: Chain,
-    /// \[packets\] Arrived, arriving or departing.
-    pub(super) count: u16,
-    /// The input that the output channel of the same number was given to last: while it is owned, its owner.
-    pub(super) last_winner: u16,
-}
-
 /// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves {
@@ -164,10 +152,10 @@ impl Moves {
 
     /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
     /// of them is departing.
-    pub(super) fn phits(&self, count: u16, leaving: bool, length: u32, now: u64) -> u32 {
+    pub(super) fn phits(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
         let left = if leaving { self.departed.age(now) } else { 0 };
         let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
-        u32::from(count) * length - left - missing
+        count * length - left - missing
     }
 }
 
@@ -195,56 +183,71 @@ impl Ahead {
 
 /// A router of at most `P` ports and `Q` queues, which masks of a kind have bits for.
 ///
-/// The masks come first, on a cache line of their own where they are words.
+/// What a tail looks at when it leaves comes first: on one cache line, where masks are half a word and there are at most 16 queues.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Router<M, const Q: usize, const P: usize> {
+pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     /// Inputs with a header at their head that has not been given anything.
     pub(super) unrouted: M,
     /// Inputs to look at in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only asks for the node to be looked at.
     awake: M,
+    /// Inputs in which headers stand that have not begun to leave.
+    standing: M,
     /// Inputs that a packet is leaving.
     pub(super) leaving: M,
     /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it says of
     /// other inputs has no meaning.
     refilled: M,
     /// Output channels that have been given to a packet whose tail has not left.
-    owned: M,
-    /// Output channels that nobody owns and behind which a packet fits.
-    pub(super) open: M,
+    pub(super) owned: M,
+    /// Output channels behind which a packet fits.
+    fitting: M,
     /// Output channels whose packet waits for the link.
     pub(super) granted: M,
-    /// Ports whose link is carrying a packet.
-    pub(super) busy: M,
     /// By output channel: \[packets\] room in the queue behind it.
-    pub(super) credits: [u16; Q],
-    /// By port: the channel that crossed the link last.
-    pub(super) last_vc: [u8; P],
+    credits: [M::Small; Q],
+    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after that in which its header was
+    /// sent, to the one in which its tail leaves.
+    counts: [M::Small; Q],
+    /// By output channel: the input that it was given to last. While it is owned, its owner.
+    last_winner: [M::Small; Q],
+    /// By port: the output channel whose packet crossed the link last.
+    last_sent: [M::Small; P],
     /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its border;
     /// [`NONE`] where there is no link.
     pub(super) downstream: [u32; P],
-    pub(super) queues: [Queue; Q],
+    /// By queue: packets whose headers have come and have not begun to leave.
+    pub(super) waiting: [Chain; Q],
 }
+
+// The router of a 2-D torus of 3 channels.
+const _: () = {
+    type Usual = Router<u32, 13, 4>;
+    assert!(std::mem::offset_of!(Usual, last_winner) <= 64 && size_of::<Usual>() == 256);
+};
 
 impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
     /// The number of no input.
     pub(super) const NO_INPUT: usize = M::SIZE - 1;
 
     /// A router without links, of `inputs` queues with room for `capacity` packets, and of `vcs` channels.
-    pub(super) fn new(inputs: usize, capacity: u16, vcs: usize) -> Self {
+    pub(super) fn new(inputs: usize, capacity: usize, vcs: usize) -> Self {
         Self {
             unrouted: M::EMPTY,
             awake: M::EMPTY,
+            standing: M::EMPTY,
             leaving: M::EMPTY,
             refilled: M::EMPTY,
             owned: M::EMPTY,
-            open: M::EMPTY,
+            fitting: M::EMPTY,
             granted: M::EMPTY,
-            busy: M::EMPTY,
-            credits: [capacity; Q],
-            last_vc: [vcs as u8 - 1; P],
+            credits: [M::Small::of(capacity); Q],
+            counts: [M::Small::of(0); Q],
+            last_winner: [M::Small::of(inputs - 1); Q],
+            // There may be room for more ports than there are.
+            last_sent: std::array::from_fn(|port| M::Small::of(((port + 1) * vcs - 1).min(inputs - 1))),
             downstream: [NONE; P],
-            queues: [Queue { waiting: Chain::EMPTY, count: 0, last_winner: inputs as u16 - 1 }; Q],
+            waiting: [Chain::EMPTY; Q],
         }
     }
 
@@ -266,80 +269,109 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
     /// A packet has room in a queue from now on: its first phit has taken its place.
     #[inline(always)]
     pub(super) fn reserve(&mut self, input: usize) {
-        self.queues[input].count += 1;
+        self.counts[input].increase();
         self.refilled = self.refilled | self.leaving & M::bit(input);
     }
 
     /// A header stands in a queue. Returns whether it may ask for an output now.
     #[inline(always)]
     pub(super) fn stand<const D: usize>(&mut self, packets: &mut Slab<Packet<D>>, input: usize, packet: u32) -> bool {
-        let waiting = &mut self.queues[input].waiting;
-        let is_first = waiting.is_empty();
-        waiting.push(packets, packet);
-        let asks = is_first && !self.leaving.has(input);
-        if asks {
-            self.unrouted.insert(input);
-        }
+        let asks = !(self.standing | self.leaving).has(input);
+        self.waiting[input].push(packets, packet);
+        self.standing.insert(input);
+        self.unrouted = self.unrouted | M::bit_if(input, asks);
         asks
+    }
+
+    /// \[packets\] In a queue: arrived, arriving or departing.
+    #[inline(always)]
+    pub(super) fn count(&self, queue: usize) -> u32 {
+        self.counts[queue].get() as u32
+    }
+
+    /// \[packets\] Room behind an output channel.
+    #[inline(always)]
+    pub(super) fn room_behind(&self, output: usize) -> u32 {
+        self.credits[output].get() as u32
+    }
+
+    /// The output channel of a port whose packet crossed the link last.
+    #[inline(always)]
+    pub(super) fn last_sent(&self, port: usize) -> usize {
+        self.last_sent[port].get()
+    }
+
+    /// The input that an output channel was given to last: while it is owned, its owner.
+    #[inline(always)]
+    pub(super) fn last_winner(&self, output: usize) -> usize {
+        self.last_winner[output].get()
     }
 
     /// The packet at the head of a queue.
     #[inline(always)]
-    pub(super) const fn head(&self, input: usize) -> u32 {
-        self.queues[input].waiting.first()
+    pub(super) fn head(&self, input: usize) -> u32 {
+        self.waiting[input].first()
+    }
+
+    /// Output channels that nobody owns and behind which a packet fits.
+    #[inline(always)]
+    pub(super) fn open(&self) -> M {
+        self.fitting & !self.owned
+    }
+
+    /// There are links behind these output channels.
+    pub(super) fn connect(&mut self, outputs: M) {
+        self.fitting = self.fitting | outputs;
     }
 
     /// Gives an output channel to the head of an input.
     #[inline(always)]
     pub(super) fn give(&mut self, output: usize, input: usize) {
-        self.queues[output].last_winner = input as u16;
+        self.last_winner[output] = M::Small::of(input);
         self.owned.insert(output);
-        self.open.erase(output);
         self.unrouted.erase(input);
     }
 
     /// The packet at the head of an input, `first`, begins to leave it.
     #[inline(always)]
-    pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &Packet<D>) {
-        self.queues[input].waiting.pop(first);
+    pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &mut Packet<D>) {
+        self.waiting[input].pop(first);
+        self.standing = self.standing & !M::bit_if(input, self.waiting[input].is_empty());
         self.leaving.insert(input);
         self.refilled.erase(input);
     }
 
-    /// A tail has left through an output channel: it and the link of `port` are free. Returns whether the channel is open
-    /// now.
+    /// A tail has left through an output channel: it and its link are free. Returns whether the channel is open now.
     #[inline(always)]
-    pub(super) fn release(&mut self, output: usize, port: usize) -> bool {
-        self.busy.erase(port);
+    pub(super) fn release(&mut self, output: usize) -> bool {
         self.owned.erase(output);
-        let is_open = self.credits[output] > 0;
-        if is_open {
-            self.open.insert(output);
-        }
-        is_open
+        self.fitting.has(output)
+    }
+
+    /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind that.
+    #[inline(always)]
+    pub(super) fn send(&mut self, output: usize, port: usize) {
+        self.last_sent[port] = M::Small::of(output);
+        self.credits[output].decrease();
+        self.fitting = self.fitting & !M::bit_if(output, self.credits[output].get() == 0);
     }
 
     /// There is room for one more packet behind an output channel. Returns whether it opens by that.
     #[inline(always)]
     pub(super) fn credit(&mut self, output: usize) -> bool {
-        self.credits[output] += 1;
-        let opens = self.credits[output] == 1 && !self.owned.has(output);
-        if opens {
-            self.open.insert(output);
-        }
+        self.credits[output].increase();
+        let opens = !(self.fitting | self.owned).has(output);
+        self.fitting.insert(output);
         opens
     }
 
     /// A tail has left a queue. Returns whether there is a next head, which can be routed now.
     #[inline(always)]
     pub(super) fn depart(&mut self, input: usize) -> bool {
-        let queue = &mut self.queues[input];
-        queue.count -= 1;
-        let is_next = !queue.waiting.is_empty();
+        self.counts[input].decrease();
+        let is_next = self.standing.has(input);
         self.leaving.erase(input);
-        if is_next {
-            self.unrouted.insert(input);
-        }
+        self.unrouted = self.unrouted | M::bit_if(input, is_next);
         is_next
     }
 
@@ -352,7 +384,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
     #[inline(always)]
     pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
         let room = capacity - packets;
-        let count = u32::from(self.queues[input].count);
+        let count = self.count(input);
         count <= room || (count == room + 1 && (self.leaving & self.refilled).has(input))
     }
 
@@ -399,9 +431,29 @@ impl<T: Copy + Default> List<T> {
     }
 }
 
-/// Inputs that sleep until a channel of a link opens, by [`Interest`](crate::router::request::Interest). Some of the heads may
-/// have gone on meanwhile.
-pub(super) type Sleepers<M> = [M; 2];
+/// What is seldom looked at of a port of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gate<M> {
+    /// The node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there is none.
+    pub(super) upstream: u32,
+    /// Inputs that sleep until a channel of the link opens, by [`Interest`]. Some of the heads may have gone on meanwhile.
+    sleepers: [M; 2],
+}
+
+impl<M: Mask> Gate<M> {
+    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 2] };
+
+    /// The head of an input sleeps until a channel of a kind opens.
+    pub(super) fn sleep(&mut self, input: usize, kind: Interest) {
+        self.sleepers[kind as usize].insert(input);
+    }
+
+    /// Who sleeps for channels of a kind, and no longer does.
+    #[inline(always)]
+    pub(super) fn wake(&mut self, kind: Interest) -> M {
+        std::mem::replace(&mut self.sleepers[kind as usize], M::EMPTY)
+    }
+}
 
 /// What a node keeps for its own traffic.
 #[derive(Clone, Copy, Debug)]
@@ -469,21 +521,21 @@ mod tests {
                         continue;
                     }
                     let mut router = Router::<u64, 1, 1>::new(1, 4, 1);
-                    router.queues[0].count = count.saturating_sub(1);
-                    let packet = Packet::<1>::new(0, 0, 0, false);
+                    router.counts[0] = count.saturating_sub(1);
+                    let mut packet = Packet::<1>::new(0, 0, 0, false);
                     // A header that was sent in a cycle takes its place at the beginning of the next.
                     for now in 90..=100 {
                         if count > 0 && arrived + 1 == now {
                             router.reserve(0);
                         }
                         if departed == Some(now) {
-                            router.queues[0].waiting.push(&mut Slab::<Packet<1>>::new(), 0);
-                            router.leave(0, &packet);
+                            router.waiting[0].push(&mut Slab::<Packet<1>>::new(), 0);
+                            router.leave(0, &mut packet);
                         }
                     }
                     let moves = Moves { arrived: Stamp::new(arrived), departed: Stamp::new(departed.unwrap_or(0)) };
                     let leaving = departed.is_some();
-                    let held = moves.phits(count, leaving, L, 100);
+                    let held = moves.phits(count.into(), leaving, L, 100);
                     for packets in 0..=4u32 {
                         let expected = CAPACITY * L - held >= packets * L;
                         assert_eq!(router.has_room(0, packets, CAPACITY), expected, "{moves:?}, {count} for {packets}");

@@ -16,7 +16,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
             for (node, input, mut packet) in mail.headers.drain(..) {
-                packet.behind = self.upstream[self.rules.place(node, self.rules.port_of(input.into()))];
+                packet.behind = self.gates[self.rules.place(node, self.rules.port_of(input.into()))].upstream;
                 let packet = self.packets.store(packet);
                 self.headers.push((node, input, packet));
             }

@@ -48,12 +48,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         } else if !look.is_empty() {
             let input = look.least();
             if let Some(output) = self.ask(router, node, input) {
+                let is_free = self.is_free(router, self.rules.port_of(output));
                 router.give(output, input);
-                // Where others wait for the link, their channels have their turns too, when it takes a header.
-                let port = self.rules.port_of(output);
-                match self.waiting(router, port) != 0 || router.busy.has(port) {
-                    true => router.granted.insert(output),
-                    false => self.send(router, node, output, input),
+                match is_free {
+                    true => self.send(router, node, output, input),
+                    false => router.granted.insert(output),
                 }
             }
         }
@@ -65,13 +64,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if self.timers.is_empty() {
             return self.decide_several(router, node, look);
         }
-        let standing = self.standing(router, node, look);
+        let headers = self.going_on(router, node, look);
         self.decide_several(router, node, look);
-        self.time(router, node, standing);
+        self.time(router, node, headers);
     }
 
     /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
-    fn standing(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
+    fn going_on(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
         let number = self.first + node;
         let destination = |input: usize| self.packets[router.head(input)].destination;
         let arrived = Members(look)
@@ -81,11 +80,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// Timers of congestion, after outputs have been given away.
-    fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, standing: M) {
+    fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
         let queues = self.rules.outputs();
-        let blocked = standing & router.unrouted;
+        let blocked = headers & router.unrouted;
         let is = |mask: M| move |queue: usize| mask.has(queue);
-        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(standing), is(blocked));
+        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
         // Who was kept from injecting may try now.
         let injecting = router.unrouted & !M::below(queues);
         if is_cleared {
@@ -110,12 +109,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let mut ports = M::EMPTY;
         for output in Members(wanted) {
             let port = self.rules.port_of(output);
-            // A link for which others wait is among those that have become free, or is busy.
-            if self.waiting(router, port) == 0 && !router.busy.has(port) {
+            let is_free = self.is_free(router, port);
+            let winner = self.grant(router, node, output);
+            if !is_free {
+                router.granted.insert(output);
+            } else if self.channels_of(wanted, port).is_power_of_two() {
+                self.send(router, node, output, winner);
+            } else {
                 ports.insert(port);
+                router.granted.insert(output);
             }
-            self.grant(router, node, output);
-            router.granted.insert(output);
         }
         for port in Members(ports) {
             self.start(router, node, port);
@@ -136,7 +139,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             return None;
         }
-        let open = router.open.word(0) & packet.wants;
+        let open = router.open().word(0) & packet.wants;
         if rules.requests.is_plain() {
             let number = NodeId(self.first + node);
             let asker = Asker { node: number, in_transit: input < rules.outputs(), key: packet.key, now: self.clock };
@@ -149,7 +152,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return None;
         }
         // Packets of routers of more queues than a mask of one word has do not tell which channels they want.
-        if open != 0 || (M::SIZE > 64 && !router.open.is_empty()) {
+        if open != 0 || (M::SIZE > 64 && !router.open().is_empty()) {
             let head = head(rules, self.first + node, input, packet, self.clock);
             let near = self.near(router, node);
             if let Some(output) = rules.requests.request(&head, &near) {
@@ -168,9 +171,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn rest(&mut self, router: &Router<M, Q, P>, node: u32, input: usize) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input)];
-        let sleepers = &mut self.sleepers[rules.place(node, 0)..];
+        let gates = &mut self.gates[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
-        rules.requests.interest(&head, |port, on| sleepers[port.index()][on as usize].insert(input));
+        rules.requests.interest(&head, |port, on| gates[port.index()].sleep(input, on));
     }
 
     /// Gives the single consumption port to one of the inputs that wait for it.
@@ -189,16 +192,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Gives an output channel to one of the inputs that ask for it.
+    /// Gives an output channel to one of the inputs that ask for it, and returns that.
     #[inline(always)]
-    fn grant(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) {
+    fn grant(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> usize {
         let asking = self.asking[output];
         let winner = match self.rules.plain_arbitration {
-            true => asking.after(router.queues[output].last_winner.into()),
+            true => asking.after(router.last_winner(output)),
             false => self.choose(router, node, output, asking),
         };
         router.give(output, winner);
         self.wake(router, node, asking & !M::bit(winner));
+        winner
     }
 
     /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
@@ -210,8 +214,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let transit = asking & M::below(rules.outputs());
         let is_output = output < rules.outputs();
         let last = match is_output {
-            true => router.queues[output].last_winner,
-            false => self.endpoints[node as usize].last_consumed,
+            true => router.last_winner(output),
+            false => self.endpoints[node as usize].last_consumed.into(),
         };
         let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
         let first = is_output && !transit.is_empty() && transit_first(key, priority);
@@ -219,20 +223,20 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let asks = |input: usize| candidates.has(input);
         let inputs = rules.outputs() + rules.injectors;
         let contender = |input| self.contender(router, node, input);
-        winner(rules.arbitration, inputs, last.into(), key, asks, contender).unwrap_or_else(|| last.into())
+        winner(rules.arbitration, inputs, last, key, asks, contender).unwrap_or(last)
     }
 
     fn contender(&self, router: &Router<M, Q, P>, node: u32, input: usize) -> Contender {
-        let (rules, queue) = (&self.rules, &router.queues[input]);
+        let rules = &self.rules;
         let transit = input < rules.outputs();
         // Injection queues have been filled in this cycle already.
         let now = if transit { self.clock } else { self.clock + 1 };
         let index = node as usize * Q + input;
-        let phits = |moves: &Moves| moves.phits(queue.count, false, rules.packet_phits, now);
+        let phits = |moves: &Moves| moves.phits(router.count(input), false, rules.packet_phits, now);
         Contender {
             since: self.since.get(index).copied().unwrap_or(0),
             phits: self.moves.get(index).map_or(0, phits),
-            start: self.packets[queue.waiting.first()].start,
+            start: self.packets[router.head(input)].start,
             vc: transit.then(|| rules.channel(input).vc),
         }
     }
@@ -242,9 +246,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
         let waiting = self.waiting(router, port);
         if waiting != 0 {
-            let output = port * self.rules.layout.vcs() + waiting.after(router.last_vc[port].into());
+            let first = port * self.rules.layout.vcs();
+            let output = first + waiting.after(router.last_sent(port) - first);
             router.granted.erase(output);
-            let input = usize::from(router.queues[output].last_winner);
+            let input = router.last_winner(output);
             self.send(router, node, output, input);
         }
     }
@@ -253,14 +258,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
         let rules = &self.rules;
-        let channel = rules.channel(output);
-        let port = channel.port.index();
+        let port = rules.port_of(output);
         let handle = router.head(input);
         let packet = &mut self.packets[handle];
         router.leave(input, packet);
-        router.credits[output] -= 1;
-        router.busy.insert(port);
-        router.last_vc[port] = channel.vc;
+        router.send(output, port);
         let next = router.downstream[port];
 
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
@@ -300,7 +302,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
         let handle = router.head(input);
-        let packet = &self.packets[handle];
+        let packet = &mut self.packets[handle];
         router.leave(input, packet);
         self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u16, packet: handle });
         self.moves_until(self.clock + self.rules.tail);
@@ -318,7 +320,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if !self.rules.compares_space || input >= self.rules.outputs() {
             return;
         }
-        let behind = self.upstream[self.rules.place(node, self.rules.port_of(input))];
+        let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
         if behind < self.own {
             self.ahead[behind as usize * Q + input].departed = self.clock;
         } else {

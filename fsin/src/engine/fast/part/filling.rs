@@ -47,7 +47,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             |injector| {
                 let queue = rules.outputs() + injector;
                 let leaving = router.leaving.has(queue);
-                let (moves, count) = (self.moves.get(node * Q + queue), router.queues[queue].count);
+                let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
                 let phits = moves.map_or(0, |moves| moves.phits(count, leaving, rules.packet_phits, self.clock));
                 (buffered(injector), phits)
             },
@@ -105,7 +105,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// True if an injection queue has room for a packet.
     #[inline(always)]
     fn has_room(&self, router: &Router<M, Q, P>, injector: usize) -> bool {
-        u32::from(router.queues[self.rules.outputs() + injector].count) < self.rules.queue_packets
+        router.count(self.rules.outputs() + injector) < self.rules.queue_packets
     }
 
     /// \[cycle\] In which the first phit of a packet has arrived whose phits all move at once in this one.
@@ -125,7 +125,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn enter_injection_queue(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, arrived: u64) {
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         let packet = buffer.waiting.first();
-        buffer.waiting.pop(&self.packets[packet]);
+        buffer.waiting.pop(&mut self.packets[packet]);
         buffer.count -= 1;
         let endpoint = &mut self.endpoints[node as usize];
         if endpoint.held_up {

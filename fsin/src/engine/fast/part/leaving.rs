@@ -64,7 +64,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if self.waiting(router, port) != 0 {
             self.freed.push((node, port as u8));
         }
-        if router.release(output, port) && router.has_sleepers(M::EMPTY) {
+        if router.release(output) && router.has_sleepers(M::EMPTY) {
             return self.woken(router, node, port, self.kind(output));
         }
         M::EMPTY
@@ -84,7 +84,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let rules = &self.rules;
         let is_next = router.depart(input);
         woken = woken | M::bit_if(input, is_next);
-        if rules.keeps_since && is_next {
+        if rules.keeps_since {
             self.since[node as usize * Q + input] = self.clock + 1;
         }
         let transit = input < rules.outputs();
@@ -133,7 +133,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
         let place = self.rules.place(node, port);
-        let sleepers = &mut self.sleepers[place][kind as usize];
-        std::mem::replace(sleepers, M::EMPTY) & router.unrouted
+        self.gates[place].wake(kind) & router.unrouted
     }
 }

@@ -12,7 +12,7 @@ use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use crate::topology::Port;
 
 /// What a head at a node sees.
-pub(super) struct Near<'a, L, M, const Q: usize, const P: usize> {
+pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
     pub(super) router: &'a Router<M, Q, P>,
     pub(super) node: usize,
@@ -27,19 +27,18 @@ impl<L: Layout, M: Mask, const Q: usize, const P: usize> Surroundings for Near<'
     #[inline(always)]
     fn open(&self, port: Port) -> u32 {
         let layout = self.rules.layout;
-        self.router.open.word(port.index() * layout.vcs()) as u32 & layout.all_vcs()
+        self.router.open().word(port.index() * layout.vcs()) as u32 & layout.all_vcs()
     }
 
     #[inline]
     fn is_full(&self, output: OutputVc) -> bool {
         let no_link = self.router.downstream[output.port.index()] == NONE;
-        no_link || self.router.credits[output.index(self.rules.layout.vcs())] == 0
+        no_link || self.router.room_behind(output.index(self.rules.layout.vcs())) == 0
     }
 
     #[inline]
     fn packets_ahead(&self, output: OutputVc) -> u32 {
-        let credits = self.router.credits[output.index(self.rules.layout.vcs())];
-        self.rules.queue_packets - u32::from(credits)
+        self.rules.queue_packets - self.router.room_behind(output.index(self.rules.layout.vcs()))
     }
 
     fn space_ahead(&self, output: OutputVc) -> Option<u32> {
@@ -48,7 +47,7 @@ impl<L: Layout, M: Mask, const Q: usize, const P: usize> Surroundings for Near<'
         }
         let rules = self.rules;
         let index = output.index(rules.layout.vcs());
-        let packets = rules.queue_packets - u32::from(self.router.credits[index]);
+        let packets = rules.queue_packets - self.router.room_behind(index);
         Some(rules.queue_phits() - self.ahead.get(self.node * Q + index)?.phits(packets, rules.tail + 1, self.now))
     }
 

@@ -112,7 +112,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let front = sender.waiting.first();
         self.unsent[front].message.packets = left;
         if left == 0 {
-            sender.waiting.pop(&self.unsent[front]);
+            sender.waiting.pop(&mut self.unsent[front]);
             self.unsent.release(front);
             self.report.sent.push(slot);
         }
