@@ -105,6 +105,18 @@ fn a_mix_gives_results_for_each_job() {
     }
 }
 
+/// A run that ends before its jobs do: nodes that have a job are used all the same, and a job that waits has none yet.
+#[test]
+fn jobs_that_have_not_ended_count() {
+    let folder = folder("[[job]]\nname = \"long\"\nkernel = \"all-to-all:tasks=16,bytes=60000\"\ncount = 2\n");
+    let result = json(folder.path(), "--topology torus:4x4 --job-mix mix.toml --max-cycles 4000");
+    let [running, waiting] = [&result["jobs"][0], &result["jobs"][1]];
+    assert_eq!((number(running, "start_cycle"), &running["finish_cycle"]), (1, &Value::Null), "{running}");
+    assert_eq!(result["node_utilization"], 1.0, "all nodes had a job from the first cycle to the last");
+    assert_eq!((number(waiting, "tasks"), &waiting["nodes"], &waiting["task_nodes"]), (16, &Value::Null, &Value::Null));
+    assert_eq!(result["job_wait_mean_cycles"], 0.0, "of the job that has begun");
+}
+
 #[test]
 fn a_job_alone_is_the_application_alone() {
     let folder = folder("[[job]]\nkernel = \"all-to-all:tasks=16,bytes=600\"\n");

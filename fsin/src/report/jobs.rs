@@ -16,7 +16,8 @@ pub(super) fn job_figures(jobs: &[JobFacts], outcome: &Outcome, put: &mut impl F
     put("job_wait_mean_cycles", of(|row| row.wait.map(|cycles| cycles as f64)));
     put("job_run_mean_cycles", of(|row| row.run.map(|cycles| cycles as f64)));
     put("job_slowdown_mean", of(|row| row.slowdown));
-    let used: u64 = rows.iter().filter_map(|row| Some(row.nodes.len() as u64 * row.run?)).sum();
+    let end = Cycle::FIRST + outcome.cycles;
+    let used: u64 = rows.iter().map(|row| row.node_cycles(end)).sum();
     let all = outcome.nodes as f64 * outcome.cycles as f64;
     put("node_utilization", json!((all > 0.0).then(|| used as f64 / all)));
     put("jobs", rows.iter().map(Row::json).collect());
@@ -48,6 +49,13 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// \[nodes x cycles\] That it had up to the cycle `end`, whether or not it was over by then.
+    fn node_cycles(&self, end: Cycle) -> u64 {
+        let record = &self.facts.record;
+        let held = record.start.map_or(0, |start| record.finish.unwrap_or(end).since(start));
+        self.nodes.len() as u64 * held
+    }
+
     fn json(&self) -> Value {
         let record = &self.facts.record;
         let tasks = &record.report.tasks;
@@ -55,8 +63,8 @@ impl<'a> Row<'a> {
         let cycle = |cycle: Option<Cycle>| cycle.map(|cycle| cycle.0);
         json!({
             "name": record.name,
-            "tasks": record.placement.len(),
-            "nodes": self.nodes.len(),
+            "tasks": record.tasks,
+            "nodes": record.start.map(|_| self.nodes.len()),
             "arrival_cycle": record.arrival.0,
             "start_cycle": cycle(record.start),
             "finish_cycle": cycle(record.finish),
@@ -68,7 +76,7 @@ impl<'a> Row<'a> {
             "bytes_sent": bytes,
             "hop_bytes": self.facts.hop_bytes.map(sum),
             "hops_per_byte": self.facts.hop_bytes.and_then(|far| mean(far, bytes)),
-            "task_nodes": record.placement.iter().map(|node| node.0).collect::<Vec<u32>>(),
+            "task_nodes": record.start.map(|_| record.placement.iter().map(|node| node.0).collect::<Vec<u32>>()),
         })
     }
 }

@@ -70,6 +70,8 @@ pub struct Terms {
 pub struct JobRecord {
     /// Its name.
     pub name: String,
+    /// How many tasks it has.
+    pub tasks: usize,
     /// \[cycle\] In which it joined the queue.
     pub arrival: Cycle,
     /// \[cycle\] In which its tasks began; `None` while it waits.
@@ -186,6 +188,7 @@ impl JobMix {
         order.sort_by_key(|&job| jobs[job].arrival);
         let record = |job: &Job| JobRecord {
             name: job.name.clone(),
+            tasks: job.program.tasks.len(),
             arrival: job.arrival,
             start: None,
             finish: None,
