@@ -162,6 +162,33 @@ fn the_table_has_a_line_for_each_job_and_a_result_runs_again() {
 }
 
 #[test]
+fn the_page_has_the_jobs_and_the_figures_of_the_mix() {
+    let folder = folder(MIX);
+    let line = "run --topology torus:4x4 --job-mix mix.toml --quiet -o stored --format json";
+    let result: Value = serde_json::from_slice(&run(folder.path(), line).stdout).unwrap();
+    let output = run(folder.path(), "report stored -q");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = fs::read_to_string(folder.path().join("stored/report.html")).unwrap();
+    let section = page.split("<h2>").find(|section| section.starts_with("Jobs")).expect("a section of jobs");
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .filter(|line| line.starts_with("<tr class"))
+        .map(|row| row.split("<td").skip(1).map(|cell| cell.split(['>', '<']).nth(1).unwrap()).collect())
+        .collect();
+    let jobs = result["jobs"].as_array().unwrap();
+    assert_eq!((rows.len(), rows[0][0], rows[0][1]), (1 + 5, "5", "5"), "{section}");
+    let used = 100.0 * result["node_utilization"].as_f64().unwrap();
+    assert_eq!(rows[0].last(), Some(&format!("{used:.1} %").as_str()));
+    for (row, job) in rows[1..].iter().zip(jobs) {
+        assert_eq!(row[0], job["name"].as_str().unwrap());
+        let names = ["tasks", "nodes", "arrival_cycle", "start_cycle", "finish_cycle", "wait_cycles", "run_cycles"];
+        let found: Vec<u64> = row[1..8].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(found, names.map(|name| number(job, name)), "{row:?}");
+        assert!((row[9].parse::<f64>().unwrap() - job["slowdown"].as_f64().unwrap()).abs() < 0.01, "{row:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_with_place_and_remedy() {
     let job = |rest: &str| format!("[[job]]\nname = \"a\"\nkernel = \"all-to-all:tasks=8\"\n{rest}");
     let cases = [

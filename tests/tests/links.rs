@@ -119,6 +119,22 @@ fn every_kind_of_network_is_drawn() {
 }
 
 #[test]
+fn a_long_title_of_a_map_has_several_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "--topology dragonfly:p=2,a=4,h=2,g=4 --routing dragonfly:minimal,dragonfly:ugal --vcs 4 \
+                --traffic groupshift(8,1),hotspot(0.125,17) --source open,throttled --load 0.1,0.2 --cycles 300 --link-loads -q";
+    done(folder.path(), &format!("sweep {line} -o r"));
+    done(folder.path(), "plot r -q");
+    let data = done(folder.path(), "plot r");
+    assert!(data.is_empty());
+    let svg = fs::read_to_string(folder.path().join("r/plots/links-1.svg")).unwrap();
+    let texts = svg.split("<text").skip(1).map(|text| text.split(['>', '<']).nth(1).unwrap());
+    let title: Vec<&str> = texts.take_while(|text| text.parse::<u32>().is_err()).collect();
+    assert!(title.len() > 1 && title.iter().all(|line| line.len() <= 48), "{title:?}");
+    assert!(title.join(" ").starts_with("open, groupshift(8,1), dragonfly:minimal, load 0."), "{title:?}");
+}
+
+#[test]
 fn large_networks_have_a_table_only() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), "run --topology torus:16x16x16 --load 0.05 --cycles 200 --link-loads -q -o r");

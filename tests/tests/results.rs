@@ -129,6 +129,24 @@ fn a_run_without_a_load_is_not_drawn_along_loads() {
 }
 
 #[test]
+fn what_a_run_notes_is_no_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run --kernel bintree:tasks=8 --topology torus:4x4 --temporal background(0.1) -q -o r --format json";
+    let result: Value = serde_json::from_str(&done(folder.path(), line)).unwrap();
+    let note = result["notes"][0].as_str().expect("it notes what its figures include");
+    done(folder.path(), "report r -q");
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    let section = |name: &str| page.split("<h2>").find(|section| section.starts_with(name)).unwrap_or_default();
+    assert!(section("Notes").contains(note) && !section("Warnings").contains(note), "{}", section("Warnings"));
+    // Without notes there is no heading for them.
+    let folder = tempfile::tempdir().unwrap();
+    first_sweep(folder.path());
+    done(folder.path(), "report r -q");
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    assert!(page.contains("<h2>Warnings") && !page.contains("<h2>Notes"));
+}
+
+#[test]
 fn a_flipped_digit_is_found() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), "sweep --topology torus:4x4 --load 0.1,0.3 --cycles 1000 -q -o r");

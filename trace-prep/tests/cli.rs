@@ -168,6 +168,13 @@ fn the_matrix_counts_messages_and_bytes_of_every_pair() {
     assert_eq!(out, "source,destination,messages,bytes\n0,1,1,64\n1,2,1,32\n");
     let picture = fs::read_to_string(desk.path("m.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    // Its scale: least, middle and most with the shades of the cells, unit, and how it is divided.
+    for words in [">32 B<", ">45 B<", ">64 B<", ">bytes of each pair of tasks, logarithmic scale"] {
+        assert!(picture.contains(words), "{words}: {picture}");
+    }
+    for shade in ["#c8dcf0", "#08306b"] {
+        assert_eq!(picture.matches(shade).count(), 2, "{shade}: a cell and an end of the scale");
+    }
     let facts: serde_json::Value = serde_json::from_str(&desk.succeeds("info -q t.trc --format json")).unwrap();
     assert_eq!((&facts["tasks"], &facts["point_to_point_bytes"]), (&serde_json::json!(5), &serde_json::json!(96)));
 }

@@ -22,5 +22,7 @@ pub mod units;
 
 pub use geometry::Geometry;
 pub use message::{Delivery, Message};
-pub use source::{Activity, GuestActivity, Next, Outbox, SourceError, TaskActivity, TaskState, TrGen};
+pub use source::{
+    Activity, GuestActivity, JobActivity, JobsActivity, Next, Outbox, SourceError, TaskActivity, TaskState, TrGen,
+};
 pub use units::{Cycle, NodeId, Picoseconds, TaskId};

@@ -111,6 +111,8 @@ pub enum Activity {
     Nodes,
     /// The tasks of an application.
     Tasks(Vec<TaskActivity>),
+    /// Several applications that come and go.
+    Jobs(JobsActivity),
     /// Programs that run now.
     Guests(Vec<GuestActivity>),
 }
@@ -143,6 +145,32 @@ pub struct TaskActivity {
     pub events: u64,
     /// \[bytes\] Sent.
     pub sent_bytes: u64,
+}
+
+/// Several applications now. Every job is counted once: it is to come, waits, runs, or has ended.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct JobsActivity {
+    /// Jobs that have not arrived.
+    pub coming: usize,
+    /// Jobs that wait for nodes.
+    pub waiting: usize,
+    /// Jobs that run.
+    pub running: usize,
+    /// Jobs that have ended.
+    pub ended: usize,
+    /// The jobs that run, in the order in which they began; where none does, those that ended last.
+    pub listed: Vec<JobActivity>,
+}
+
+/// An application of several now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct JobActivity {
+    /// Its number among all jobs, from 0.
+    pub number: usize,
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    pub tasks: Vec<TaskActivity>,
 }
 
 /// A live guest now.

@@ -9,7 +9,7 @@ use trgen::trace::jobs::{Allocation, Job, JobMix, JobRecord, Scheduler, Terms};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Protocol};
-use trgen::{Cycle, Geometry, Outbox, Picoseconds, TrGen};
+use trgen::{Activity, Cycle, Geometry, Next, Outbox, Picoseconds, TrGen};
 
 const CYCLE: Picoseconds = Picoseconds(3200);
 
@@ -83,6 +83,35 @@ fn the_next_starts_in_the_cycle_after_the_last_one_ended() {
     let jobs = [quiet("a", 8, 100, 1), quiet("b", 8, 50, 10)];
     // Computing 100 cycles from cycle 1 on ends in cycle 101; the nodes are free in 102.
     assert_eq!(times(Scheduler::Fcfs, &jobs), [(1, 101), (102, 152)]);
+}
+
+#[test]
+fn every_job_is_seen_once_and_those_that_run_by_name() {
+    let line = Geometry::new(&[8]).unwrap();
+    let jobs = vec![quiet("a", 4, 100, 1), quiet("wide", 8, 10, 2), quiet("late", 2, 20, 500)];
+    let mut mix = JobMix::new(jobs, terms(Scheduler::Fcfs, Allocation::Contiguous), &line).unwrap();
+    let mut out = Outbox::new(mix.nodes());
+    let mut seen = Vec::new();
+    loop {
+        let Activity::Jobs(jobs) = mix.activity() else { panic!("jobs are seen as such") };
+        let listed: Vec<String> = jobs.listed.iter().map(|job| format!("{} {}", job.name, job.tasks.len())).collect();
+        seen.push((jobs.coming, jobs.waiting, jobs.running, jobs.ended, listed.join(", ")));
+        let Next::At(cycle) = mix.next() else { break };
+        mix.generate(cycle, &mut out).unwrap();
+    }
+    seen.dedup();
+    let row = |coming, waiting, running, ended, listed: &str| (coming, waiting, running, ended, listed.to_owned());
+    let expected = [
+        row(3, 0, 0, 0, ""),
+        row(2, 0, 1, 0, "a 4"),
+        row(1, 1, 1, 0, "a 4"),
+        row(1, 1, 0, 1, "a 4"),
+        row(1, 0, 1, 1, "wide 8"),
+        row(1, 0, 0, 2, "wide 8"),
+        row(0, 0, 1, 2, "late 2"),
+        row(0, 0, 0, 3, "late 2"),
+    ];
+    assert_eq!(seen, expected, "{seen:?}");
 }
 
 #[test]

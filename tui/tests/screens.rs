@@ -7,7 +7,7 @@ mod common;
 use std::io::Cursor;
 use std::sync::Arc;
 
-use common::{app, guests, tasks, torus};
+use common::{app, guests, jobs, tasks, torus};
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -201,10 +201,33 @@ fn no_number_is_cut_where_there_is_little_room() {
 }
 
 #[test]
-fn a_mix_of_jobs_says_how_many_there_are() {
-    let about = About { jobs: Some(3), ..torus(&[4, 4]) };
-    let text = picture(&app(about, Screen::Sources, &|cycle| Some(tasks(cycle))), (80, 24));
-    assert!(text.contains("16 tasks of the jobs that run now (3 in all), 3 finished;"), "{text}");
+fn a_mix_of_jobs_says_how_many_there_are_and_whose_tasks_these_are() {
+    at_all_sizes("jobs", &app(torus(&[4, 4]), Screen::Sources, &|cycle| Some(jobs(cycle))));
+    let at = |size, cycle: u64| picture(&app(torus(&[4, 4]), Screen::Sources, &move |_| Some(jobs(cycle))), size);
+    // What does not fit is left out as a whole.
+    let narrow = at((80, 24), 5_000);
+    assert!(
+        narrow.contains("2 of 4 jobs run, 1 waiting, 1 ended; 8 tasks of those that run, 0 finished\n"),
+        "{narrow}"
+    );
+    assert!(at((120, 40), 5_000).contains("0 finished; 4000 of 8000 events begun (50 %)\n"));
+    let lines: Vec<&str> = narrow.lines().filter(|line| line.contains(" @ ")).skip(1).collect();
+    assert_eq!(lines.len(), 8, "{narrow}");
+    assert!(lines[0].trim_start().starts_with("halo-2") && lines[0].contains("0 @ 4"), "{narrow}");
+    assert!(lines[4].trim_start().starts_with("a-long-…-to-all") && lines[4].contains("0 @ 8"), "{narrow}");
+    let over = at((80, 24), 20_000);
+    assert!(over.contains("all 4 jobs have ended; 4 tasks of the last to end, 4 finished\n"), "{over}");
+}
+
+#[test]
+fn the_timeline_of_a_job_is_its_own() {
+    // The first job ends, and the lines of the others move up.
+    let text = picture(&app(torus(&[4, 4]), Screen::Sources, &|cycle| Some(jobs(cycle))), (80, 24));
+    let line = text.lines().find(|line| line.contains("a-long") && line.contains("3 @ 11")).unwrap_or_default();
+    let states: String =
+        line.split("3 @ 11").nth(1).unwrap_or("").trim_start().chars().take_while(|&c| c != ' ').collect();
+    assert_eq!(states.chars().filter(|&state| state == 'W').count(), states.chars().count(), "{text}");
+    assert!(!states.is_empty());
 }
 
 #[test]
@@ -214,6 +237,7 @@ fn no_size_and_no_network_makes_a_screen_panic() {
         plain(Screen::Overview),
         app(torus(&[4, 4]), Screen::Overview, &|cycle| Some(tasks(cycle))),
         app(torus(&[5]), Screen::Overview, &|cycle| Some(guests(cycle.max(300)))),
+        app(torus(&[4, 4]), Screen::Overview, &|cycle| Some(jobs(cycle))),
         empty(About::bare("a switch".to_owned(), 4)),
     ];
     for app in &mut apps {

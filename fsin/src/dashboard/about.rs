@@ -45,7 +45,6 @@ pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> A
         packet_phits: params.packet_phits,
         offered: None,
         cycle_seconds: None,
-        jobs: None,
     }
 }
 
@@ -112,10 +111,6 @@ pub fn of_experiment(experiment: &Experiment) -> About {
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
         cycle_seconds: tasks.then_some(experiment.cycle_seconds),
-        jobs: match &experiment.traffic {
-            Traffic::Jobs { file, .. } => Some(file.entries.iter().map(|entry| u64::from(entry.count)).sum()),
-            _ => None,
-        },
         ..about(&*topology, &experiment.router, title)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use trgen::{Activity, TaskState};
-use tui::view::{Guest, Latency, Packets, RunState, Snapshot, Sources, Task};
+use tui::view::{Guest, Job, Jobs, Latency, Packets, RunState, Snapshot, Sources, Task};
 
 use super::latencies::summary;
 use crate::stats::Distribution;
@@ -77,6 +77,7 @@ impl Sampler {
             sources: match source.activity() {
                 Activity::Nodes => Sources::Nodes(recorder.received_by_source().to_vec()),
                 Activity::Tasks(tasks) => Sources::Tasks(tasks.iter().map(task).collect()),
+                Activity::Jobs(activity) => Sources::Jobs(jobs(activity)),
                 Activity::Guests(guests) => Sources::Guests(guests.into_iter().map(guest).collect()),
             },
             log: Vec::new(),
@@ -93,6 +94,21 @@ fn task(task: &trgen::TaskActivity) -> Task {
         TaskState::Finished => tui::view::TaskState::Finished,
     };
     Task { node: task.node.0, state, done: task.done, events: task.events, sent_bytes: task.sent_bytes }
+}
+
+fn jobs(jobs: trgen::JobsActivity) -> Jobs {
+    let job = |job: trgen::JobActivity| Job {
+        number: u32::try_from(job.number).unwrap_or(u32::MAX),
+        name: job.name,
+        tasks: job.tasks.iter().map(task).collect(),
+    };
+    Jobs {
+        coming: jobs.coming as u64,
+        waiting: jobs.waiting as u64,
+        running: jobs.running as u64,
+        ended: jobs.ended as u64,
+        listed: jobs.listed.into_iter().map(job).collect(),
+    }
 }
 
 fn guest(guest: trgen::GuestActivity) -> Guest {

@@ -12,6 +12,7 @@ mod figures;
 mod ideal;
 mod jobs;
 mod json;
+mod lines;
 mod links;
 mod live;
 mod page;

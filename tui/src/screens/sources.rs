@@ -7,15 +7,15 @@ use ratatui::widgets::Widget;
 
 use crate::app::App;
 use crate::theme::Role;
-use crate::view::{Guest, Sources, Task, TaskState};
-use crate::widgets::{Gauge, count, line, paint, percent, tasks};
+use crate::view::{Guest, Jobs, Sources, Task, TaskState};
+use crate::widgets::{Gauge, count, line, paint, percent, tasks, whole};
 
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     match app.latest().map(|snapshot| &snapshot.sources) {
         None => {}
         Some(Sources::Nodes(received)) => nodes(app, received, inner, buffer),
-        Some(Sources::Tasks(tasks)) => timeline(app, tasks, inner, buffer),
+        Some(sources @ (Sources::Tasks(_) | Sources::Jobs(_))) => applications(app, sources, inner, buffer),
         Some(Sources::Guests(guests)) => self::guests(app, guests, inner, buffer),
     }
 }
@@ -100,41 +100,118 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     }
 }
 
-fn timeline(app: &App, tasks: &[Task], area: Rect, buffer: &mut Buffer) {
+/// Columns of the longest name of a job that is shown in full.
+const NAME: usize = 16;
+
+/// A task that has a line.
+struct Lined<'a> {
+    /// Number and name of its job; none of an application alone.
+    job: Option<(u32, &'a str)>,
+    number: usize,
+    task: &'a Task,
+}
+
+fn lined<'a>(job: Option<(u32, &'a str)>, tasks: &'a [Task]) -> impl Iterator<Item = Lined<'a>> {
+    tasks.iter().enumerate().map(move |(number, task)| Lined { job, number, task })
+}
+
+/// How many tasks there are and how far they are: the most important first.
+fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
+    let finished = tasks.iter().filter(|lined| lined.task.state == TaskState::Finished).count();
+    let done: u64 = tasks.iter().map(|lined| lined.task.done).sum();
+    let events: u64 = tasks.iter().map(|lined| lined.task.events).sum::<u64>().max(1);
+    let share = percent(done as f64 / events as f64);
+    [
+        format!("{} tasks{whose}, {finished} finished", tasks.len()),
+        format!("{} of {} events begun ({share})", count(done), count(events)),
+    ]
+}
+
+/// The heading of a mix of jobs, in parts: every job once, then whose tasks are listed.
+fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
+    let all = jobs.coming + jobs.waiting + jobs.running + jobs.ended;
+    if jobs.ended == all {
+        let head = format!("all {} jobs have ended", count(all));
+        return [head].into_iter().chain(progress(tasks, " of the last to end")).collect();
+    }
+    let mut head = format!("{} of {} jobs run", count(jobs.running), count(all));
+    for (number, what) in [(jobs.waiting, "waiting"), (jobs.coming, "to come"), (jobs.ended, "ended")] {
+        if number > 0 {
+            head.push_str(&format!(", {} {what}", count(number)));
+        }
+    }
+    let mut parts = vec![head];
+    match (jobs.running, tasks.is_empty()) {
+        (0, true) => {}
+        (0, false) => parts.extend(progress(tasks, " of the last to end")),
+        _ => parts.extend(progress(tasks, " of those that run")),
+    }
+    parts
+}
+
+/// The tasks of an application, or of those of a mix.
+fn applications(app: &App, sources: &Sources, area: Rect, buffer: &mut Buffer) {
+    match sources {
+        Sources::Tasks(tasks) => {
+            let tasks: Vec<Lined<'_>> = lined(None, tasks).collect();
+            timeline(app, &progress(&tasks, ""), &tasks, area, buffer);
+        }
+        Sources::Jobs(jobs) => {
+            let listed = jobs.listed.iter().flat_map(|job| lined(Some((job.number, &job.name)), &job.tasks));
+            let tasks: Vec<Lined<'_>> = listed.collect();
+            timeline(app, &of_jobs(jobs, &tasks), &tasks, area, buffer);
+        }
+        Sources::Nodes(_) | Sources::Guests(_) => {}
+    }
+}
+
+/// A name in so many columns: what is left out is in the middle, because names of one kind differ at their ends.
+fn in_columns(name: &str, columns: usize) -> String {
+    let length = name.chars().count();
+    if length <= columns {
+        return name.to_owned();
+    }
+    let end = columns / 2;
+    let begin: String = name.chars().take(columns.saturating_sub(end + 1)).collect();
+    begin + "…" + &name.chars().skip(length - end).collect::<String>()
+}
+
+fn timeline(app: &App, head: &[String], tasks: &[Lined<'_>], area: Rect, buffer: &mut Buffer) {
     let theme = app.theme;
-    let of_state = |state: TaskState| tasks.iter().filter(|task| task.state == state).count();
-    let done: u64 = tasks.iter().map(|task| task.done).sum();
-    let events: u64 = tasks.iter().map(|task| task.events).sum::<u64>().max(1);
-    let of_jobs = |jobs| format!(" of the jobs that run now ({} in all)", count(jobs));
-    let head = format!(
-        "{} tasks{}, {} finished; {} of {} events begun{}",
-        tasks.len(),
-        app.about.jobs.map_or_else(String::new, of_jobs),
-        of_state(TaskState::Finished),
-        count(done),
-        count(events),
-        if app.about.jobs.is_some() { String::new() } else { format!(" ({})", percent(done as f64 / events as f64)) }
-    );
-    paint(buffer, area, 0, 0, &head, theme.title());
+    paint(buffer, area, 0, 0, &whole(head, "; ", usize::from(area.width)), theme.title());
     line(buffer, area, 1, self::tasks(theme));
-    if area.height < 5 {
+    if area.height < 5 || tasks.is_empty() {
         return;
     }
     let rows = usize::from(area.height - 3);
     let first = app.scroll.min(tasks.len().saturating_sub(rows));
-    let (left, right) = (12, 22);
+    let longest = tasks.iter().filter_map(|lined| lined.job).map(|(_, name)| name.chars().count()).max();
+    // Where there is little room, the timeline has half of what the names leave.
+    let most = NAME.min(usize::from(area.width) / 5);
+    let name = longest.map_or(0, |longest| longest.max(3).min(most) as u16 + 1);
+    let (left, right) = (name + 12, 22);
     let width = usize::from(area.width.saturating_sub(left + right));
     let points = app.history.points();
     let skipped = points.len().saturating_sub(width);
-    paint(buffer, area, 0, 2, "task @ node", theme.faint());
+    if name > 0 {
+        paint(buffer, area, 0, 2, "job", theme.faint());
+    }
+    paint(buffer, area, name, 2, "task @ node", theme.faint());
     let from = points.get(skipped).map_or(0, |point| point.cycle);
-    paint(buffer, area, left, 2, &format!("from cycle {} to now", count(from)), theme.faint());
+    let since = [format!("from cycle {} to now", count(from)), format!("from {}", count(from))];
+    if let Some(since) = since.iter().find(|since| since.len() <= width) {
+        paint(buffer, area, left, 2, since, theme.faint());
+    }
     paint(buffer, area, left + width as u16 + 1, 2, "events begun, sent", theme.faint());
-    for (at, (number, task)) in tasks.iter().enumerate().skip(first).take(rows).enumerate() {
+    for (at, Lined { job, number, task }) in tasks.iter().skip(first).take(rows).enumerate() {
         let y = at as u16 + 3;
-        paint(buffer, area, 0, y, &format!("{number} @ {}", task.node), Style::new());
+        if let Some((_, job)) = job {
+            paint(buffer, area, 0, y, &in_columns(job, usize::from(name) - 1), Style::new());
+        }
+        paint(buffer, area, name, y, &format!("{number} @ {}", task.node), Style::new());
+        let job = job.map_or(0, |(job, _)| job);
         for (x, point) in points.iter().skip(skipped).enumerate() {
-            if let Some(&state) = point.tasks.get(number) {
+            if let Some(state) = point.task(job, *number) {
                 let (letter, style) = theme.task(state);
                 paint(buffer, area, left + x as u16, y, letter.encode_utf8(&mut [0; 4]), style);
             }
@@ -197,6 +274,11 @@ fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_name_of_a_job_keeps_its_end() {
+        assert_eq!(["tor-1", "a-very-long-name-of-a-job-12"].map(|name| in_columns(name, 9)), ["tor-1", "a-ve…b-12"]);
+    }
 
     #[test]
     fn fairness_is_that_of_the_results() {

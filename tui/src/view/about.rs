@@ -51,9 +51,6 @@ pub struct About {
     pub offered: Option<f64>,
     /// \[s\] Of a cycle.
     pub cycle_seconds: Option<f64>,
-    /// Of a mix of jobs: how many there are, those that have ended or not begun included.
-    #[serde(default)]
-    pub jobs: Option<u64>,
 }
 
 impl About {
@@ -72,7 +69,6 @@ impl About {
             packet_phits: 1,
             offered: None,
             cycle_seconds: None,
-            jobs: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{About, Snapshot, Sources, TaskState};
+use super::{About, Snapshot, Sources, Task, TaskState};
 
 /// Points that are kept; from then on every second one is forgotten, and the next ones are twice as far apart.
 const CAPACITY: usize = 512;
@@ -28,8 +28,16 @@ pub struct Point {
     pub latency: Option<[u64; 3]>,
     /// \[share\] Of the transit queues that is occupied.
     pub fill: f64,
-    /// What the tasks were doing; empty without tasks.
-    pub tasks: Vec<TaskState>,
+    /// What the tasks of each job were doing, with the number of the job (0 of an application alone); empty without tasks.
+    pub tasks: Vec<(u32, Vec<TaskState>)>,
+}
+
+impl Point {
+    /// What a task of a job was doing, if it was there.
+    #[must_use]
+    pub fn task(&self, job: u32, task: usize) -> Option<TaskState> {
+        self.tasks.iter().find(|(number, _)| *number == job)?.1.get(task).copied()
+    }
 }
 
 /// The points of a run so far, and the latest two snapshots.
@@ -139,10 +147,15 @@ fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
         },
         fill: now.mean_fill(about).unwrap_or(0.0),
         tasks: match &now.sources {
-            Sources::Tasks(tasks) => tasks.iter().map(|task| task.state).collect(),
+            Sources::Tasks(tasks) => vec![(0, states(tasks))],
+            Sources::Jobs(jobs) => jobs.listed.iter().map(|job| (job.number, states(&job.tasks))).collect(),
             Sources::Nodes(_) | Sources::Guests(_) => Vec::new(),
         },
     }
+}
+
+fn states(tasks: &[Task]) -> Vec<TaskState> {
+    tasks.iter().map(|task| task.state).collect()
 }
 
 #[cfg(test)]

@@ -97,6 +97,32 @@ pub struct Task {
     pub sent_bytes: u64,
 }
 
+/// Several applications that come and go. Every job is counted once: it is to come, waits, runs, or has ended.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Jobs {
+    /// That have not arrived.
+    pub coming: u64,
+    /// That wait for nodes.
+    pub waiting: u64,
+    /// That run.
+    pub running: u64,
+    /// That have ended.
+    pub ended: u64,
+    /// Those that run; where none does, those that ended last.
+    pub listed: Vec<Job>,
+}
+
+/// An application of several.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Among all jobs, from 0.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    pub tasks: Vec<Task>,
+}
+
 /// A live guest.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Guest {
@@ -126,6 +152,8 @@ pub enum Sources {
     Nodes(Vec<u64>),
     /// Tasks of a trace or kernel.
     Tasks(Vec<Task>),
+    /// Tasks of several applications.
+    Jobs(Jobs),
     /// Programs that run now.
     Guests(Vec<Guest>),
 }

@@ -13,7 +13,15 @@ pub(super) fn size(area: Rect) -> (usize, usize) {
 }
 
 /// Draws a line from dot to dot, (0, 0) at the upper left. Dots of other lines in the same cells stay; letters do not.
-pub(super) fn line(buffer: &mut Buffer, area: Rect, (x0, y0): (usize, usize), (x, y): (usize, usize), style: Style) {
+/// Returns the cells that it goes through, in order.
+pub(super) fn line(
+    buffer: &mut Buffer,
+    area: Rect,
+    (x0, y0): (usize, usize),
+    (x, y): (usize, usize),
+    style: Style,
+) -> Vec<(usize, usize)> {
+    let mut cells = Vec::new();
     let steps = x.abs_diff(x0).max(y.abs_diff(y0)).max(1);
     for step in 0..=steps {
         let share = step as f64 / steps as f64;
@@ -28,6 +36,10 @@ pub(super) fn line(buffer: &mut Buffer, area: Rect, (x0, y0): (usize, usize), (x
         let dots = if (0x2800..0x2900).contains(&dots) { dots } else { 0x2800 };
         if let Some(symbol) = char::from_u32(dots | DOTS[x % 2][y % 4]) {
             cell.set_char(symbol).set_style(style);
+            if cells.last() != Some(&(x / 2, y / 4)) {
+                cells.push((x / 2, y / 4));
+            }
         }
     }
+    cells
 }

@@ -1,4 +1,4 @@
-//! Lines over cycles, in braille dots, with axes.
+//! Lines over cycles, in braille dots, with axes. Each line has a mark of its own, which comes again along it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -32,6 +32,17 @@ pub struct Chart<'a> {
     pub axis: Style,
 }
 
+/// Marks of lines, that no colour is needed to tell them apart.
+const MARKS: [char; 6] = ['o', 'x', '+', '#', '@', '%'];
+
+/// Columns from one mark of a line to its next.
+const APART: usize = 12;
+
+/// The mark of a line.
+fn mark(number: usize) -> char {
+    MARKS[number % MARKS.len()]
+}
+
 /// The least of 1, 2, 5, 10, 20, 50, ... (times a power of ten) that is not below `value`; 1 for what is not positive.
 #[must_use]
 pub fn nice(value: f64) -> f64 {
@@ -49,10 +60,18 @@ pub fn nice(value: f64) -> f64 {
 impl Widget for Chart<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let mut names = vec![Span::styled(format!("{} ", self.title), self.axis)];
-        for series in self.series {
+        let named = |(number, series): (usize, &Series)| format!(" ━{} {}", mark(number), series.name);
+        let valued = |(number, series): (usize, &Series)| {
             let last = series.points.iter().rev().find_map(|point| point.1);
-            names.push(Span::styled(format!(" ━ {} {}", series.name, fixed(last, self.decimals)), series.style));
+            format!("{} {}", named((number, series)), fixed(last, self.decimals))
+        };
+        let mut texts: Vec<String> = self.series.iter().enumerate().map(valued).collect();
+        let length: usize = texts.iter().map(|text| text.chars().count()).sum();
+        // A number that is cut would be another number.
+        if self.title.chars().count() + 1 + length > usize::from(area.width) {
+            texts = self.series.iter().enumerate().map(named).collect();
         }
+        names.extend(texts.into_iter().zip(self.series).map(|(text, series)| Span::styled(text, series.style)));
         super::line(buffer, area, 0, Line::from(names));
         if area.height < 4 || area.width < 20 {
             return;
@@ -73,13 +92,29 @@ impl Widget for Chart<'_> {
         paint(buffer, area, margin, area.height - 1, &from, self.axis);
         let end = area.width.saturating_sub(to.chars().count() as u16);
         paint(buffer, area, end, area.height - 1, &to, self.axis);
-        for series in self.series {
-            draw(buffer, plot, series, (first, last), top);
+        let places: Vec<_> = self.series.iter().map(|series| draw(buffer, plot, series, (first, last), top)).collect();
+        // Above all lines, so that no line hides the mark of another.
+        for (number, (places, series)) in places.iter().zip(self.series).enumerate() {
+            // Marks of several lines do not stand in the same column.
+            let shift = APART / 2 + number * APART / self.series.len().max(1);
+            for &(x, y) in marked(places, shift % APART) {
+                paint(buffer, plot, x as u16, y as u16, mark(number).encode_utf8(&mut [0; 4]), series.style);
+            }
         }
     }
 }
 
-fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u64), top: f64) {
+/// Of the cells that a line goes through, those that have its mark: one in every so many columns, and one at least.
+fn marked(places: &[(usize, usize)], shift: usize) -> impl Iterator<Item = &(usize, usize)> {
+    let mut before = None;
+    let regular: Vec<_> = places.iter().filter(|&&(x, _)| x % APART == shift && before.replace(x) != Some(x)).collect();
+    let last = places.last().filter(|_| regular.is_empty());
+    regular.into_iter().chain(last)
+}
+
+/// Draws a line; returns the cells that it goes through, in order.
+fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u64), top: f64) -> Vec<(usize, usize)> {
+    let mut cells = Vec::new();
     let (columns, rows) = braille::size(plot);
     let span = (last - first).max(1) as f64;
     let place = |(cycle, value): (u64, f64)| {
@@ -94,9 +129,10 @@ fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u
             continue;
         };
         let (x, y) = place((cycle, value));
-        braille::line(buffer, plot, before.unwrap_or((x, y)), (x, y), series.style);
+        cells.extend(braille::line(buffer, plot, before.unwrap_or((x, y)), (x, y), series.style));
         before = Some((x, y));
     }
+    cells
 }
 
 #[cfg(test)]
@@ -121,9 +157,9 @@ mod tests {
         let chart = Chart { title: "share", series: &series, decimals: 1, axis: Style::new() };
         chart.render(buffer.area, &mut buffer);
         let expected = Buffer::with_lines([
-            "share  ━ load 1.0       ",
+            "share  ━o load 1.0      ",
             "1.0           ⣀⣀⡠⠤⠤⠒⠒⠒⠉⠉",
-            "  0 ⣀⣀⡠⠤⠤⠒⠒⠒⠉⠉          ",
+            "  0 ⣀⣀⡠⠤⠤⠒o⠒⠉⠉          ",
             "    0          cycle 100",
         ]);
         assert_eq!(buffer.content.len(), expected.content.len());
@@ -141,5 +177,31 @@ mod tests {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 24, 5));
         Chart { title: "", series: &series, decimals: 0, axis: Style::new() }.render(buffer.area, &mut buffer);
         assert_eq!(buffer[(12, 1)].symbol(), " ");
+    }
+
+    #[test]
+    fn lines_are_told_apart_without_colours() {
+        let series = ["p50", "p90", "p99"].map(|name| Series {
+            name: name.to_owned(),
+            points: (0..=10).map(|at| (at * 10, Some(1.0))).collect(),
+            style: Style::new(),
+        });
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 44, 6));
+        Chart { title: "cycles", series: &series, decimals: 0, axis: Style::new() }.render(buffer.area, &mut buffer);
+        let text = |y: u16| (0..44).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        assert_eq!(text(0).trim_end(), "cycles  ━o p50 1 ━x p90 1 ━+ p99 1");
+        // All of them have the same values, and each is seen.
+        let count = |mark| text(1).matches(mark).count();
+        assert!(count('o') >= 3 && count('x') >= 3 && count('+') >= 3, "{}", text(1));
+        // Values that do not fit are left out.
+        let mut narrow = Buffer::empty(Rect::new(0, 0, 32, 6));
+        Chart { title: "cycles", series: &series, decimals: 0, axis: Style::new() }.render(narrow.area, &mut narrow);
+        let head: String = (0..32).map(|x| narrow[(x, 0)].symbol()).collect();
+        assert_eq!(head.trim_end(), "cycles  ━o p50 ━x p90 ━+ p99");
+        // A line of a single place has its mark too.
+        let one = [Series { name: "p50".to_owned(), points: vec![(7, Some(1.0))], style: Style::new() }];
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 44, 6));
+        Chart { title: "", series: &one, decimals: 0, axis: Style::new() }.render(buffer.area, &mut buffer);
+        assert!(buffer.content[44..].iter().any(|cell| cell.symbol() == "o"));
     }
 }

@@ -17,4 +17,4 @@ pub use histogram::Histogram;
 pub use legend::{scale, tasks};
 pub use plot::{Plot, Trace};
 pub use rows::Rows;
-pub use text::{count, exact, fitting, fixed, line, paint, percent, seconds};
+pub use text::{count, exact, fitting, fixed, line, paint, percent, seconds, whole};

@@ -60,6 +60,21 @@ pub fn fitting(text: &str, width: usize) -> String {
     format!("{}...", shown.trim_end_matches([' ', '|']).to_owned() + if shown.is_empty() { "" } else { " " })
 }
 
+/// The first parts that fit into so many columns, none of them cut; of the first one, what fits.
+#[must_use]
+pub fn whole(parts: &[String], between: &str, width: usize) -> String {
+    let Some((first, others)) = parts.split_first() else { return String::new() };
+    let mut shown = fitting(first, width);
+    for part in others {
+        if shown.chars().count() + between.len() + part.chars().count() > width {
+            break;
+        }
+        shown.push_str(between);
+        shown.push_str(part);
+    }
+    shown
+}
+
 /// A number with so many decimals; `-` if it is absent.
 #[must_use]
 pub fn fixed(value: Option<f64>, decimals: usize) -> String {
@@ -105,6 +120,17 @@ mod tests {
         assert_eq!(fitting("torus:4x4 | load 0.25", 20), "torus:4x4 | load ...");
         assert_eq!(fitting("torus:4x4 | load 0.25", 17), "torus:4x4 ...");
         assert_eq!(fitting("torus:4x4", 5), "...");
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_left_out_whole() {
+        let parts = ["16 tasks", "3 finished", "80 events"].map(str::to_owned);
+        let at = |width| whole(&parts, "; ", width);
+        assert_eq!(
+            [31, 30, 20, 19].map(at),
+            ["16 tasks; 3 finished; 80 events", "16 tasks; 3 finished", "16 tasks; 3 finished", "16 tasks"]
+        );
+        assert_eq!((at(7), whole(&[], "; ", 9)), ("16 ...".to_owned(), String::new()));
     }
 
     #[test]

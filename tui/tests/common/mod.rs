@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tui::app::{App, Mode, Screen};
 use tui::theme::{Depth, Theme};
-use tui::view::{About, Guest, Latency, Layout, Packets, RunState, Snapshot, Sources, Summary, Task, TaskState};
+use tui::view::{
+    About, Guest, Job, Jobs, Latency, Layout, Packets, RunState, Snapshot, Sources, Summary, Task, TaskState,
+};
 
 /// A two-way torus.
 pub(crate) fn torus(sizes: &[u32]) -> About {
@@ -115,6 +117,38 @@ pub(crate) fn tasks(cycle: u64) -> Sources {
         sent_bytes: cycle * number,
     };
     Sources::Tasks((0..16).map(task).collect())
+}
+
+/// Four jobs of four tasks: one has ended at cycle 4000, one waits until 12 000, and all are over at 20 000.
+pub(crate) fn jobs(cycle: u64) -> Sources {
+    let job = |number: u32, name: &str, state: TaskState| Job {
+        number,
+        name: name.to_owned(),
+        tasks: (0..4)
+            .map(|task| Task {
+                node: number * 4 + task,
+                state,
+                done: if state == TaskState::Finished { 1_000 } else { 500 },
+                events: 1_000,
+                sent_bytes: cycle,
+            })
+            .collect(),
+    };
+    let (first, second) = (job(0, "halo-1", TaskState::Sending), job(1, "halo-2", TaskState::Computing));
+    let third = job(2, "a-long-name-of-an-all-to-all", TaskState::Waiting);
+    let of = |waiting, ended, listed: Vec<Job>| Jobs {
+        coming: 0,
+        waiting,
+        running: if ended == 4 { 0 } else { listed.len() as u64 },
+        ended,
+        listed,
+    };
+    Sources::Jobs(match cycle {
+        0..4_000 => of(1, 0, vec![first, second, third]),
+        4_000..12_000 => of(1, 1, vec![second, third]),
+        12_000..20_000 => of(0, 2, vec![third, job(3, "tree", TaskState::Receiving)]),
+        _ => of(0, 4, vec![job(3, "tree", TaskState::Finished)]),
+    })
 }
 
 /// Four guests, one of them lost.

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 use super::paint::{Scale, ramp};
 use super::{LETTERS, Map, Net, WIDTH, loads, telling, telling_rows, words};
 use crate::report::Picture;
+use crate::report::lines::in_lines;
 use crate::sweep::{Collected, Curves, Plan};
 
 /// Maps that are drawn of a sweep.
@@ -29,9 +30,13 @@ impl Paint {
     }
 }
 
-/// A map as SVG, with its legend. `title` stands above it.
+/// \[letters\] Of a title in one line, in the widest of the usual fonts.
+const TITLE_LETTERS: usize = (0.96 * WIDTH / (0.58 * LETTERS)) as usize;
+
+/// A map as SVG, with its legend. `title` stands above it, in as many lines as it needs.
 pub(in crate::report) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str, paint: Paint) -> String {
-    let top = if title.is_empty() { 0.0 } else { 1.6 * LETTERS };
+    let title = in_lines(title, TITLE_LETTERS);
+    let top = if title.is_empty() { 0.0 } else { (0.3 + 1.3 * title.len() as f64) * LETTERS };
     let (legend, below) = scale.legend(top + map.height + 0.5 * LETTERS, map.pairs, paint);
     let height = top + map.height + below + 0.5 * LETTERS;
     let mut svg = format!(
@@ -41,8 +46,9 @@ pub(in crate::report) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str
     if paint == Paint::Colour {
         svg.push_str(&format!("<rect width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"#FFFFFF\"/>\n"));
     }
-    if !title.is_empty() {
-        svg.push_str(&words(&escape(title), (WIDTH / 2.0, 0.8 * LETTERS), "middle", false));
+    for (number, line) in title.iter().enumerate() {
+        let y = (0.8 + 1.3 * number as f64) * LETTERS;
+        svg.push_str(&words(&escape(line), (WIDTH / 2.0, y), "middle", false));
     }
     svg.push_str(&format!("<g transform=\"translate(0 {top:.1})\">\n{}<g class=\"loads\">\n", map.behind));
     let colours: Vec<String> = (0..super::STEPS).map(|step| paint.of(step)).collect();

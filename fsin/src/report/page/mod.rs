@@ -1,8 +1,10 @@
 //! Results of a sweep as one HTML page that needs nothing else: no network, no other file, no script to be read.
 //!
-//! Warnings come first; then curves, what they say in numbers, heat maps of links, every point, and where it all comes from.
+//! Warnings come first, then what the runs note; then curves, what they say in numbers, heat maps of links, jobs, every point, and
+//! where it all comes from.
 
 mod html;
+mod jobs;
 mod links;
 mod origin;
 mod tables;
@@ -35,6 +37,7 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
     let mut body =
         format!("<header><h1>{}</h1><p>{}</p></header>\n<main>\n", escape(title), origin::summary(plan, collected));
     body.push_str(&warnings::section(plan, collected));
+    body.push_str(&warnings::notes(plan, collected));
     let pictures = pictures(&curves, collected, scale);
     if !pictures.is_empty() {
         body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
@@ -47,6 +50,7 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
         let others = Curves::of(baseline.plan, baseline.collected);
         body.push_str(&comparison(baseline.name, (&others, baseline.collected), (&curves, collected)));
     }
+    body.push_str(&jobs::section(plan, collected));
     body.push_str(&points(plan, collected));
     body.push_str(&origin::section(plan, collected));
     body.push_str("</main>\n");

@@ -25,22 +25,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
         items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
     }
-    // What several runs say is said once.
-    let mut said: Vec<(String, Vec<usize>)> = Vec::new();
-    for row in &collected.rows {
-        for field in ["warnings", "notes"] {
-            for text in row.figures.get(field).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-            {
-                // Of the same warning with other numbers, the beginning is the same.
-                let head = text.split([':', '(']).next().unwrap_or(text);
-                match said.iter_mut().find(|(known, _)| known.split([':', '(']).next() == Some(head)) {
-                    Some((_, points)) => points.push(row.index),
-                    None => said.push((text.to_owned(), vec![row.index])),
-                }
-            }
-        }
-    }
-    for (text, points) in said {
+    for (text, points) in said(collected, "warnings") {
         items.push(("", format!("{} <span class=\"where\">{}</span>", escape(&text), named(plan, &points))));
     }
     if collected.left_out > 0 {
@@ -52,11 +37,38 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         let text = "One seed: confidence intervals are those of batches of one run. Several seeds say more.";
         items.push(("", text.to_owned()));
     }
-    if items.is_empty() {
-        return "<section class=\"warnings\"><h2>Warnings</h2><p>None.</p></section>\n".to_owned();
+    let warnings = if items.is_empty() {
+        "<p>None.</p>".to_owned()
+    } else {
+        let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
+        format!("<ul>{list}</ul>")
+    };
+    format!("<section class=\"warnings\"><h2>Warnings</h2>{warnings}</section>\n")
+}
+
+/// What the runs note of what they did: nothing that a reader must beware of. Empty if they note nothing.
+pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
+    let note = |(text, points): (String, Vec<usize>)| {
+        format!("<li>{} <span class=\"where\">{}</span></li>\n", escape(&text), named(plan, &points))
+    };
+    let list: String = said(collected, "notes").into_iter().map(note).collect();
+    if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
+}
+
+/// The texts of a figure, with the points that say them. What several runs say is said once.
+fn said(collected: &Collected, figure: &str) -> Vec<(String, Vec<usize>)> {
+    let mut said: Vec<(String, Vec<usize>)> = Vec::new();
+    for row in &collected.rows {
+        for text in row.figures.get(figure).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+            // Of the same text with other numbers, the beginning is the same.
+            let head = text.split([':', '(']).next().unwrap_or(text);
+            match said.iter_mut().find(|(known, _)| known.split([':', '(']).next() == Some(head)) {
+                Some((_, points)) => points.push(row.index),
+                None => said.push((text.to_owned(), vec![row.index])),
+            }
+        }
     }
-    let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
-    format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
+    said
 }
 
 fn named(plan: &Plan, points: &[usize]) -> String {

@@ -46,9 +46,9 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
         .iter()
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
+    let frame = &Frame { x_title, heading: frame.heading.clone(), ..*frame };
     let canvas = Canvas::new(&mut svg, frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
     let y = y(canvas.bottom, canvas.top);
-    let frame = &Frame { x_title, heading: frame.heading.clone(), ..*frame };
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
     let of = |word: &str| -> Vec<_> {

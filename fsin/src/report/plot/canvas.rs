@@ -12,6 +12,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::Frame;
 use super::scale::{Axis, short};
+use crate::report::lines::in_lines;
 
 /// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the width of
 /// a page (85 mm).
@@ -20,8 +21,11 @@ pub(super) const WIDTH: i32 = 1000;
 const HEIGHT: i32 = 720;
 const LEGEND_LINES: i32 = 4;
 const LETTERS: i32 = 34;
-/// \[units\] Mean width of a letter.
-const LETTER: f64 = 0.45 * LETTERS as f64;
+/// \[units\] Those of a legend that would else have many lines, and between its lines: 5 points high at half the width.
+const SMALL: i32 = 26;
+const CLOSE: i32 = 32;
+/// Mean width of a letter, of its size.
+const LETTER: f64 = 0.45;
 /// \[units\] Left of the frame, at least: the title of the axis and numbers of five digits.
 const LEFT: i32 = 160;
 /// \[units\] The title of the vertical axis with what is free beside it, and between numbers and the frame.
@@ -73,6 +77,8 @@ pub(super) struct Canvas<'a> {
     pub(super) bottom: i32,
     /// \[units\] Of the whole.
     pub(super) height: i32,
+    /// The title of the horizontal axis.
+    x_title: Vec<String>,
 }
 
 impl<'a> Canvas<'a> {
@@ -84,20 +90,23 @@ impl<'a> Canvas<'a> {
         let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels };
         let curves = labels.len();
         labels.extend(frame.diagonal.then_some(DIAGONAL));
-        let heading = in_lines(&frame.heading, right - left);
-        let above = heading.len() as i32;
-        let legend = above + places(&labels, left, right).last().map_or(0, |&(_, line)| line + 1);
-        let below = BOTTOM + WORDS * (lines as i32 - 1);
-        let height = HEIGHT + LINE * (legend - LEGEND_LINES).max(0) + below - BOTTOM;
+        let heading = in_lines(&frame.heading, fitting(right - left, LETTERS));
+        let x_title = in_lines(&frame.x_title, fitting(right - left, LETTERS));
+        let legend = Legend::of(&labels, left, right);
+        let above = LINE * heading.len() as i32;
+        let below = BOTTOM + WORDS * (lines as i32 - 1) + WORDS * (x_title.len() as i32 - 1).max(0);
+        let height = HEIGHT + (above + legend.height() - LINE * LEGEND_LINES).max(0) + below - BOTTOM;
         let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
-        let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height };
+        let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height, x_title };
         // A string takes whatever is written, so drawing does not fail.
         let _ = canvas.area.fill(&WHITE);
         for (number, line) in (0..).zip(&heading) {
             canvas.words(line, (left, 28 + LINE * number), HPos::Left, VPos::Center);
-            canvas.top = 28 + LINE * (number + 1);
         }
-        canvas.legend(&labels, curves, key, above);
+        canvas.legend(&legend, curves, key, above);
+        if !heading.is_empty() || !labels.is_empty() {
+            canvas.top = 28 + above + legend.height();
+        }
         canvas
     }
 
@@ -117,13 +126,13 @@ impl<'a> Canvas<'a> {
 
     /// Words at a place.
     pub(super) fn words(&self, text: &str, at: (i32, i32), hpos: HPos, vpos: VPos) {
-        self.put(Text::new(text.to_owned(), at, style(hpos, vpos)));
+        self.put(Text::new(text.to_owned(), at, style(LETTERS, hpos, vpos)));
     }
 
-    /// The first labels are of curves, as many as there are of these; there are so many lines above them.
-    fn legend(&mut self, labels: &[&str], curves: usize, key: Key, above: i32) {
-        for (number, (label, (x, line))) in labels.iter().zip(places(labels, self.left, self.right)).enumerate() {
-            let y = 28 + LINE * (above + line);
+    /// The first entries are of curves, as many as there are of these; the legend begins this far down.
+    fn legend(&self, legend: &Legend, curves: usize, key: Key, above: i32) {
+        for (number, entry) in legend.entries.iter().enumerate() {
+            let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
             match key {
                 _ if number >= curves => self.dashes((x, y), (x + 48, y)),
                 Key::Curve => {
@@ -132,8 +141,10 @@ impl<'a> Canvas<'a> {
                 }
                 Key::Bar => self.put(Rectangle::new([(x + 12, y - 14), (x + 44, y + 14)], colour(number).filled())),
             }
-            self.words(label, (x + 60, y), HPos::Left, VPos::Center);
-            self.top = y + LINE;
+            for (below, line) in (0..).zip(&entry.words) {
+                let at = (x + KEY, y + legend.pitch * below);
+                self.put(Text::new(line.clone(), at, style(legend.letters, HPos::Left, VPos::Center)));
+            }
         }
     }
 
@@ -158,7 +169,10 @@ impl<'a> Canvas<'a> {
         }
         let ink = BLACK.stroke_width(3);
         self.line(vec![(left, top), (left, bottom), (right, bottom)], ink);
-        self.words(&frame.x_title, ((left + right) / 2, self.height - 12), HPos::Center, VPos::Bottom);
+        for (number, line) in (1..).zip(&self.x_title) {
+            let y = self.height - 12 - WORDS * (self.x_title.len() as i32 - number);
+            self.words(line, ((left + right) / 2, y), HPos::Center, VPos::Bottom);
+        }
         let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
         let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
         self.put(Text::new(frame.y_title.to_owned(), (8, (top + bottom) / 2), upright));
@@ -240,38 +254,66 @@ fn width(number: &str) -> i32 {
     (number.chars().map(letter).sum::<f64>() * f64::from(LETTERS)).ceil() as i32
 }
 
-/// Settings in lines of at most this width, where none is wider by itself.
-fn in_lines(settings: &str, width: i32) -> Vec<String> {
-    let most = (f64::from(width) / LETTER) as usize;
-    let mut lines: Vec<String> = Vec::new();
-    for setting in settings.split(", ").filter(|setting| !setting.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 2 + setting.chars().count() <= most => {
-                line.push_str(&format!(", {setting}"))
-            }
-            Some(line) => {
-                line.push(',');
-                lines.push(setting.to_owned());
-            }
-            None => lines.push(setting.to_owned()),
-        }
-    }
-    lines
+/// How many letters of a size fit into a width.
+fn fitting(width: i32, size: i32) -> usize {
+    (f64::from(width) / (LETTER * f64::from(size))) as usize
 }
 
-/// Where the words of a legend stand: \[units\] from the left, and in which line.
-fn places(labels: &[&str], left: i32, right: i32) -> Vec<(i32, i32)> {
-    let (mut x, mut line) = (left, 0);
-    let place = |label: &&str| {
-        let width = 60 + (LETTER * label.chars().count() as f64) as i32 + 30;
-        if x > left && x + width > right {
-            (x, line) = (left, line + 1);
+/// \[units\] What stands before the words of a legend, and is free behind them.
+const KEY: i32 = 60;
+const BEHIND: i32 = 30;
+/// \[units\] Where a legend begins that needs the whole width.
+const EDGE: i32 = 20;
+
+/// Where everything of a legend stands: in columns of the same width, row by row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Legend {
+    entries: Vec<Entry>,
+    lines: i32,
+    /// \[units\] Between lines.
+    pitch: i32,
+    /// \[units\] Their size.
+    letters: i32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Entry {
+    x: i32,
+    line: i32,
+    /// Its label, in lines.
+    words: Vec<String>,
+}
+
+impl Legend {
+    /// In letters of the usual size if that makes few lines, else in small ones.
+    fn of(labels: &[&str], left: i32, right: i32) -> Self {
+        let usual = Self::sized(labels, left, right, (LETTERS, LINE));
+        if usual.lines <= LEGEND_LINES { usual } else { Self::sized(labels, left, right, (SMALL, CLOSE)) }
+    }
+
+    /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that makes more of them.
+    fn sized(labels: &[&str], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
+        let wide = |label: &&str| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
+        let widest = labels.iter().map(wide).max().unwrap_or(KEY);
+        let abreast = |from: i32| ((right - from + BEHIND) / (widest + BEHIND)).clamp(0, labels.len() as i32);
+        let from = if abreast(EDGE) > abreast(left) || abreast(left) == 0 { EDGE } else { left };
+        // No column is for the first rows alone.
+        let rows = labels.len().div_ceil(abreast(from).max(1) as usize).max(1);
+        let columns = labels.len().div_ceil(rows).max(1);
+        let (mut entries, mut line) = (Vec::new(), 0);
+        for row in labels.chunks(columns) {
+            let words: Vec<_> = row.iter().map(|label| in_lines(label, fitting(right - from - KEY, letters))).collect();
+            let high = words.iter().map(Vec::len).max().unwrap_or(0).max(1);
+            let entry = |(x, words)| Entry { x: from + x * (widest + BEHIND), line, words };
+            entries.extend((0..).zip(words).map(entry));
+            line += high as i32;
         }
-        let place = (x, line);
-        x += width;
-        place
-    };
-    labels.iter().map(place).collect()
+        Self { entries, lines: line, pitch, letters }
+    }
+
+    const fn height(&self) -> i32 {
+        self.pitch * self.lines
+    }
 }
 
 /// Colour of a curve.
@@ -279,20 +321,52 @@ pub(super) fn colour(number: usize) -> RGBColor {
     COLOURS[number % COLOURS.len()]
 }
 
-fn style(hpos: HPos, vpos: VPos) -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", LETTERS).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
+fn style(letters: i32, hpos: HPos, vpos: VPos) -> TextStyle<'static> {
+    TextStyle::from(("sans-serif", letters).into_font()).color(&BLACK).pos(Pos::new(hpos, vpos))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn places(labels: &[&str]) -> Vec<(i32, i32)> {
+        Legend::of(labels, 160, 970).entries.iter().map(|entry| (entry.x, entry.line)).collect()
+    }
+
     #[test]
-    fn long_headings_have_several_lines() {
-        assert_eq!(in_lines("uniform", 810), ["uniform"]);
-        let long = "bubble:smart, injection-queue 16, groupshift(4,1), bimodal(16,64,0.5)";
-        assert_eq!(in_lines(long, 810), ["bubble:smart, injection-queue 16, groupshift(4,1),", "bimodal(16,64,0.5)"]);
-        assert!(in_lines("", 810).is_empty());
+    fn legends_have_columns_of_the_same_width() {
+        // A short label does not shift those of its row.
+        let short = ["a label of some length", "ugal", "minimal", "valiant"];
+        assert_eq!(places(&short), [(20, 0), (446, 0), (20, 1), (446, 1)]);
+        let eight = ["bubble:smart, uniform"; 8];
+        let found = places(&eight);
+        assert_eq!((found[0].0, found[1].0, found[7].1), (160, 571, 3), "{found:?}");
+        // Columns are equally long as far as that can be.
+        assert_eq!(places(&["abcdef"; 6]).iter().filter(|place| place.1 == 0).count(), 3);
+        assert_eq!(Legend::of(&[], 160, 970).height(), 0);
+    }
+
+    #[test]
+    fn wide_legends_begin_at_the_edge_and_lose_nothing() {
+        // Two columns fit there, and one beside the frame.
+        assert_eq!(places(&["twenty-five letters or so"; 2]), [(EDGE, 0), (492, 0)]);
+        let long = "dragonfly:p=2,a=8,h=2,g=16, dragonfly:ugal, groupshift(16,1), injection-queue 16";
+        let legend = Legend::of(&[long, "short", "all of it accepted"], 160, 970);
+        let lines: Vec<i32> = legend.entries.iter().map(|entry| entry.line).collect();
+        assert_eq!((lines, legend.lines), (vec![0, 2, 3], 4));
+        assert_eq!(legend.entries[0].words.join(" "), long);
+        let width = |line: &String| (LETTER * f64::from(LETTERS) * line.chars().count() as f64) as i32;
+        assert!(legend.entries[0].words.iter().all(|line| EDGE + KEY + width(line) <= 970));
+    }
+
+    #[test]
+    fn legends_of_many_lines_are_small() {
+        let of = |letters: usize| Legend::of(&["x".repeat(letters).as_str(); 8], 160, 970);
+        assert_eq!((of(20).letters, of(20).lines), (LETTERS, 4));
+        // Two columns fit in small letters.
+        assert_eq!((of(30).letters, of(30).lines, of(30).height()), (SMALL, 4, 128));
+        // The longest ones have a line each, and less than a third of the picture.
+        assert_eq!((of(60).lines, of(60).height()), (8, 256));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use super::replay::{Pace, Protocol, Replay, ReplayReport};
 use crate::catalog::Refusal;
 use crate::geometry::Geometry;
 use crate::message::{Delivery, Message};
-use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
+use crate::source::{Activity, JobActivity, JobsActivity, Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
 /// An application that is to run once.
@@ -356,10 +356,22 @@ impl TrGen for JobMix {
     }
 
     fn activity(&self) -> Activity {
-        let tasks = self.running.iter().flat_map(|running| match running.replay.activity() {
-            Activity::Tasks(tasks) => tasks,
-            Activity::Nodes | Activity::Guests(_) => Vec::new(),
+        let (coming, waiting) = (self.coming.len(), self.queue.len());
+        let running = self.running.iter().filter(|running| running.free_from.is_none()).count();
+        // Jobs that have ended stay until their nodes are taken.
+        let last = self.running.iter().filter_map(|running| running.free_from).max().filter(|_| running == 0);
+        let listed = self.running.iter().filter(|running| running.free_from == last).map(|running| JobActivity {
+            number: running.job,
+            name: self.jobs[running.job].name.clone(),
+            tasks: running.replay.tasks_now(),
         });
-        Activity::Tasks(tasks.collect())
+        let listed = listed.collect();
+        Activity::Jobs(JobsActivity {
+            coming,
+            waiting,
+            running,
+            ended: self.jobs.len() - coming - waiting - running,
+            listed,
+        })
     }
 }

@@ -21,7 +21,7 @@ use super::container::Reader;
 use super::matching::{Envelope, Posted};
 use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::message::{Delivery, Message};
-use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
+use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
 mod report;
@@ -219,6 +219,11 @@ impl Replay {
             None => self.silent_nodes,
         };
         Self { protocol, silent_nodes, ..self }
+    }
+
+    /// What each task is doing.
+    pub(crate) fn tasks_now(&self) -> Vec<TaskActivity> {
+        self.tasks.iter().map(Task::activity).collect()
     }
 
     /// What each task did so far.
@@ -569,6 +574,6 @@ impl TrGen for Replay {
     }
 
     fn activity(&self) -> Activity {
-        Activity::Tasks(self.tasks.iter().map(Task::activity).collect())
+        Activity::Tasks(self.tasks_now())
     }
 }
