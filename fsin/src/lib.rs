@@ -16,3 +16,4 @@ pub mod switch;
 pub mod topology;
 pub mod view;
 pub mod watch;
+pub mod words;

@@ -199,6 +199,7 @@ cases! {
     file_huge_number: experiment("packet = 99999999999999999999999999999999999999999\n", "e.toml:1:10");
     file_seed_beyond: experiment("seed = 18446744073709551615\n", "e.toml:1:8");
     file_switch: experiment("strict = \"yes\"\n", "e.toml:1:10");
+    file_switch_without_default: experiment("link-loads = \"yes\"\n", "e.toml:1:14");
     file_size_zero: experiment("topology = \"torus:16x0\"\n", "e.toml:1:12");
     file_too_few_vcs: experiment("# routing is the default\nvcs = 1\n", "e.toml:2:7");
     file_queue_below_bubble: experiment("queue = 1\n", "e.toml:1:9");
@@ -288,6 +289,15 @@ cases! {
     kernel_parameter_a_word: case("run --kernel all-to-all:tasks=many", "`many`");
     kernel_no_tasks: case("run --kernel all-to-all:tasks=0", "--kernel");
     kernel_more_tasks_than_nodes: case("run --kernel all-to-all:tasks=100", "100 tasks");
+    kernel_more_tasks_than_shared_nodes: case("run --kernel all-to-all:tasks=256 --tasks-per-node 2", "256 tasks");
+    mix_more_tasks_than_nodes: case("run --topology torus:4x4 --job-mix mix.toml", "needs 100 nodes")
+        .file("mix.toml", "[[job]]\nkernel = \"all-to-all:tasks=100\"\n");
+    goal_label_unknown: case("run --trace g.goal", "g.goal:4")
+        .file("g.goal", "num_ranks 1\nrank 0 {\nl3: calc 5\nl3 requires l99\n}\n");
+    goal_label_twice: case("run --trace g.goal", "g.goal:4")
+        .file("g.goal", "num_ranks 1\nrank 0 {\nl3: calc 5\nl3: calc 6\n}\n");
+    goal_circle: case("run --trace g.goal", "g.goal")
+        .file("g.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\nl2: calc 6\nl1 requires l2\nl2 requires l1\n}\n");
     kernel_not_a_power_of_two: case("run --kernel butterfly:tasks=12", "--kernel");
     kernel_absurd_iterations: case("run --kernel all-to-all:tasks=4,iterations=99999999999", "iterations");
     kernel_absurd_bytes: case("run --kernel all-to-all:tasks=4,bytes=1e99", "bytes");

@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
 
-use tests::command::run;
+use serde_json::Value;
+use tests::command::{fsin, run};
 use tests::pages::pages;
 use tests::shared::workspace;
 
@@ -48,6 +50,74 @@ fn links_and_pictures_of_the_book_exist() {
         let name = page.strip_prefix(book()).unwrap().display().to_string();
         assert!(name == "SUMMARY.md" || summary.contains(&format!("({name})")), "{name} is not in the summary");
     }
+}
+
+/// Names of figures: of an object, and of the objects in lists and objects below it.
+fn names(value: &Value, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                into.insert(name.clone());
+                // Settings, origins and operations have names of their own.
+                if !["experiment", "manifest", "collective_calls"].contains(&&**name) {
+                    names(value, into);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| names(item, into)),
+        _ => {}
+    }
+}
+
+/// The names that a file of the source writes with `put(NAME, ...)`, but for those that are put together.
+fn put_in(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(workspace().join("fsin/src/report").join(file)).unwrap();
+    let put = |(at, _)| text[at..].split('"').nth(1).unwrap().to_owned();
+    text.match_indices("put(\"").map(put).collect()
+}
+
+#[test]
+fn every_figure_of_a_result_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("mix.toml", "[[job]]\nname = \"tree\"\nkernel = \"bintree:tasks=16,bytes=256\"\n");
+    write("g.goal", "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n");
+    write("lost.trc", "r 0 1 7 8\n");
+    write("mark", "mark here\n");
+    let mut found = BTreeSet::new();
+    let mut add = |line: &str, output: &Output| {
+        let result = serde_json::from_slice::<Value>(&output.stdout);
+        let result = result.unwrap_or_else(|_| panic!("{line}: {}", String::from_utf8_lossy(&output.stderr)));
+        names(&result, &mut found);
+    };
+    for words in [
+        "--topology torus:4x4 --link-loads --warmup 0 --samples 2 --sample-size 100",
+        "--topology torus:4x4 --shot 1 --samples 2",
+        "--topology torus:4x4 --kernel all-to-all:tasks=16,bytes=64",
+        "--topology torus:4x4 --job-mix mix.toml",
+        "--topology torus:4x4 --trace g.goal",
+        "--trace g.goal --network ideal",
+        "--topology torus:4x4 --trace lost.trc --recv-order dst-src",
+    ] {
+        let line = format!("run {words} --format json -q");
+        add(&line, &run(folder.path(), &line));
+    }
+    let line =
+        "serve --network switch:delay=1us,nodes=2 --guests 1 --digest-every 1us --listen unix:socket --format json";
+    let mut serve = fsin(folder.path());
+    let serve = serve.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    assert!(run(folder.path(), "guest mark --connect unix:socket --wait 20").status.success());
+    add(line, &serve.wait_with_output().unwrap());
+    // What is written in some runs only is found in the source, too.
+    found.extend(["figures.rs", "jobs.rs", "ideal.rs", "live.rs"].iter().flat_map(|file| put_in(file)));
+    for name in
+        ["latency_std_cycles", "link_packets", "slowdown", "finish_ns", "label", "message_latency_max_ps", "waits"]
+    {
+        assert!(found.contains(name), "{name}: the runs do not show all there is");
+    }
+    let page = fs::read_to_string(book().join("figures.md")).unwrap();
+    let missing: Vec<_> = found.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "not in figures.md: {missing:?}");
 }
 
 #[test]

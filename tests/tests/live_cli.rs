@@ -175,9 +175,11 @@ fn whoever_reads_the_results_learns_what_nobody_took_who_was_lost_and_what_was_r
     assert_eq!((count("messages_measured"), count("guests_lost")), (1, 1));
     assert_eq!(count("packets_measured"), count("packets_received"), "the whole run is measured");
     let warnings = results["warnings"].to_string();
-    for expected in
-        ["1 of 2 messages arrived and were handed over to nobody", "without guest `bad 2` (node 2)", "--pcap"]
-    {
+    for expected in [
+        "1 of 2 messages arrived and was handed over to nobody: its node has no guest",
+        "without guest `bad 2` (node 2)",
+        "--pcap",
+    ] {
         assert!(warnings.contains(expected), "no `{expected}` in {warnings}");
     }
     let inputs = &results["manifest"]["inputs"];
@@ -232,4 +234,31 @@ fn guests_that_nobody_answers_say_so_while_they_try() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(said.matches("nobody has answered at unix:absent").count(), 1, "{said}");
     assert!(said.contains("Trying for 3 s (--wait)") && said.contains("the guest of node 0: cannot connect"), "{said}");
+}
+
+#[test]
+fn guests_that_a_run_does_not_take_give_up_when_it_has_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    // The two that are let in wait for each other; the others are not even nodes of the network.
+    std::fs::write(folder.path().join("ping"), "receive\n").unwrap();
+    for listen in ["127.0.0.1:0", "unix:socket"] {
+        let mut serve = fsin(folder.path());
+        serve.args(["serve", "--listen", listen, "--topology", "torus:4x4", "--guests", "2"]);
+        let mut child = serve.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        let address = first.split_whitespace().nth(2).unwrap();
+        let begun = std::time::Instant::now();
+        let guests = run(folder.path(), &format!("guest ping --connect {address} --node 0..20 --wait 60"));
+        // They would try for as long as they may wait.
+        assert!(begun.elapsed().as_secs() < 30);
+        let rest: Vec<String> = lines.map_while(Result::ok).collect();
+        assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");
+        assert_eq!(guests.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&guests.stderr).into_owned();
+        let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("the endpoint ended it while waiting for its turn"), "{said}");
+        assert!(words.contains("; 19 of 21 guests were not let in"), "{said}");
+        assert!(words.contains("of these guests the run took 2: `fsin serve --guests 21` takes all"), "{said}");
+    }
 }

@@ -147,6 +147,28 @@ fn what_a_run_notes_is_no_warning() {
 }
 
 #[test]
+fn numbers_and_nouns_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |line: &str, expected: &[&str]| {
+        let said = done(folder.path(), line);
+        for words in expected {
+            // At the beginning or after a blank: `1 link` is not found in `11 links`.
+            let found = said
+                .split_inclusive(words)
+                .filter(|part| part.ends_with(words))
+                .any(|part| !part[..part.len() - words.len()].ends_with(|before: char| before.is_ascii_digit()));
+            assert!(found, "{line}: `{words}` is not in {said}");
+        }
+    };
+    says("topology fattree:2,1", &[" 2 endpoints, 1 switch\n", " 1 link, one way"]);
+    says("topology hyperx:1x1:1", &[" 1 endpoint, 1 switch\n", " 1 link from each switch\n"]);
+    says("topology mesh:2x1", &[" 1 link from each node\n", " 1 hop\n", " 1 link, one way"]);
+    says("topology torus:4x4", &[" 4 links from each node\n", " 4 hops\n"]);
+    done(folder.path(), "run --topology torus:4x4 --cycles 500 -q -o r");
+    says("rerun r -q", &["1 of 1 result is the same to the last digit\n"]);
+}
+
+#[test]
 fn a_flipped_digit_is_found() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), "sweep --topology torus:4x4 --load 0.1,0.3 --cycles 1000 -q -o r");

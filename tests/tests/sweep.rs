@@ -374,6 +374,10 @@ fn an_interrupted_sweep_says_how_to_go_on() {
     assert!(status.success());
     let output = child.wait_with_output().unwrap();
     code(&output, 130);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("fsin sweep --resume -o r"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let first =
+        "stopping: points that are done are kept, those that run are given up, and fsin sweep --resume -o r goes on";
+    assert!(said.contains(first) && said.contains("continue with: fsin sweep --resume -o r"), "{said}");
+    assert!(!said.contains("end of this cycle"), "{said}");
     assert_eq!(complete_points(&folder.path().join("r")), 0, "a partial run is no result");
 }

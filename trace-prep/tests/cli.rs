@@ -436,11 +436,57 @@ fn what_a_slice_leaves_out_is_said_and_kept() {
     let left = "messages with tasks outside are left out: 4 messages sent (5 bytes), 3 messages received (0 bytes)";
     assert!(said.contains(left), "{said}");
     let (_, _, said) = desk.run("info b.trg");
-    assert!(said.contains("imported from slice --tasks 0..2 of simgrid-ti") && said.contains(left), "{said}");
+    assert!(
+        said.contains("note: imported from simgrid-ti, then slice --tasks 0..2\n") && said.contains(left),
+        "{said}"
+    );
     assert!(said.contains("before the slice: 4 collective calls"), "{said}");
-    desk.succeeds("scale -q b.trg --compute 2 --bytes 0.5 -o d.trg");
-    let (_, _, said) = desk.run("info d.trg");
-    assert!(said.contains("imported from scale --compute 2 --bytes 0.5 of trg"), "{said}");
+}
+
+#[test]
+fn a_container_keeps_where_it_came_from_and_all_that_was_done() {
+    let desk = Desk::new();
+    let origin = |name: &str| desk.run(&format!("info {name}")).2.lines().next().unwrap_or_default().to_owned();
+    desk.succeeds("generate torus2d:tasks=16,bytes=4096 --repeat 3 -o g.trg");
+    assert_eq!(origin("g.trg"), "note: generated as torus2d:tasks=16,bytes=4096 --repeat 3");
+    desk.succeeds("generate torus2d:tasks=16 -o once.trg");
+    assert_eq!(origin("once.trg"), "note: generated as torus2d:tasks=16");
+    desk.succeeds("generate binomialtreebcast:ranks=4 -o graph.trg");
+    assert_eq!(origin("graph.trg"), "note: generated as binomialtreebcast:ranks=4");
+    // In the order in which the flags were written.
+    desk.succeeds("scale -q g.trg --bytes 0.5 --compute 2 -o s.trg");
+    let scaled = "note: generated as torus2d:tasks=16,bytes=4096 --repeat 3, then scale --bytes 0.5 --compute 2";
+    assert_eq!(origin("s.trg"), scaled);
+    desk.succeeds("remap -q s.trg --permutation reverse -o r.trg");
+    desk.succeeds("slice -q r.trg --tasks 0..8 -o c.trg");
+    assert_eq!(origin("c.trg"), format!("{scaled}, then remap --permutation reverse, then slice --tasks 0..8"));
+    // What changes nothing says nothing.
+    desk.succeeds("import -q c.trg -o i.trg");
+    assert_eq!(origin("i.trg"), origin("c.trg"));
+    desk.write("a.trc", "s 0 1 0 64\nr 0 1 0 64\n");
+    desk.succeeds("merge -q s.trg a.trc -o m.trg");
+    let (_, _, said) = desk.run("info m.trg");
+    let traces = scaled.replace("note: ", "note: 16 tasks from s.trg: ");
+    let expected = format!("note: merged from 2 traces\n{traces}\nnote: 2 tasks from a.trc: imported from fsin-trc\n");
+    assert!(said.starts_with(&expected), "{said}");
+    assert_eq!(said.matches("imported from").count(), 1, "{said}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_without_notes_before_it() {
+    let desk = Desk::new();
+    desk.succeeds("generate torus2d:tasks=16 -o g.trg");
+    for line in [
+        "scale g.trg --bytes=-1 -o x.trg",
+        "slice g.trg --tasks 3..99 -o x.trg",
+        "remap g.trg --permutation odd -o x.trg",
+    ] {
+        let (status, _, said) = desk.run(line);
+        assert_eq!(status, 2, "{line}: {said}");
+        assert!(!said.contains("note:"), "{line}: {said}");
+    }
+    let (_, _, said) = desk.run("scale g.trg --bytes 2 -o x.trg");
+    assert_eq!(said, "note: generated as torus2d:tasks=16\n");
 }
 
 #[test]

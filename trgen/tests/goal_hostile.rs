@@ -26,8 +26,11 @@ fn packed(graph: &Graph) -> Vec<u8> {
 #[test]
 fn faults_of_text_name_their_line() {
     let cases: &[(&str, &str, &str)] = &[
-        ("l2 requires l1\n}", "l2 requires l3\n}", ":5: label `l3` has not been defined"),
+        ("l2 requires l1\n}", "l2 requires l3\n}", ":5: label `l3` has not been defined in rank 0"),
+        ("l2 requires l1\n}", "l2 requires l3\n}", "above this line (labels of other ranks do not count)"),
         ("l2: send", "l1: send", ":4: label `l1` is defined twice"),
+        ("l2: send", "l1: send", "/ give each operation of a rank a label of its own"),
+        ("l2 requires l1", "l2 requires l1\nl1 requires l2", "/ leave out a dependency"),
         ("to 1", "to 2", ":4: rank is `2`, expected 0 to 1"),
         ("calc 100", "calc 99999999999999999999", ":3: size is"),
         ("send 8b", "send 9223372036854775808b", ":4: size is"),

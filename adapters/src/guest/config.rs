@@ -1,5 +1,7 @@
 //! Who a guest is.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::clock::Time;
@@ -27,6 +29,25 @@ pub struct Config {
     pub manifest: [u8; 32],
     /// How long it tries to connect, and how long it waits for its turn before it gives up.
     pub patience: Duration,
+    /// With whom it shares whether anybody listens; a guest by itself has company of its own.
+    pub company: Company,
+}
+
+/// Guests of one process that are to take part in one run: what one of them has found out, all know.
+///
+/// An endpoint listens until its guests are there and never again, so a guest that nobody answers where somebody
+/// answered before is too late, and need not try any longer.
+#[derive(Clone, Debug, Default)]
+pub struct Company(Arc<AtomicBool>);
+
+impl Company {
+    pub(super) fn has_met_the_endpoint(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn meets_the_endpoint(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Config {
@@ -43,6 +64,7 @@ impl Config {
             token: None,
             manifest: [0; 32],
             patience: Duration::from_secs(3600),
+            company: Company::default(),
         }
     }
 

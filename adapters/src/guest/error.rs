@@ -16,6 +16,12 @@ pub enum GuestError {
         /// Why.
         error: io::Error,
     },
+    /// Somebody listened, and does so no longer.
+    #[error("nobody listens at {address} any longer: the run has begun without this guest, or is over")]
+    Late {
+        /// Where.
+        address: Address,
+    },
     /// The endpoint wants a token and there is none.
     #[error("the endpoint wants a token, and the guest has none")]
     TokenWanted,
@@ -64,6 +70,7 @@ impl GuestError {
     pub const fn remedy(&self) -> &'static str {
         match self {
             Self::Connect { .. } => "start `fsin serve`, and give the address on which it says that it listens",
+            Self::Late { .. } => "ask `fsin serve` for as many --guests as there are nodes in --node",
             Self::TokenWanted => "give the token of the run: --token-file, or FSIN_TOKEN",
             Self::Refused { code: Code::Node, .. } => "give it another --node",
             Self::Refused { code: Code::Step, .. } => "give it a shorter --step",

@@ -35,7 +35,7 @@ use crate::codec::Codec;
 use crate::protocol::{Body, Class, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
 use crate::stream::{Broken, Link, Stream};
 
-pub use config::Config;
+pub use config::{Company, Config};
 pub use data::Data;
 pub use error::GuestError;
 pub use event::{Arrival, Event};
@@ -313,8 +313,13 @@ impl Guest {
 fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
     let start = Instant::now();
     let stream = loop {
+        // Asked before it tries: a refusal of the time before anybody listened says nothing.
+        let met = config.company.has_met_the_endpoint();
         match Stream::connect(address) {
             Ok(stream) => break stream,
+            Err(error) if met && matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
+                return Err(GuestError::Late { address: address.clone() });
+            }
             // What is wrong with the address itself stays wrong.
             Err(error) if start.elapsed() >= config.patience || error.kind() == ErrorKind::InvalidInput => {
                 return Err(GuestError::Connect { address: address.clone(), error });
@@ -322,6 +327,7 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
             Err(_) => std::thread::sleep(Duration::from_millis(20)),
         }
     };
+    config.company.meets_the_endpoint();
     let failed = |error| GuestError::Connect { address: address.clone(), error };
     let mut link = Link::new(stream, Codec::default(), BytesMut::new()).map_err(failed)?;
     let hello = Hello {

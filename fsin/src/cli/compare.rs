@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::ArgMatches;
 use fsin::report::{Format, write, write_rows};
-use fsin::sweep::{Curves, Difference, compare as differences, counted, open};
+use fsin::sweep::{Curves, Difference, compare as differences, open};
+use fsin::words::counted;
 use serde_json::{Map, Value, json};
 
 use super::{Complaint, Exit, output};
@@ -24,7 +25,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes"));
     }
     if alone > 0 {
-        output::tell(&format!("warning: {} in one of the two only, not compared", counted(alone)));
+        output::tell(&format!("warning: {} in one of the two only, not compared", counted(alone, "point", "points")));
     }
     let figures: Vec<Map<String, Value>> = rows.iter().map(|row| figures(&after.axis, row)).collect();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {

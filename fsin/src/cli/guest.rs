@@ -10,7 +10,7 @@ use std::time::Duration;
 use adapters::address::{Address, NotAnAddress};
 use adapters::clock::parse_span;
 use adapters::guest::script::{Played, Script};
-use adapters::guest::{Config, Guest, GuestError, program};
+use adapters::guest::{Company, Config, Guest, GuestError, program};
 use adapters::protocol::Class;
 use adapters::token::Token;
 use clap::builder::PossibleValuesParser;
@@ -201,12 +201,14 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let patience = Duration::from_secs(matches.get_one::<u64>("wait").copied().unwrap_or(3600));
     let mut threads = Vec::new();
     let (met, meetings) = mpsc::channel();
+    let company = Company::default();
     for node in nodes {
         let config = Config {
             class: if stepped { Class::Stepped } else { Class::Causal },
             step: step.unwrap_or(0),
             token: token.clone(),
             patience,
+            company: company.clone(),
             ..Config::new(format!("{name} {node}"), node)
         };
         let (part, address, met) = (part.clone(), address.clone(), met.clone());
@@ -214,7 +216,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let guest = Guest::connect(&address, &config);
             // Nobody listens any more after the first one.
             let _ = met.send(());
-            part.play(node, guest?)
+            part.play(node, guest.map_err(Ended::Outside)?).map_err(Ended::Inside)
         };
         threads.push((node, thread::spawn(play)));
     }
@@ -226,24 +228,64 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     drop(meetings);
     let mut table = String::from("node,time_ps,sent,received,turns\n");
-    let mut failed: Option<(u32, GuestError)> = None;
+    let mut failures = Failures::default();
     for (node, thread) in threads {
         match thread.join() {
             Ok(Ok(Played { time, sent, received, turns })) => {
+                failures.played += 1;
                 let _ = writeln!(table, "{node},{time},{sent},{received},{turns}");
             }
-            Ok(Err(error)) => {
-                failed.get_or_insert((node, error));
-            }
+            Ok(Err(ended)) => failures.add(node, ended),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
     output::print_text(&table)?;
-    match failed {
-        None => Ok(Exit::Done),
-        Some((node, error)) => {
-            Err(Complaint::new(Exit::Failed, format!("the guest of node {node}: {error}"), error.remedy()))
+    failures.complaint().map_or(Ok(Exit::Done), Err)
+}
+
+/// How a guest failed: before it was let in, or after.
+enum Ended {
+    Outside(GuestError),
+    Inside(GuestError),
+}
+
+/// Guests that failed, and how many did not.
+#[derive(Default)]
+struct Failures {
+    inside: Vec<(u32, GuestError)>,
+    outside: Vec<(u32, GuestError)>,
+    played: usize,
+}
+
+impl Failures {
+    fn add(&mut self, node: u32, ended: Ended) {
+        match ended {
+            Ended::Outside(error) => self.outside.push((node, error)),
+            Ended::Inside(error) => self.inside.push((node, error)),
         }
+    }
+
+    /// The first failure of a guest that was let in, which knows best what became of the run, and how many were not.
+    fn complaint(self) -> Option<Complaint> {
+        let guests = self.played + self.inside.len() + self.outside.len();
+        let outside = self.outside.len();
+        // What an endpoint says to a guest outside tells more than that nobody listens any longer.
+        let spoken = self.outside.iter().position(|(_, error)| !matches!(error, GuestError::Late { .. })).unwrap_or(0);
+        let (node, error) = self.inside.first().or_else(|| self.outside.get(spoken))?;
+        let mut what = format!("the guest of node {node}: {error}");
+        let mut remedy = error.remedy().to_owned();
+        if outside > 0 && guests > 1 {
+            let were = if outside == 1 { "was" } else { "were" };
+            let _ = write!(what, "; {outside} of {guests} guests {were} not let in");
+        }
+        if outside > 0 && outside < guests {
+            let inside = guests - outside;
+            let _ = write!(
+                remedy,
+                "; of these guests the run took {inside}: `fsin serve --guests {guests}` takes all, or start fewer"
+            );
+        }
+        Some(Complaint::new(Exit::Failed, what, remedy))
     }
 }
 

@@ -7,9 +7,16 @@ use super::{Complaint, Exit};
 /// True once the user has asked to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Begins to listen; the flag that is returned becomes true at the first Ctrl-C (or termination signal).
-pub(crate) fn listen() -> Result<&'static AtomicBool, Complaint> {
-    ctrlc::set_handler(|| {
+/// What the first Ctrl-C is answered by commands that simulate one network.
+pub(crate) const OF_A_RUN: &str = "stopping at the end of this cycle; again to stop at once, without results";
+/// The same of commands that have no results of their own.
+pub(crate) const OF_NOTHING: &str = "stopping; again to stop at once";
+
+/// Begins to listen; the flag that is returned becomes true at the first Ctrl-C (or termination signal), which is answered
+/// with `first`.
+pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Complaint> {
+    let first = first.into();
+    ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) {
             tui::terminal::restore();
             std::process::exit(Exit::Interrupted as i32);
@@ -18,7 +25,7 @@ pub(crate) fn listen() -> Result<&'static AtomicBool, Complaint> {
             // The dashboard says so.
             return;
         }
-        super::output::tell("stopping at the end of this cycle; again to stop at once, without results");
+        super::output::tell(&first);
     })
     .map_err(|error| {
         Complaint::new(Exit::Failed, format!("cannot listen for Ctrl-C: {error}"), "run it from an ordinary shell")

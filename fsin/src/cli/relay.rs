@@ -83,7 +83,7 @@ pub(crate) fn relay(matches: &ArgMatches) -> Result<Exit, Complaint> {
         patience: PATIENCE,
         ..Config::new("relay", 0)
     };
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_NOTHING)?;
     let relay = Relay::bind(&sockets).map_err(failed)?;
     let listening = relay.addresses().map_err(|error| failed(error.into()))?;
     for (node, address) in config.nodes.iter().zip(listening) {

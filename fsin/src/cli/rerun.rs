@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
 use fsin::sweep::{Collected, Plan, Row, open, reproducible};
+use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
 
@@ -29,8 +30,9 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if missing > 0 {
         let all = plan.points.len();
         output::tell(&format!(
-            "warning: {}: {missing} of {all} points have no result to be run again",
-            folder.display()
+            "warning: {}: {missing} of {} no result to be run again",
+            folder.display(),
+            counted(all, "point has", "points have")
         ));
     }
     let single = plan.points.len() == 1 && folder.join("result.json").exists();
@@ -38,7 +40,7 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let jobs = jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let quiet = matches.get_flag("quiet");
     let stopped = tell_stopped(&plan, &collected, quiet);
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen("stopping, without an answer; again to stop at once")?;
     let meter = Points::new(quiet, collected.rows.len());
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Vec<String>)>> = Mutex::new(Vec::new());
@@ -77,9 +79,9 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     text.push_str(&format!(
-        "{} of {} results are the same to the last digit{}\n",
+        "{} of {} the same to the last digit{}\n",
         found.len() - differing.len(),
-        found.len(),
+        counted(found.len(), "result is", "results are"),
         match stopped {
             0 => String::new(),
             stopped => format!(" ({stopped} up to where the run was stopped)"),

@@ -45,7 +45,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let opening = manifest::Opening::new(&experiment);
     let watch = Watch::start();
 
@@ -162,7 +162,7 @@ impl Watch {
 /// Runs one experiment over an ideal network.
 fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complaint> {
     let quiet = matches.get_flag("quiet");
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let opening = manifest::Opening::new(experiment);
     let watch = Watch::start();
     let meter = Meter::new(quiet);

@@ -14,6 +14,10 @@ use super::{Complaint, Exit, args, interrupt, output};
 const FIGURES: [&str; 5] =
     ["accepted_load_phits_per_node_cycle", "accepted_load_ci95", "latency_mean_cycles", "saturated", "converged"];
 
+/// What the first Ctrl-C is answered.
+const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
+                        once, without results";
+
 /// Finds where a network saturates.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut settings = args::settings(matches)?;
@@ -32,7 +36,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         ));
     }
     let tolerance = matches.get_one::<f64>("tolerance").copied().unwrap_or(0.005);
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(STOPPING)?;
     let mut bracket = Bracket::new(most, tolerance);
     let expected = 2 + (most / tolerance).log2().ceil().max(0.0) as usize;
     let meter = Points::new(matches.get_flag("quiet"), expected);

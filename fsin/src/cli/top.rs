@@ -127,7 +127,7 @@ pub(super) fn top(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 fn look(app: App, source: impl Source + Send + 'static, from: &str) -> Result<Exit, Complaint> {
     looking::need_terminal("fsin top", looking::ELSEWHERE)?;
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_NOTHING)?;
     let ending = looking::join(looking::spawn(app, source, stop)?);
     match ending.map_err(|why| Complaint::new(Exit::Failed, why, "use another terminal"))? {
         Ending::Lost(why) => {
@@ -206,7 +206,7 @@ fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, 
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let from = matches.get_one::<String>("from").map_or("", String::as_str);
     let path = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_NOTHING)?;
     let mut reader = connect(from)?;
     let failed = |error: io::Error| {
         let what = format!("{}: {error}", path.display());

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use clap::ArgMatches;
 use fsin::topology::{self, Port, Survey, Switched, Topology};
+use fsin::words::counted;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
 
@@ -69,9 +70,10 @@ fn table(topology: &dyn Topology) -> String {
     let survey = Survey::of(topology);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
     let degree = match (survey.degree_min, survey.degree_max) {
-        (least, most) if least == most => most.to_string(),
-        (least, most) => format!("{least} to {most}"),
+        (least, most) if least == most => counted(most, "link", "links"),
+        (least, most) => format!("{least} to {most} links"),
     };
+    let endpoints = counted(survey.nodes, "endpoint", "endpoints");
     let (router, halves) = match survey.switches {
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
@@ -82,14 +84,14 @@ fn table(topology: &dyn Topology) -> String {
             "nodes",
             match survey.switches {
                 0 => survey.nodes.to_string(),
-                switches => format!("{} endpoints, {switches} switches", survey.nodes),
+                switches => format!("{endpoints}, {}", counted(switches, "switch", "switches")),
             },
         ),
         ("links", format!("{}, one way", survey.links)),
-        ("degree", format!("{degree} links from each {router}")),
-        ("diameter", format!("{} hops", survey.diameter)),
+        ("degree", format!("{degree} from each {router}")),
+        ("diameter", counted(survey.diameter, "hop", "hops")),
         ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
-        ("middle", format!("{} links, one way, {halves}", survey.middle_links)),
+        ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
         ("uniform load", format!("{} phits/node/cycle at most", number(survey.uniform_load_bound))),
     ];
     rows.iter().fold(String::new(), |mut text, (name, value)| {

@@ -37,7 +37,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
         RunPlan::Batch(_) => Cycle::FIRST + CYCLES,
         RunPlan::ToEnd(limit) => limit,
     };
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let csv = matches.get_one::<String>("format").is_none_or(|format| format == "csv");
     let phit_bytes = u64::from(experiment.router.phit_bytes);
     let mut out = BufWriter::new(io::stdout().lock());

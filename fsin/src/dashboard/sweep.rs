@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use tui::view::{Figures, PointState, Sweep, SweepPoint};
 
 use crate::experiment::key;
-use crate::sweep::{Plan, along, counted, failure, is_numeric, legend, position, settings};
+use crate::sweep::{Plan, along, failure, is_numeric, legend, position, settings};
+use crate::words::counted;
 
 /// The points of a plan; none has begun. `name` is what the sweep is called, `at_once` how many points run at the same
 /// time.
@@ -36,7 +37,7 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     let unit = |name: &str| key(name).map(|key| key.unit).filter(|unit| !unit.is_empty());
     let along = axis.map_or("", |axis| axis.key.as_str());
     Sweep {
-        title: format!("sweep {name}: {}{varied}", counted(plan.points.len())),
+        title: format!("sweep {name}: {}{varied}", counted(plan.points.len(), "point", "points")),
         axis: unit(along).map_or_else(|| along.to_owned(), |unit| format!("{along} ({unit})")),
         words: axis.filter(|_| !numeric).map_or_else(Vec::new, |axis| axis.values.clone()),
         curves,

@@ -184,9 +184,10 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
                 return Ok(());
             }
             let program = kernel(experiment, spec, geometry)?;
-            let used = program.tasks.len().div_ceil(experiment.tasks_per_node);
+            let tasks = program.tasks.len();
+            let used = tasks.div_ceil(experiment.tasks_per_node);
             placement::check(&experiment.placement, used, geometry, experiment.router.seed)
-                .map_err(|refusal| misplaced(experiment, used, geometry.nodes(), &refusal))
+                .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), &refusal))
         }
         Traffic::Trace { .. } | Traffic::Jobs { .. } => Ok(()),
     }
@@ -323,9 +324,18 @@ fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     Err(settings.error("collectives", what, "leave it out, or import the original with it"))
 }
 
-/// A placement of tasks on `used` nodes that cannot be: too few nodes are the network's fault.
-fn misplaced(experiment: &Experiment, used: usize, nodes: usize, refusal: &Refusal) -> SettingsError {
-    experiment.settings().refused(if used > nodes { "topology" } else { "placement" }, refusal)
+/// A placement of tasks that cannot be: too few nodes are the network's fault.
+fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: &Refusal) -> SettingsError {
+    let (settings, each) = (experiment.settings(), experiment.tasks_per_node);
+    let used = tasks.div_ceil(each);
+    if used <= nodes || nodes == 0 {
+        return settings.refused("placement", refusal);
+    }
+    let on_each = if each == 1 { "one task on each".to_owned() } else { format!("{each} on each") };
+    let what = format!("--topology: {tasks} tasks do not fit on {nodes} nodes, {on_each}");
+    let least = tasks.div_ceil(nodes);
+    let remedy = format!("use a topology of {used} nodes or more, or --tasks-per-node {least}");
+    settings.error("topology", what, remedy)
 }
 
 /// The node of each task. The matrix is made, and distances are computed, where the placement looks at them.
@@ -339,7 +349,7 @@ fn placement(
     let spec = &experiment.placement;
     let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
-    let refused = |refusal: Refusal| misplaced(experiment, used, nodes, &refusal);
+    let refused = |refusal: Refusal| misplaced(experiment, tasks, nodes, &refusal);
     placement::check(spec, used, geometry, seed).map_err(refused)?;
     let known = match placement::looks_at_traffic(spec) {
         true => Some((distances(experiment)?, matrix()?.grouped(each))),

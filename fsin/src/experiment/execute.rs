@@ -27,6 +27,7 @@ use crate::stats::Counts;
 use crate::sweep::lag1;
 use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
+use crate::words::counted;
 
 /// Why an experiment could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -310,10 +311,7 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         }
         Some(trace) if outcome.complete && trace.report.unreceived > 0 => warnings.push(format!(
             "{} arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
-            match trace.report.unreceived {
-                1 => "1 message".to_owned(),
-                many => format!("{many} messages"),
-            }
+            counted(trace.report.unreceived, "message", "messages")
         )),
         _ => {}
     }

@@ -98,7 +98,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         };
         let wrong = |expected: &str| SettingsError {
             what: format!("`{}` takes {expected}", key.name),
-            remedy: format!("write {} = {}", key.name, super::settings::toml_value(key, key.default.unwrap_or("..."))),
+            remedy: format!("write {} = {}", key.name, example(key)),
             origin: at(value.span()),
         };
         let (items, listed) = match value.get_ref() {
@@ -114,6 +114,17 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         lists.insert(key.name, values);
     }
     Ok(lists)
+}
+
+/// A value as it may be written in a file: the default, or what it would be.
+fn example(key: &super::keys::Key) -> String {
+    match (key.kind, key.default) {
+        // What is off is written to be switched on.
+        (Kind::Switch, _) => "true".to_owned(),
+        (Kind::Integer, None) => "N, a whole number without quotes".to_owned(),
+        (Kind::Number, None) => "X, a number without quotes".to_owned(),
+        (_, default) => super::settings::toml_value(key, default.unwrap_or("...")),
+    }
 }
 
 /// A value of a file as it would be written after a flag; else what is expected.
@@ -162,12 +173,25 @@ mod tests {
     }
 
     #[test]
+    fn every_switch_is_answered_with_what_can_be_written() {
+        for key in super::super::keys::KEYS.iter().filter(|key| key.kind == Kind::Switch) {
+            for wrong in ["'yes'", "1", "[]"] {
+                let error = read(&format!("{} = {wrong}", key.name)).unwrap_err();
+                let example = error.remedy.strip_prefix("write ").unwrap();
+                assert_eq!(example, format!("{} = true", key.name), "{wrong}");
+                assert_eq!(read(example).unwrap().value(key.name), Some("true"));
+            }
+        }
+    }
+
+    #[test]
     fn errors_point_at_the_place() {
         for (text, place, what, remedy) in [
             ("vcs = 2\nlaod = 0.5\n", "laod", "unknown key `laod`", "did you mean `load`?"),
             ("load = \"high\"", "\"high\"", "`load` takes a number", "write load = 0.3"),
             ("load = [0.1, 0.2]", "[0.1, 0.2]", "`load` takes one value", "use fsin sweep, or write load = 0.3"),
             ("vcs = 2.5", "2.5", "whole number", "write vcs = 3"),
+            ("tasks-per-node = 'two'", "'two'", "whole number", "write tasks-per-node = N, a whole number"),
             ("[network]\nvcs = 2", "network", "no sections, such as `network`", "without it"),
             ("colour = 2", "colour", "unknown key `colour`", "known:"),
         ] {

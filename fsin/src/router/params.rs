@@ -6,6 +6,7 @@ use super::guide::Guide;
 use super::{Arbitration, Injection};
 use crate::routing::{Order, Routing};
 use crate::topology::Topology;
+use crate::words::counted;
 
 /// How arrived packets leave the network.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -178,10 +179,7 @@ impl RouterParams {
                 format!("use --injectors {ports}, or --injection shortest"),
             ));
         }
-        let queues = match self.queue_packets {
-            1 => "1 packet".to_owned(),
-            more => format!("{more} packets"),
-        };
+        let queues = counted(self.queue_packets, "packet", "packets");
         let bubble = if self.routing.uses_bubble() { self.bubble } else { 0 };
         for (flag, packets) in [("bubble", bubble), ("lbr", self.lbr)] {
             if packets > self.queue_packets {

@@ -31,12 +31,3 @@ pub use slurm::{Slurm, SlurmJob};
 pub use statistics::{Estimate, estimate, lag1, mean, welch};
 pub use stop::StopRule;
 pub use store::{Store, StoreError, replace_file};
-
-/// So many points, in words.
-#[must_use]
-pub fn counted(points: usize) -> String {
-    match points {
-        1 => "1 point".to_owned(),
-        _ => format!("{points} points"),
-    }
-}

@@ -13,24 +13,32 @@ use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
 use trgen::trace::program::Program;
 
-use super::input::{self, load, load_file};
+use super::input::{self, load_silently, tell_remarks};
 use super::meter::Meter;
-use super::store::{header, programs_header, store_graph, store_program};
-use super::{Complaint, Exit, print, tell};
+use super::store::{header, history, programs_header, store_graph, store_program};
+use super::{Complaint, Exit, print};
 
-/// Reads programs, changes them and writes them; `how` is what the command was told, which the new trace keeps.
+/// Reads programs, changes them and writes them; `how` is what the command was told, which the new trace keeps after what was
+/// done before. `change` returns what there is to say of the change.
 fn change(
     matches: &ArgMatches,
     command: &str,
     how: &str,
-    change: impl FnOnce(&mut Trace) -> Result<(), Complaint>,
+    change: impl FnOnce(&mut Trace) -> Result<Vec<String>, Complaint>,
 ) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
-    let loaded = load(matches)?;
+    let loaded = load_silently(&input::file(matches, "input")?, matches)?;
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
-    change(&mut trace)?;
-    let origin = format!("{command} {how} of {}", trace.format);
+    let (notes, warnings) = (trace.notes.clone(), trace.warnings.clone());
+    let history = history(trace.format, &mut trace.notes);
+    let said = change(&mut trace)?;
+    if !quiet {
+        tell_remarks(&notes, &warnings);
+        tell_remarks(&said, &[]);
+    }
+    trace.notes.extend(said);
+    let origin = format!("{history}, then {command} {how}");
     store_program(&path, &header(&trace, &origin), &trace.program, quiet)?;
     Ok(Exit::Done)
 }
@@ -53,17 +61,19 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
             None => transform::scale(&mut trace.program, factor("compute"), factor("bytes"))?,
         }
-        Ok(())
+        Ok(Vec::new())
     })
 }
 
-/// Those of these flags that were given, as they were written.
+/// Those of these flags that were given, as they were written and in that order.
 fn told(matches: &ArgMatches, flags: &[&str]) -> String {
     let words = flags.iter().filter_map(|flag| {
         let values = matches.get_raw(flag)?.map(|value| value.to_string_lossy().into_owned());
-        Some(format!("--{flag} {}", values.collect::<Vec<_>>().join(" ")))
+        Some((matches.index_of(flag), format!("--{flag} {}", values.collect::<Vec<_>>().join(" "))))
     });
-    words.collect::<Vec<_>>().join(" ")
+    let mut words: Vec<_> = words.collect();
+    words.sort();
+    words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }
 
 /// The range of tasks that `--tasks FIRST..END` gives.
@@ -106,20 +116,16 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --tasks 0..8, --between 3..34, --events 1000, or several";
         return Err(Complaint::new(Exit::Usage, "nothing to cut by", remedy));
     }
-    let quiet = input::quiet(matches);
     change(matches, "slice", &told(matches, &["tasks", "between", "events"]), |trace| {
         let mut program = std::mem::take(&mut trace.program);
         // What the reader said is of the whole.
         for note in trace.notes.iter_mut().chain(&mut trace.warnings) {
             *note = format!("before the slice: {note}");
         }
+        let mut said = Vec::new();
         let mut cut = |(part, left): (Program, Left), by: &str, outside: &str| {
             if left != Left::default() {
-                let note = format!("by --{by}, {}", left_out(&left, outside));
-                if !quiet {
-                    tell(&format!("note: {note}"));
-                }
-                trace.notes.push(note);
+                said.push(format!("by --{by}, {}", left_out(&left, outside)));
             }
             part
         };
@@ -136,7 +142,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
         trace.program = program;
         // How many of the calls are left is not known.
         trace.collectives.clear();
-        Ok(())
+        Ok(said)
     })
 }
 
@@ -154,14 +160,22 @@ fn left_out(left: &Left, outside: &str) -> String {
 pub(super) fn merge(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let mut programs = Vec::new();
-    let mut notes = Vec::new();
+    let (mut notes, mut remarks) = (Vec::new(), Vec::new());
     for input in matches.get_many::<PathBuf>("inputs").into_iter().flatten() {
-        let trace = load_file(input, matches)?.programs("merge")?;
-        notes.push(format!("{} tasks from {}", trace.program.tasks.len(), input.display()));
+        let mut trace = load_silently(input, matches)?.programs("merge")?;
+        remarks.push((trace.notes.clone(), trace.warnings.clone()));
+        let history = history(trace.format, &mut trace.notes);
+        let tasks = trace.program.tasks.len();
+        let word = plural(tasks, "task", "tasks");
+        notes.push(format!("{tasks} {word} from {}: {history}", input.display()));
         programs.push(trace.program);
     }
+    let origin = format!("merged from {} {}", programs.len(), plural(programs.len(), "trace", "traces"));
     let merged = transform::merge(programs)?;
-    let header = programs_header(merged.tasks.len(), "merge", Vec::new(), notes);
+    if !input::quiet(matches) {
+        remarks.iter().for_each(|(notes, warnings)| tell_remarks(notes, warnings));
+    }
+    let header = programs_header(merged.tasks.len(), &origin, Vec::new(), notes);
     store_program(&path, &header, &merged, input::quiet(matches))?;
     Ok(Exit::Done)
 }
@@ -171,7 +185,7 @@ pub(super) fn remap(matches: &ArgMatches) -> Result<Exit, Complaint> {
     change(matches, "remap", &told(matches, &["permutation"]), |trace| {
         let numbers = transform::permutation(&spec, trace.program.tasks.len())?;
         trace.program = transform::remap(std::mem::take(&mut trace.program), &numbers);
-        Ok(())
+        Ok(Vec::new())
     })
 }
 
@@ -187,7 +201,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         if repeat != 1 {
             return Err(Complaint::new(Exit::Usage, "--repeat with a graph pattern", "use it with a kernel"));
         }
-        store_graph(&path, &patterns::parse(spec)?, spec)?;
+        store_graph(&path, &patterns::parse(spec)?, &format!("generated as {spec}"))?;
         return Ok(Exit::Done);
     }
     if !kernels::components().any(|component| component.name == name) {
@@ -197,7 +211,8 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Err(Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy));
     }
     let program = kernels::parse(spec, 16, None)?;
-    let header = programs_header(program.tasks.len(), spec, Vec::new(), Vec::new());
+    let often = if repeat == 1 { String::new() } else { format!(" --repeat {repeat}") };
+    let header = programs_header(program.tasks.len(), &format!("generated as {spec}{often}"), Vec::new(), Vec::new());
     let meter = Meter::new(false, &format!("writing {}", path.display()));
     output::file(&path, |out| {
         let mut writer = Writer::new(out, &header)?;

@@ -53,12 +53,24 @@ pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Compla
     Ok(path)
 }
 
-/// Reads the trace that the argument `input` names.
+/// Reads the trace that the argument `input` names, and tells what the reader said.
 pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
-    load_file(&file(matches, "input")?, matches)
+    let loaded = load_silently(&file(matches, "input")?, matches)?;
+    if !loaded.quiet {
+        let (notes, warnings) = loaded.remarks();
+        tell_remarks(notes, warnings);
+    }
+    Ok(loaded)
 }
 
-pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
+/// Tells what a reader said.
+pub(super) fn tell_remarks(notes: &[String], warnings: &[String]) {
+    notes.iter().for_each(|note| tell(&format!("note: {note}")));
+    warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
+}
+
+/// Reads a trace; what the reader said is left to be told when it is known that the command can be done.
+pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let quiet = quiet(matches);
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
     let options = read_options(matches)?;
@@ -81,13 +93,7 @@ pub(super) fn load_file(path: &Path, matches: &ArgMatches) -> Result<Loaded, Com
         let what = format!("{}: --{key} says how {of} is read, and this is {format}", path.display());
         return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }
-    let loaded = Loaded { application, quiet };
-    if !quiet {
-        let (notes, warnings) = loaded.remarks();
-        notes.iter().for_each(|note| tell(&format!("note: {note}")));
-        warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
-    }
-    Ok(loaded)
+    Ok(Loaded { application, quiet })
 }
 
 /// Reads a trace, or the text that its own tool prints of it.

@@ -106,5 +106,5 @@ fn keep_recorded(folder: &Path, output: &Path, ended: Option<String>, quiet: boo
         trace.warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
     }
     trace.warnings.extend(ended.map(|how| format!("not complete: the recorded program {how}")));
-    store_program(output, &header(&trace, "record"), &trace.program, quiet)
+    store_program(output, &header(&trace, "recorded"), &trace.program, quiet)
 }

@@ -17,6 +17,23 @@ use super::input::{self, Loaded, load};
 use super::meter::Meter;
 use super::{Complaint, Exit, print, tell};
 
+/// The format of containers.
+const CONTAINER: &str = "trg";
+
+/// What a container is to say of where its trace comes from, if nothing was done to it: the name of the format, or what the
+/// container said that it was read from. That is the first note of its reader, and is taken out.
+pub(super) fn origin(format: &str, notes: &mut Vec<String>) -> String {
+    if format == CONTAINER && !notes.is_empty() { notes.remove(0) } else { format.to_owned() }
+}
+
+/// The same after something was done to it.
+pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
+    match origin(format, notes) {
+        name if name == format => format!("imported from {format}"),
+        history => history,
+    }
+}
+
 /// The header of a container made of a trace.
 pub(super) fn header(trace: &Trace, origin: &str) -> Header {
     let collectives = trace.collectives.iter().map(|(name, calls)| ((*name).to_owned(), *calls)).collect();
@@ -66,10 +83,16 @@ pub(super) fn store_graph(path: &Path, graph: &Graph, origin: &str) -> Result<()
 }
 
 fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
-    match &loaded.application {
-        Application::Programs(trace) => store_program(path, &header(trace, trace.format), &trace.program, loaded.quiet),
-        Application::Graphs(graph) => store_graph(path, &graph.graph, graph.format),
+    match loaded.application {
+        Application::Programs(trace) => store_trace(path, trace, loaded.quiet),
+        Application::Graphs(mut graph) => store_graph(path, &graph.graph, &origin(graph.format, &mut graph.notes)),
     }
+}
+
+/// Writes a trace to which nothing was done.
+fn store_trace(path: &Path, mut trace: Trace, quiet: bool) -> Result<(), Complaint> {
+    let origin = origin(trace.format, &mut trace.notes);
+    store_program(path, &header(&trace, &origin), &trace.program, quiet)
 }
 
 pub(super) fn import(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -86,15 +109,15 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = "the trace has no collectives, or they have been expanded before".to_owned();
         return Err(Complaint::new(Exit::Usage, what, "give the trace that was imported, with its calls"));
     }
-    if let Some(path) = &output {
-        store_program(path, &header(&trace, trace.format), &trace.program, quiet)?;
-    }
     let mut table = format!("{:<16}{:<20}{:>12}\n", "operation", "algorithm", "calls");
     for ((operation, algorithm), calls) in &trace.algorithms {
         let _ = writeln!(table, "{operation:<16}{algorithm:<20}{calls:>12}");
     }
     let totals = trace.program.totals();
     let _ = writeln!(table, "messages {}, bytes {}", totals.collective_messages, totals.collective_bytes);
+    if let Some(path) = &output {
+        store_trace(path, trace, quiet)?;
+    }
     print(&table)?;
     Ok(Exit::Done)
 }

@@ -31,7 +31,7 @@ use waiting::Waiting;
 
 pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut model = model(matches)?;
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let rules = rules::rules(matches, &model, stop)?;
     let wanted = rules::wanted(matches, &model)?;
     rules::settle(&mut model.settings, matches, &rules);

@@ -1,6 +1,7 @@
 //! What whoever reads the results of a run of guests must know of them.
 
 use adapters::live::{GuestReport, LiveReport, LostGuest, Region};
+use fsin::words::counted;
 
 /// Lost guests that are named.
 const SHOWN: usize = 16;
@@ -25,19 +26,26 @@ pub(super) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec
             format!("the run went on without guest `{name}` ({nodes}), which was lost: {why}")
         }));
         if gone.len() > SHOWN {
-            all.push(format!("the run went on without {} more guests, which were lost", gone.len() - SHOWN));
+            let more = counted(gone.len() - SHOWN, "more guest, which was", "more guests, which were");
+            all.push(format!("the run went on without {more} lost"));
         }
     }
     if report.undelivered > 0 {
         all.push(format!(
-            "{} of {} messages arrived and were handed over to nobody: their nodes have no guest, or it had left; \
-             messages_delivered and latencies are without them",
-            report.undelivered, report.injects
+            "{} of {} arrived and {}; messages_delivered and latencies are without {}",
+            report.undelivered,
+            counted(report.injects, "message", "messages"),
+            match report.undelivered {
+                1 => "was handed over to nobody: its node has no guest, or it had left",
+                _ => "were handed over to nobody: their nodes have no guest, or it had left",
+            },
+            if report.undelivered == 1 { "it" } else { "them" }
         ));
     }
     if pcap && report.bare > 0 {
-        let what = format!("{} of {} messages carried nothing", report.bare, report.injects);
-        all.push(format!("{what}, and are not among the captured packets (--pcap)"));
+        let what = format!("{} of {} carried nothing", report.bare, counted(report.injects, "message", "messages"));
+        let are = if report.bare == 1 { "is" } else { "are" };
+        all.push(format!("{what}, and {are} not among the captured packets (--pcap)"));
     }
     all
 }

@@ -161,6 +161,15 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
     }
 }
 
+/// What the first Ctrl-C is answered: what becomes of the points, and how to go on.
+pub(super) fn stopping(root: &Path) -> String {
+    format!(
+        "stopping: points that are done are kept, those that run are given up, and fsin sweep --resume -o {} goes on; again \
+         to stop at once",
+        root.display()
+    )
+}
+
 /// Runs single points of a planned sweep: what batch systems call.
 pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
@@ -177,7 +186,7 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
         ids.extend(text.lines().map(str::to_owned));
     }
     let _shared = store.lock(false)?;
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(stopping(store.root()))?;
     let mut exit = Exit::Done;
     for id in ids {
         let point = plan.points.iter().find(|point| point.id == id).ok_or_else(|| {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{KEYS, Key, variable};
-use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, counted, write_results};
+use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, write_results};
+use fsin::words::counted;
 use serde_json::{Value, json};
 
 use super::showing::Showing;
@@ -100,7 +101,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let before = collect(&store, &plan)?;
     let todo = to_run(&plan, &before);
     store.note("begin", None, json!({ "points": plan.points.len(), "to_run": todo.len(), "backend": backend }));
-    let stop = interrupt::listen()?;
+    let stop = interrupt::listen(local::stopping(&root))?;
     let mut showing = None;
     if backend == "local" {
         showing = here(matches, &store, &plan, (&before, &todo), stop)?;
@@ -232,7 +233,7 @@ fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
         text.push_str(&format!("{}  {state:6}  {}\n", point.id, plan.describe(point)));
     }
     output::print_text(&text)?;
-    output::tell(&format!("{}, {todo} to run", counted(plan.points.len())));
+    output::tell(&format!("{}, {todo} to run", counted(plan.points.len(), "point", "points")));
     Ok(Exit::Done)
 }
 
@@ -243,7 +244,8 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     let saturated =
         collected.rows.iter().filter(|row| row.figures.get("saturated") == Some(&Value::Bool(true))).count();
     let have = if plan.points.len() == 1 { "has" } else { "have" };
-    let mut line = format!("{} of {} {have} results", collected.rows.len(), counted(plan.points.len()));
+    let mut line =
+        format!("{} of {} {have} results", collected.rows.len(), counted(plan.points.len(), "point", "points"));
     for (count, what) in [
         (saturated, "saturated"),
         (collected.incomplete(), "of runs that did not come to their end"),

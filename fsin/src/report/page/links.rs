@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::super::links::{Map, Net, Paint, STEPS, Scale, loads, order, ramp, svg};
 use super::super::plot::short;
 use super::html::escape;
-use crate::sweep::{Collected, Curves, Plan, counted};
+use crate::sweep::{Collected, Curves, Plan};
+use crate::words::counted;
 
 /// \[loads\] That a page holds: some megabytes. Of more points, those that tell most.
 const MOST_LOADS: usize = 1_000_000;
@@ -57,7 +58,11 @@ pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> St
     }
     html.push_str("<p class=\"note\" id=\"no-links\" hidden>There are no loads of links for this combination.</p>\n");
     let left = order.len() - shown.len();
-    let left = if left > 0 { format!(" {} not on this page, to keep it small.", counted(left)) } else { String::new() };
+    let left = if left > 0 {
+        format!(" {} not on this page, to keep it small.", counted(left, "point", "points"))
+    } else {
+        String::new()
+    };
     html.push_str(&format!(
         "<p class=\"note\">Load of a link: the share of cycles in which it carries a phit; 1 phit/cycle is all that it \
          can.{left}</p>\n<script type=\"application/json\" id=\"link-data\">{}</script></section>\n",

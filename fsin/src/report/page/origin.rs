@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::html::escape;
-use crate::sweep::{Collected, Plan, Row, counted};
+use crate::sweep::{Collected, Plan, Row};
+use crate::words::counted;
 
 /// One sentence for the head of the page.
 pub(super) fn summary(plan: &Plan, collected: &Collected) -> String {
@@ -13,7 +14,7 @@ pub(super) fn summary(plan: &Plan, collected: &Collected) -> String {
         plan.axes.iter().map(|axis| format!("{} ({})", escape(&axis.key), axis.values.len())).collect();
     let varied = if axes.is_empty() { String::new() } else { format!(" over {}", axes.join(", ")) };
     let count = collected.rows.len();
-    let what = counted(count);
+    let what = counted(count, "point", "points");
     let of = if count == plan.points.len() { String::new() } else { format!(" of {}", plan.points.len()) };
     format!("{what}{of}{varied}")
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::super::plot::short;
 use super::html::{Table, escape};
-use crate::sweep::{Collected, Curves, Plan, compare, counted};
+use crate::sweep::{Collected, Curves, Plan, compare};
+use crate::words::counted;
 
 const ACCEPTED: &str = "accepted_load_phits_per_node_cycle";
 
@@ -94,7 +95,7 @@ pub(super) fn comparison(name: &str, baseline: (&Curves, &Collected), candidate:
         );
     }
     let alone = if alone > 0 {
-        format!("<p class=\"note\">{} in one of the two only.</p>", counted(alone))
+        format!("<p class=\"note\">{} in one of the two only.</p>", counted(alone, "point", "points"))
     } else {
         String::new()
     };

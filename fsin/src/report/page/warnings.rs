@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::html::escape;
-use crate::sweep::{Collected, Plan, counted};
+use crate::sweep::{Collected, Plan};
+use crate::words::counted;
 
 /// Points that are named one by one; of more, the first ones.
 const NAMED: usize = 6;
@@ -29,7 +30,10 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         items.push(("", format!("{} <span class=\"where\">{}</span>", escape(&text), named(plan, &points))));
     }
     if collected.left_out > 0 {
-        items.push(("", format!("{} beyond saturation left out by the stop rule.", counted(collected.left_out))));
+        items.push((
+            "",
+            format!("{} beyond saturation left out by the stop rule.", counted(collected.left_out, "point", "points")),
+        ));
     }
     items.extend(plan.left_out().iter().map(|line| ("", escape(line))));
     let single = plan.axis("seed").is_none();
@@ -77,5 +81,5 @@ fn named(plan: &Plan, points: &[usize]) -> String {
     if points.len() > NAMED {
         names.push(format!("and {} more", points.len() - NAMED));
     }
-    format!("<details><summary>{}</summary>{}</details>", counted(points.len()), names.join("; "))
+    format!("<details><summary>{}</summary>{}</details>", counted(points.len(), "point", "points"), names.join("; "))
 }

@@ -79,12 +79,29 @@ pub struct Header {
     pub content: Content,
     /// Number of tasks.
     pub tasks: u32,
-    /// Format that the trace was imported from, or the command that made it.
+    /// Format that the trace was imported from, or in words how it was made and what was done to it since
+    /// ([`history`](Self::history)).
     pub origin: String,
     /// Collective calls that were expanded, summed over tasks, by name of the operation.
     pub collectives: Vec<(String, u64)>,
     /// Decisions and warnings of the import, for whoever reads the trace.
     pub notes: Vec<String>,
+}
+
+impl Header {
+    /// How the trace came to be, in words, such as `imported from simgrid-ti, then scale --bytes 2`.
+    #[must_use]
+    pub fn history(&self) -> String {
+        /// What an origin begins with that is more than a name.
+        const WORDS: [&str; 4] = ["generated as ", "imported from ", "merged from ", "recorded"];
+        match &*self.origin {
+            // What earlier versions wrote.
+            "record" => "recorded".to_owned(),
+            "merge" => "merged from several traces".to_owned(),
+            origin if WORDS.iter().any(|word| origin.starts_with(word)) => origin.to_owned(),
+            format => format!("imported from {format}"),
+        }
+    }
 }
 
 /// Why a container cannot be read.

@@ -6,6 +6,7 @@ use super::options::ReadOptions;
 use super::text::Lines;
 use super::{Application, Candidate, GraphTrace, Layout, Reader};
 use crate::catalog::Component;
+use crate::trace::goal::text::TextError;
 use crate::trace::goal::{Graph, binary, text};
 
 pub(super) const TEXT: Reader = Reader {
@@ -75,16 +76,15 @@ fn operations(graph: &Graph) -> u64 {
 }
 
 fn read_text(place: &Place, input: &mut dyn std::io::BufRead, limit: u64) -> Result<Graph, ReadError> {
-    let fault =
-        |what: String| Fault::Structure { what, remedy: "the grammar is `num_ranks N`, then blocks `rank R { }`" };
+    let fault = |TextError { what, remedy }: TextError| Fault::Structure { what, remedy };
     let mut lines = Lines::new(input, place);
     let mut reader = text::Reader::default();
     while let Some((number, line)) = lines.next_with_hashes()? {
-        reader.line(line).map_err(|error| place.line(number).error(fault(error.what)))?;
+        reader.line(line).map_err(|error| place.line(number).error(fault(error)))?;
         if reader.operations() > limit {
             return Err(place.line(number).error(Fault::TooManyEvents { limit }));
         }
     }
     let last = place.line(lines.number());
-    reader.finish().map_err(|error| last.error(fault(error.what)))
+    reader.finish().map_err(|error| last.error(fault(error)))
 }

@@ -74,7 +74,8 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     })?;
     let header = container.header();
     let format = READER.component.name;
-    let mut notes = vec![format!("imported from {}", header.origin)];
+    // The first note, always: who writes the trace again goes on with it.
+    let mut notes = vec![header.history()];
     notes.extend(header.notes.iter().cloned());
     match header.content {
         Content::Graphs => {

@@ -25,10 +25,20 @@ use super::{ANY, After, Graph, Kind, Operation, Rank, RankBuilder};
 pub struct TextError {
     /// What was found and what was expected.
     pub what: String,
+    /// What the user can do.
+    pub remedy: &'static str,
 }
 
+/// The remedy of what the grammar does not allow.
+const GRAMMAR: &str = "the grammar is `num_ranks N`, then blocks `rank R { }`";
+
 fn fault<T>(what: impl Into<String>) -> Result<T, TextError> {
-    Err(TextError { what: what.into() })
+    Err(TextError { what: what.into(), remedy: GRAMMAR })
+}
+
+/// A label that names no operation, or not one alone.
+fn unnamed<T>(what: String, remedy: &'static str) -> Result<T, TextError> {
+    Err(TextError { what, remedy })
 }
 
 /// What can stand next.
@@ -130,15 +140,16 @@ impl Reader {
             let (read, announced) = (self.ranks.len(), self.announced);
             return fault(format!("the text ends after {read} of {announced} ranks: it may be cut short"));
         }
-        Graph::new(self.ranks).map_err(|error| TextError { what: error.to_string() })
+        Graph::new(self.ranks).map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
     }
 
     fn close(&mut self) -> Result<(), TextError> {
         self.labels.clear();
         self.operations += self.current.len() as u64;
-        let rank = std::mem::take(&mut self.current)
-            .build()
-            .map_err(|error| TextError { what: format!("rank {}: {error}", self.ranks.len()) })?;
+        let rank = std::mem::take(&mut self.current).build().map_err(|error| TextError {
+            what: format!("rank {}: {error}", self.ranks.len()),
+            remedy: "leave out a dependency: operations that wait for each other never start",
+        })?;
         self.ranks.push(rank);
         let over = self.ranks.len() as u64 == self.announced;
         self.expect = if over { Expect::Nothing } else { Expect::Rank };
@@ -149,7 +160,10 @@ impl Reader {
         match *tokens {
             [Token::Word(label), Token::Mark(':'), ref operation @ ..] => {
                 if self.labels.contains_key(label) {
-                    return fault(format!("label `{label}` is defined twice in rank {}", self.ranks.len()));
+                    return unnamed(
+                        format!("label `{label}` is defined twice in rank {}", self.ranks.len()),
+                        "give each operation of a rank a label of its own",
+                    );
                 }
                 let number = self.operation(operation)?;
                 self.labels.insert(label.into(), number);
@@ -158,11 +172,17 @@ impl Reader {
             [Token::Word(dependent), Token::Word(word @ ("requires" | "irequires")), Token::Word(other)] => {
                 let number = |label: &str| match self.labels.get(label) {
                     Some(&number) => Ok(number),
-                    None => fault(format!("label `{label}` has not been defined in rank {}", self.ranks.len())),
+                    None => unnamed(
+                        format!("label `{label}` has not been defined in rank {} up to here", self.ranks.len()),
+                        "correct the label, or define it: `LABEL: calc 5` in the same rank, above this line (labels of \
+                         other ranks do not count)",
+                    ),
                 };
                 let after = if word == "requires" { After::Finish } else { After::Start };
                 let (dependent, other) = (number(dependent)?, number(other)?);
-                self.current.depend(dependent, other, after).map_err(|error| TextError { what: error.to_string() })
+                self.current
+                    .depend(dependent, other, after)
+                    .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
             }
             _ => self.operation(tokens).map(|_| ()),
         }
@@ -219,7 +239,7 @@ impl Reader {
         }
         self.current
             .add(Operation { kind, size, peer, tag, cpu, nic })
-            .map_err(|error| TextError { what: error.to_string() })
+            .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
     }
 
     fn peer(&self, word: &str) -> Result<u32, TextError> {

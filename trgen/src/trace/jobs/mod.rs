@@ -180,7 +180,9 @@ impl JobMix {
             }
             if size > nodes {
                 let what = format!("job `{name}` needs {size} nodes, and the network has {nodes}");
-                return Err(Refusal::value(what, format!("use a topology of {size} nodes or more, or fewer tasks")));
+                let each = job.program.tasks.len().div_ceil(nodes.max(1));
+                let remedy = format!("use a topology of {size} nodes or more, fewer tasks, or --tasks-per-node {each}");
+                return Err(Refusal::value(what, remedy));
             }
             placement::check(&terms.placement, size, &line(size)?, terms.seed)?;
         }
