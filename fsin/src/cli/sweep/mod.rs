@@ -243,9 +243,8 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     }
     let saturated =
         collected.rows.iter().filter(|row| row.figures.get("saturated") == Some(&Value::Bool(true))).count();
-    let have = if plan.points.len() == 1 { "has" } else { "have" };
-    let mut line =
-        format!("{} of {} {have} results", collected.rows.len(), counted(plan.points.len(), "point", "points"));
+    let points = counted(plan.points.len(), "point has", "points have");
+    let mut line = format!("{} of {points} results", collected.rows.len());
     for (count, what) in [
         (saturated, "saturated"),
         (collected.incomplete(), "of runs that did not come to their end"),
