@@ -64,7 +64,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     format!(
         "<section id=\"jobs\"><h2>Jobs</h2>{}{}<p class=\"note\">Times in cycles. A job waits from its arrival to its start \
          and runs from there to its finish; slowdown is its run over that of the same job alone on the same nodes. Nodes in \
-         use: the share of nodes and cycles in which jobs that finished ran.{left}</p></section>\n",
+         use: the share of nodes and cycles in which there was a job, finished or not.{left}</p></section>\n",
         whole.end(),
         each.end()
     )
