@@ -12,6 +12,7 @@ use fsin::network::Network;
 use fsin::report::{Costs, Format, live_figures};
 use fsin::run::{Outcome, to_end};
 use fsin::watch::Watch;
+use fsin::words::counted;
 use trgen::{Cycle, TrGen};
 use tui::view::About;
 
@@ -38,8 +39,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(refused)?;
     let watch = flags::watch(matches)?;
     let listening = endpoint.address().map_err(|error| refused(error.into()))?;
-    let listening =
-        format!("listening on {listening} for guests of {wanted} {}", if wanted == 1 { "node" } else { "nodes" });
+    let listening = format!("listening on {listening} for guests of {}", counted(wanted, "node", "nodes"));
     output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
     let about = model.about.take();
     let network = || matches.get_one::<String>("network").cloned().unwrap_or_default();

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fsin::sweep::{Plan, Point, Slurm, Store};
+use fsin::words::counted;
 use serde_json::json;
 
 use crate::cli::progress::Points;
@@ -17,9 +18,8 @@ pub(super) fn commands(store: &Store, plan: &Plan, todo: &[usize]) -> Result<(),
     let program = std::env::current_exe().unwrap_or_else(|_| "fsin".into());
     let line = |&index: &usize| format!("{} point {} {}\n", quoted(&program), quoted(&absolute), plan.points[index].id);
     output::print_text(&todo.iter().map(line).collect::<String>())?;
-    let (count, root) = (todo.len(), store.root().display());
-    let commands = if count == 1 { "command" } else { "commands" };
-    output::tell(&format!("{count} {commands}; when they have run: fsin collect {root}"));
+    let commands = counted(todo.len(), "command", "commands");
+    output::tell(&format!("{commands}; when they have run: fsin collect {}", store.root().display()));
     Ok(())
 }
 

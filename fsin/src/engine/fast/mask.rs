@@ -298,6 +298,8 @@ impl<M: Mask> Iterator for Members<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::collection::btree_set;
     use proptest::prelude::*;
 
@@ -320,14 +322,15 @@ mod tests {
     }
 
     /// What a mask says is what the set of its members says.
-    fn agrees<M: Mask>(one: &[usize], other: &[usize], at: usize) {
+    fn agrees<M: Mask>(one: &BTreeSet<usize>, other: &BTreeSet<usize>, at: usize) {
+        let (one, other): (Vec<usize>, Vec<usize>) = (one.iter().copied().collect(), other.iter().copied().collect());
         let (a, b) = (of::<M>(one.iter().copied()), of::<M>(other.iter().copied()));
         let members = |mask: M| Members(mask).collect::<Vec<_>>();
         let sorted = |numbers: &mut dyn Iterator<Item = usize>| numbers.collect::<Vec<_>>();
         assert_eq!(members(a), one);
         assert_eq!(members(a & b), sorted(&mut one.iter().copied().filter(|member| other.contains(member))));
         assert_eq!(members(a & !b), sorted(&mut one.iter().copied().filter(|member| !other.contains(member))));
-        let union: std::collections::BTreeSet<_> = one.iter().chain(other).copied().collect();
+        let union: BTreeSet<_> = one.iter().chain(&other).copied().collect();
         assert_eq!(members(a | b), sorted(&mut union.into_iter()));
         assert_eq!(members(a & M::below(at)), sorted(&mut one.iter().copied().filter(|&member| member < at)));
         assert_eq!(M::below(M::SIZE), !M::EMPTY);
@@ -356,8 +359,7 @@ mod tests {
     proptest! {
         #[test]
         fn masks_are_sets(one in btree_set(0..64usize, 0..20), other in btree_set(0..64usize, 0..20), at in 0..64usize) {
-            let list = |set: std::collections::BTreeSet<usize>| set.into_iter().collect::<Vec<_>>();
-            agrees::<u64>(&list(one), &list(other), at);
+            agrees::<u64>(&one, &other, at);
         }
 
         #[test]
@@ -366,8 +368,7 @@ mod tests {
             other in btree_set(0..32usize, 0..20),
             at in 0..32usize,
         ) {
-            let list = |set: std::collections::BTreeSet<usize>| set.into_iter().collect::<Vec<_>>();
-            agrees::<u32>(&list(one), &list(other), at);
+            agrees::<u32>(&one, &other, at);
         }
 
         #[test]
@@ -376,8 +377,7 @@ mod tests {
             other in btree_set(0..192usize, 0..40),
             at in 0..192usize,
         ) {
-            let list = |set: std::collections::BTreeSet<usize>| set.into_iter().collect::<Vec<_>>();
-            agrees::<Words<3>>(&list(one), &list(other), at);
+            agrees::<Words<3>>(&one, &other, at);
         }
     }
 }

@@ -111,12 +111,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let port = self.rules.port_of(output);
             let is_free = self.is_free(router, port);
             let winner = self.grant(router, node, output);
-            if !is_free {
-                router.granted.insert(output);
-            } else if self.channels_of(wanted, port).is_power_of_two() {
+            if is_free && self.channels_of(wanted, port).is_power_of_two() {
                 self.send(router, node, output, winner);
             } else {
-                ports.insert(port);
+                ports = ports | M::bit_if(port, is_free);
                 router.granted.insert(output);
             }
         }
