@@ -361,14 +361,14 @@ impl<L: Layout> Requests<L> {
     /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
     /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
     /// matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also be
-    /// that something closes; guides that weigh compare packets ahead of all ways.
+    /// that something closes; guides that weigh compare packets, or free space, ahead of all ways.
     pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
             Routing::BubbleShortest => true,
             Routing::BubbleSmart => (0..self.layout.shape().dimensions)
                 .any(|dimension| self.passing_adaptive(head, dimension, near).is_some()),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
-            Routing::DragonflyUgal | Routing::HyperxAdaptive => self.guided_weighs(head, near),
+            Routing::DragonflyUgal | Routing::HyperxAdaptive | Routing::TreeAdaptive => self.guided_weighs(head, near),
             _ => false,
         }
     }
@@ -376,7 +376,7 @@ impl<L: Layout> Requests<L> {
     /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
     #[must_use]
     pub fn compare_space(&self) -> bool {
-        self.routing == Routing::BubbleShortest
+        matches!(self.routing, Routing::BubbleShortest | Routing::TreeAdaptive)
     }
 
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle

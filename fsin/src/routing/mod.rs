@@ -43,7 +43,7 @@ pub enum Routing {
     DallyImproved,
     /// Any profitable channel from 2 on that passes, drawn; else as `DallyImproved`.
     DallyAdaptive,
-    /// Trees: up by any open link, drawn, then down.
+    /// Trees: up by the link with most free space ahead, open or not; then down.
     TreeAdaptive,
     /// Trees: up by the link that the destination's number names, then down.
     TreeStatic,
@@ -157,7 +157,7 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "tree:adaptive",
-        about: "fattree, thintree, slimtree: up by any open link, drawn; then down; V >= 1",
+        about: "fattree, thintree, slimtree: up by the link with most free space ahead, of equals one drawn; then down; V >= 1",
         parameters: &[],
         source: "Petrini and Vanneschi, k-ary n-trees, IPPS 1997",
     },

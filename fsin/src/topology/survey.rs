@@ -95,7 +95,7 @@ impl Survey {
             let between = links - 2 * nodes;
             let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
             let subtree = match network.plan() {
-                Plan::Tree(tree) if tree.top_children() > 1 => nodes / tree.top_children(),
+                Plan::Tree(tree) if tree.top_subtrees() > 1 => nodes / tree.top_subtrees(),
                 _ => half,
             };
             let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };

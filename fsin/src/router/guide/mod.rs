@@ -3,11 +3,12 @@
 //! In a direct network a packet carries the hops that it has to go in each dimension. Here it carries its destination
 //! and two words of state, and the switch where it stands knows the ways. A **way** is a port, the virtual channels
 //! that the packet may take there, and how many hops it would have to go. Of the ways of the first tier that have an
-//! open channel one is taken: that with fewest packets ahead, drawn among equals; in trees any, drawn, as in the
-//! original. Ways of later tiers are for packets that find no other: the escape channel.
+//! open channel one is taken: that with fewest packets ahead, drawn among equals. Ways of later tiers are for packets
+//! that find no other: the escape channel.
 //!
 //! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
-//! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience.
+//! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience. Adaptive trees
+//! weigh all channels by the free space ahead.
 //!
 //! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
 //! class c of C has the channels c, c + C, c + 2 C, ...
@@ -75,7 +76,6 @@ pub struct Guide {
     fabric: Arc<Fabric>,
     /// All channels, as a mask.
     all: u32,
-    draws: bool,
     scheme: Scheme,
 }
 
@@ -134,7 +134,7 @@ impl Guide {
                 ));
             }
         };
-        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, draws: matches!(scheme, Scheme::Tree(_)), scheme })
+        Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })
     }
 
     /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a bubble.
@@ -174,10 +174,10 @@ impl Guide {
         }
     }
 
-    /// True if packets ahead do not count among open ways: in trees, as in the original.
+    /// True if packets weigh channels by the free space ahead: in adaptive trees, as in the original.
     #[inline]
-    pub const fn draws(&self) -> bool {
-        self.draws
+    pub const fn weighs_space(&self) -> bool {
+        matches!(&self.scheme, Scheme::Tree(tree) if tree.is_adaptive())
     }
 
     /// True if this packet weighs its ways of the first tier.
@@ -186,6 +186,7 @@ impl Guide {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.weighs(visit),
             Scheme::Hyperx(hyperx) => hyperx.weighs(),
+            Scheme::Tree(tree) => tree.is_adaptive(),
             _ => false,
         }
     }

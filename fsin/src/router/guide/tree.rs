@@ -1,5 +1,8 @@
 //! Trees: up to a switch that has the destination below it, then down.
 //!
+//! Of several links up, and of several down into the same subtree, packets ask for that with most free space ahead, open
+//! or not, as in the original.
+//!
 //! No packet goes up after it has gone down, so that channels can be numbered such that packets wait for higher numbers
 //! only: nothing locks, with one channel already.
 
@@ -23,23 +26,32 @@ impl TreeGuide {
         let switches = (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let stands = switches.map(|switch| {
             let stand = tree.stand(switch);
-            let ports = (0..(stand.children + stand.parents) as usize).map(|place| fabric.port(switch, place));
+            let places = stand.children * stand.strands + stand.parents;
+            let ports = (0..places as usize).map(|place| fabric.port(switch, place));
             (stand, ports.collect())
         });
         Self { adaptive, endpoints: fabric.endpoints() as u32, stands: stands.collect() }
     }
 
+    /// True if packets choose among the links up, and among those into a subtree.
+    pub(super) const fn is_adaptive(&self) -> bool {
+        self.adaptive
+    }
+
     pub(super) fn ways(&self, vcs: u32, node: NodeId, destination: NodeId, mut see: impl FnMut(Way)) {
         let (stand, ports) = &self.stands[(node.0 - self.endpoints) as usize];
         let digit = destination.0 % stand.span / stand.child_span;
-        let mut way = |place: u32| see(Way { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
-        if destination.0 / stand.span == stand.subtree {
-            way(digit);
-        } else if self.adaptive {
-            (0..stand.parents).for_each(|parent| way(stand.children + parent));
+        let (first, count) = if destination.0 / stand.span == stand.subtree {
+            (digit * stand.strands, stand.strands)
         } else {
-            // All packets of a destination come together on their way up, those of its neighbours apart from them.
-            way(stand.children + digit % stand.parents);
+            (stand.children * stand.strands, stand.parents)
+        };
+        let mut way = |place: u32| see(Way { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
+        if self.adaptive {
+            (first..first + count).for_each(way);
+        } else {
+            // All packets of a destination come together on their way, those of its neighbours apart from them.
+            way(first + digit % count);
         }
     }
 }

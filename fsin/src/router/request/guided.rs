@@ -4,7 +4,7 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
 use super::{Head, OutputVc, Requests, Surroundings};
-use crate::router::guide::{Guide, Visit, Way};
+use crate::router::guide::{Visit, Way};
 use crate::router::layout::Layout;
 use crate::topology::Port;
 
@@ -56,6 +56,9 @@ impl<L: Layout> Requests<L> {
     #[inline(never)]
     fn guided_among(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let guide = self.guide.as_deref()?;
+        if guide.weighs_space() {
+            return self.roomiest(head, near);
+        }
         let visit = visit(head);
         let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
         let mut best = None;
@@ -70,19 +73,37 @@ impl<L: Layout> Requests<L> {
     /// Keeps the best of what was found before and the channels of a way. Only between equals a lot is drawn.
     #[inline(always)]
     fn consider(&self, way: Way, head: &Head<'_>, near: &impl Surroundings, best: &mut Option<(Rank, OutputVc)>) {
-        let draws = self.guide.as_deref().is_some_and(Guide::draws);
         for vc in channels(near.open(way.port) & way.vcs) {
             let output = OutputVc { port: way.port, vc };
             if way.bubble && !self.bubble_open(head, output, near) {
                 continue;
             }
-            let rank = (way.tier, if draws { 0 } else { near.packets_ahead(output) });
+            let rank = (way.tier, near.packets_ahead(output));
             let is_better = best
                 .is_none_or(|(least, other)| rank < least || (rank == least && lot(head, output) < lot(head, other)));
             if is_better {
                 *best = Some((rank, output));
             }
         }
+    }
+
+    /// The channel with most free space ahead; of equals one drawn, the same as long as the packet stands there. If it is
+    /// not open, the packet waits, whatever else is.
+    fn roomiest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let mut best: Option<(u32, OutputVc)> = None;
+        self.guide.as_deref()?.ways(&visit(head), |way| {
+            for vc in channels(way.vcs) {
+                let output = OutputVc { port: way.port, vc };
+                let Some(space) = near.space_ahead(output) else { continue };
+                let is_better = best.is_none_or(|(most, other)| {
+                    space > most || (space == most && lot(head, output) < lot(head, other))
+                });
+                if is_better {
+                    best = Some((space, output));
+                }
+            }
+        });
+        best.map(|(_, output)| output).filter(|output| near.open(output.port) & 1 << output.vc != 0)
     }
 
     /// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one

@@ -3,6 +3,9 @@
 //! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i where
 //! i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of m_(l+1)
 //! children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
+//!
+//! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are one: it
+//! has several links into each subtree.
 
 use trgen::NodeId;
 use trgen::catalog::Refusal;
@@ -13,10 +16,12 @@ use crate::topology::number;
 /// A tree: how many children the nodes of each level have, and how many parents.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
-    /// By level from 1: children of its switches.
+    /// By level from 1: subtrees under its switches.
     children: Vec<u32>,
     /// By level from 0: parents of its nodes.
     parents: Vec<u32>,
+    /// \[links\] From a switch at the top into each of its subtrees; those of the last one may be fewer.
+    strands: u32,
     /// By level: the number of its first node; then that of all nodes.
     firsts: Vec<u32>,
 }
@@ -32,8 +37,10 @@ pub struct Stand {
     pub span: u32,
     /// \[endpoints\] Below each of its children.
     pub child_span: u32,
-    /// Links down; those up come after them.
+    /// Subtrees below it.
     pub children: u32,
+    /// \[links\] Into each of them: those to the first one come first, those up come after all.
+    pub strands: u32,
     /// Links up.
     pub parents: u32,
 }
@@ -51,9 +58,9 @@ impl Tree {
         self.children.len()
     }
 
-    /// Children of each switch at the top.
+    /// Subtrees that meet at the top.
     #[must_use]
-    pub fn top_children(&self) -> usize {
+    pub fn top_subtrees(&self) -> usize {
         self.children.last().map_or(1, |&count| count as usize)
     }
 
@@ -82,15 +89,27 @@ impl Tree {
             span: child_span * self.children[level - 1],
             child_span,
             children: self.children[level - 1],
+            strands: if level == self.levels() { self.strands_of(switch.0 - self.firsts[level]) } else { 1 },
             parents: self.parents.get(level).copied().unwrap_or(0),
         }
     }
 
-    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>) -> Result<Switched, Refusal> {
-        let mut tree = Self { children, parents, firsts: vec![0] };
+    /// \[links\] Of a switch at the top into each of its subtrees.
+    fn strands_of(&self, top: u32) -> u32 {
+        (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
+    }
+
+    /// Nodes of a level; `None` if they cannot be counted.
+    fn nodes(&self, level: usize) -> Option<u64> {
+        let labels = self.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()))?;
+        Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
+    }
+
+    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, Refusal> {
+        let mut tree = Self { children, parents, strands, firsts: vec![0] };
         let mut total = Some(0u64);
         for level in 0..=tree.levels() {
-            let nodes = tree.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()));
+            let nodes = tree.nodes(level);
             total = total.and_then(|total| nodes.and_then(|nodes| total.checked_add(nodes)));
             check_nodes(&spec, total)?;
             tree.firsts.push(total.unwrap_or(0) as u32);
@@ -105,9 +124,15 @@ impl Tree {
             for child in 0..tree.firsts[level + 1] - tree.firsts[level] {
                 let (low, digit, high) = (child % stride, child / stride % size, child / stride / size);
                 for way in 0..ways_up {
-                    let parent = low + stride * (way + ways_up * high);
+                    let label = low + stride * (way + ways_up * high);
+                    let (parent, place) = if level + 1 == tree.levels() {
+                        let parent = label / tree.strands;
+                        (parent, digit * tree.strands_of(parent) + label % tree.strands)
+                    } else {
+                        (label, digit)
+                    };
                     let ends =
-                        [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, digit)];
+                        [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, place)];
                     links.push(Link::new(ends));
                 }
             }
@@ -142,7 +167,7 @@ pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, Refusal> {
     let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
     let levels = n as usize;
     let parents = std::iter::once(1).chain(std::iter::repeat(k)).take(levels).collect();
-    Tree::build(spec, vec![k; levels], parents)
+    Tree::build(spec, vec![k; levels], parents, 1)
 }
 
 /// Parses `4,2,3`: k, k' and n.
@@ -151,7 +176,7 @@ pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, Refusal> {
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
     let levels = n as usize;
     let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
-    Tree::build(spec, vec![k; levels], parents)
+    Tree::build(spec, vec![k; levels], parents, 1)
 }
 
 /// Parses `4,2,3`: k, k' and n.
@@ -162,5 +187,5 @@ pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, Refusal> {
     let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
     let mut children = vec![k; levels];
     children[levels - 1] = up;
-    Tree::build(spec, children, parents)
+    Tree::build(spec, children, parents, (k / up).max(1))
 }
