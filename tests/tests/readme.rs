@@ -283,6 +283,14 @@ fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "svg")).collect()
 }
 
+/// The book cannot reach a file outside of it.
+#[test]
+fn the_book_shows_the_picture_of_the_example() {
+    let kept = workspace().join("examples/npb-torus-fattree/completion.svg");
+    let shown = workspace().join("docs/book/src/images/completion.svg");
+    assert_eq!(read(&kept), read(&shown), "copy {} to {}", kept.display(), shown.display());
+}
+
 /// Writes the results and pictures of today beside the page, with the columns that are there.
 fn update_sweep(folder: &Path, made: &Path) {
     let expected = folder.join("expected.csv");

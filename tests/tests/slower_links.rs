@@ -36,7 +36,7 @@ const TREE: &[&str] = &["--topology", "fattree:4,2", "--routing", "tree:adaptive
 const ROWS: &[Row] = &[
     (TORUS, "100Gb/s", "10Gb/s", [1.302, 1.534, 1.000, 1.544, 1.270, 1.115, 1.202]),
     (TORUS, "10Gb/s", "1Gb/s", [3.496, 4.621, 1.001, 4.911, 3.306, 2.077, 2.814]),
-    (TREE, "10Gb/s", "1Gb/s", [4.190, 4.483, 1.002, 7.655, 3.202, 2.256, 3.270]),
+    (TREE, "10Gb/s", "1Gb/s", [4.191, 4.355, 1.002, 7.466, 3.268, 2.208, 3.200]),
 ];
 
 /// The calls of collectives between which each program times itself: after the first, before the second.
@@ -46,7 +46,7 @@ const TIMED: [(u64, Option<u64>); 7] =
 const TIMED_ROWS: &[Row] = &[
     (TORUS, "100Gb/s", "10Gb/s", [1.362, 1.615, 1.000, 1.716, 1.785, 1.122, 1.328]),
     (TORUS, "10Gb/s", "1Gb/s", [3.857, 4.952, 1.001, 5.294, 5.579, 2.140, 3.665]),
-    (TREE, "10Gb/s", "1Gb/s", [4.622, 4.858, 1.001, 6.842, 5.499, 2.326, 4.241]),
+    (TREE, "10Gb/s", "1Gb/s", [4.594, 4.625, 1.001, 10.097, 5.509, 2.283, 4.175]),
 ];
 
 /// Other speeds of the links.

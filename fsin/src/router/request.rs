@@ -220,9 +220,18 @@ impl<L: Layout> Requests<L> {
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         if self.layout.is_switched() {
-            return self.guided(head, near);
+            return self.guided(head, near).ok();
         }
         self.direct_request(head, near)
+    }
+
+    /// The same; if it asks for nothing: whether it may ask for something in a later cycle although nothing has opened.
+    #[inline(always)]
+    pub fn request_now(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+        if self.layout.is_switched() {
+            return self.guided(head, near);
+        }
+        self.direct_request(head, near).ok_or_else(|| self.may_change_its_mind(head, near))
     }
 
     /// True if [`request_among`](Self::request_among) may be asked instead of [`request`](Self::request).
@@ -358,17 +367,16 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// True if a head that asked for nothing may ask for something in a later cycle although nothing has opened.
-    /// `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle, which
-    /// matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also be
-    /// that something closes; guides that weigh compare packets, or free space, ahead of all ways.
-    pub fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
+    /// True if a head in a direct network that asked for nothing may ask for something in a later cycle although nothing has
+    /// opened. `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle,
+    /// which matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also
+    /// be that something closes.
+    fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
         match self.routing {
             Routing::BubbleShortest => true,
             Routing::BubbleSmart => (0..self.layout.shape().dimensions)
                 .any(|dimension| self.passing_adaptive(head, dimension, near).is_some()),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
-            Routing::DragonflyUgal | Routing::HyperxAdaptive | Routing::TreeAdaptive => self.guided_weighs(head, near),
             _ => false,
         }
     }

@@ -52,8 +52,9 @@
 //! - its own draws, which are functions of the packet and the node, and some of the cycle, for which see below.
 //!
 //! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
-//! change its mind without an event, while some channel that it may ask for is open (`Requests::may_change_its_mind`):
-//! `bubble:shortest` compares free space phit by phit, and `bubble:smart` draws anew in every cycle.
+//! change its mind without an event, while some channel that it may ask for is open (`Requests::request_now`):
+//! `bubble:shortest` and adaptive trees compare free space phit by phit, `dragonfly:ugal` and `hyperx:adaptive` packets,
+//! and `bubble:smart` draws anew in every cycle.
 //!
 //! # Wires
 //! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and

@@ -186,7 +186,6 @@ impl Guide {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.weighs(visit),
             Scheme::Hyperx(hyperx) => hyperx.weighs(),
-            Scheme::Tree(tree) => tree.is_adaptive(),
             _ => false,
         }
     }

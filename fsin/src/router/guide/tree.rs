@@ -40,9 +40,9 @@ impl TreeGuide {
 
     pub(super) fn ways(&self, vcs: u32, node: NodeId, destination: NodeId, mut see: impl FnMut(Way)) {
         let (stand, ports) = &self.stands[(node.0 - self.endpoints) as usize];
-        let digit = destination.0 % stand.span / stand.child_span;
-        let (first, count) = if destination.0 / stand.span == stand.subtree {
-            (digit * stand.strands, stand.strands)
+        let down = destination.0.wrapping_sub(stand.subtree * stand.span);
+        let (first, count) = if down < stand.span {
+            (down / stand.child_span * stand.strands, stand.strands)
         } else {
             (stand.children * stand.strands, stand.parents)
         };
@@ -51,7 +51,7 @@ impl TreeGuide {
             (first..first + count).for_each(way);
         } else {
             // All packets of a destination come together on their way, those of its neighbours apart from them.
-            way(first + digit % count);
+            way(first + destination.0 % stand.span / stand.child_span % count);
         }
     }
 }

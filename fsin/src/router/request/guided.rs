@@ -4,7 +4,7 @@ use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
 use super::{Head, OutputVc, Requests, Surroundings};
-use crate::router::guide::{Visit, Way};
+use crate::router::guide::{Guide, Visit, Way};
 use crate::router::layout::Layout;
 use crate::topology::Port;
 
@@ -31,43 +31,91 @@ const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
+/// The channel with most free space ahead; of equals one drawn, the same as long as the packet stands there. If it is not
+/// open, the packet waits, whatever else is.
+fn roomiest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+    let mut best: Option<(u32, OutputVc)> = None;
+    let mut is_open = false;
+    guide.ways(&visit(head), |way| {
+        is_open |= near.open(way.port) & way.vcs != 0;
+        for vc in channels(way.vcs) {
+            let output = OutputVc { port: way.port, vc };
+            let Some(space) = near.space_ahead(output) else { continue };
+            let is_better = best
+                .is_none_or(|(most, other)| space > most || (space == most && lot(head, output) < lot(head, other)));
+            if is_better {
+                best = Some((space, output));
+            }
+        }
+    });
+    match best {
+        Some((_, output)) if near.open(output.port) & 1 << output.vc != 0 => Ok(output),
+        _ => Err(is_open),
+    }
+}
+
+/// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one drawn.
+/// A channel that is not open counts as one packet more.
+fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<Way> {
+    let mut best = None;
+    guide.ways(&visit(head), |way| {
+        if way.tier > 0 {
+            return;
+        }
+        let open = near.open(way.port);
+        let ahead: u32 = channels(way.vcs)
+            .map(|vc| near.packets_ahead(OutputVc { port: way.port, vc }) + u32::from(open & 1 << vc == 0))
+            .sum();
+        let rank = (ahead * u32::from(way.hops), way.hops, lot(head, OutputVc { port: way.port, vc: 0 }));
+        if best.is_none_or(|(least, _)| rank < least) {
+            best = Some((rank, way));
+        }
+    });
+    best.map(|(_, way)| way)
+}
+
 impl<L: Layout> Requests<L> {
     /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or any.
+    /// If there is none: whether the head weighs its ways and one of them is open, so that what is ahead on another decides.
     #[inline(always)]
-    pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let Some(way) = self.guide.as_deref()?.only_way(&visit(head)) else { return self.guided_among(head, near) };
+    pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+        let Some(guide) = self.guide.as_deref() else { return Err(false) };
+        let Some(way) = guide.only_way(&visit(head)) else { return self.guided_among(guide, head, near) };
         let open = near.open(way.port) & way.vcs;
         match open & open.wrapping_sub(1) {
             // None, or one.
-            0 => (open != 0).then(|| OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
+            0 if open == 0 => Err(false),
+            0 => Ok(OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
             _ => self.guided_by(way, head, near),
         }
     }
 
     /// By the only way.
     #[inline(never)]
-    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let mut best = None;
         self.consider(way, head, near, &mut best);
-        best.map(|(_, output)| output)
+        best.map(|(_, output)| output).ok_or(false)
     }
 
     /// By one of several ways.
     #[inline(never)]
-    fn guided_among(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let guide = self.guide.as_deref()?;
+    fn guided_among(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         if guide.weighs_space() {
-            return self.roomiest(head, near);
+            return roomiest(guide, head, near);
         }
         let visit = visit(head);
-        let chosen = if guide.weighs(&visit) { self.lightest(head, near) } else { None };
+        let weighs = guide.weighs(&visit);
+        let chosen = if weighs { lightest(guide, head, near) } else { None };
         let mut best = None;
+        let mut is_open = false;
         guide.ways(&visit, |way| {
+            is_open |= near.open(way.port) & way.vcs != 0;
             if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
                 self.consider(way, head, near, &mut best);
             }
         });
-        best.map(|(_, output)| output)
+        best.map(|(_, output)| output).ok_or(weighs && is_open)
     }
 
     /// Keeps the best of what was found before and the channels of a way. Only between equals a lot is drawn.
@@ -87,60 +135,12 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The channel with most free space ahead; of equals one drawn, the same as long as the packet stands there. If it is
-    /// not open, the packet waits, whatever else is.
-    fn roomiest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let mut best: Option<(u32, OutputVc)> = None;
-        self.guide.as_deref()?.ways(&visit(head), |way| {
-            for vc in channels(way.vcs) {
-                let output = OutputVc { port: way.port, vc };
-                let Some(space) = near.space_ahead(output) else { continue };
-                let is_better = best.is_none_or(|(most, other)| {
-                    space > most || (space == most && lot(head, output) < lot(head, other))
-                });
-                if is_better {
-                    best = Some((space, output));
-                }
-            }
-        });
-        best.map(|(_, output)| output).filter(|output| near.open(output.port) & 1 << output.vc != 0)
-    }
-
-    /// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one
-    /// drawn. A channel that is not open counts as one packet more.
-    fn lightest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<Way> {
-        let mut best = None;
-        self.guide.as_deref()?.ways(&visit(head), |way| {
-            if way.tier > 0 {
-                return;
-            }
-            let open = near.open(way.port);
-            let ahead: u32 = channels(way.vcs)
-                .map(|vc| near.packets_ahead(OutputVc { port: way.port, vc }) + u32::from(open & 1 << vc == 0))
-                .sum();
-            let rank = (ahead * u32::from(way.hops), way.hops, lot(head, OutputVc { port: way.port, vc: 0 }));
-            if best.is_none_or(|(least, _)| rank < least) {
-                best = Some((rank, way));
-            }
-        });
-        best.map(|(_, way)| way)
-    }
-
     /// Whatever opens on any of its ways concerns the head.
     #[inline(never)]
     pub(super) fn guided_ports(&self, head: &Head<'_>, mut tell: impl FnMut(Port)) {
         if let Some(guide) = self.guide.as_deref() {
             guide.ways(&visit(head), |way| tell(way.port));
         }
-    }
-
-    /// True if the head weighs its ways: while one of them is open, what is ahead on another decides.
-    #[inline(never)]
-    pub(super) fn guided_weighs(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
-        let Some(guide) = self.guide.as_deref().filter(|guide| guide.weighs(&visit(head))) else { return false };
-        let mut is_open = false;
-        guide.ways(&visit(head), |way| is_open |= near.open(way.port) & way.vcs != 0);
-        is_open
     }
 
     /// The first channel of the last way.

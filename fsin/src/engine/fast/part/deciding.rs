@@ -153,12 +153,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if open != 0 || (M::SIZE > 64 && !router.open().is_empty()) {
             let head = head(rules, self.first + node, input, packet, self.clock);
             let near = self.near(router, node);
-            if let Some(output) = rules.requests.request(&head, &near) {
-                return Some(output.index(rules.layout.vcs()));
-            }
-            if rules.requests.may_change_its_mind(&head, &near) {
-                self.wake(router, node, M::bit(input));
-                return None;
+            match rules.requests.request_now(&head, &near) {
+                Ok(output) => return Some(output.index(rules.layout.vcs())),
+                Err(true) => {
+                    self.wake(router, node, M::bit(input));
+                    return None;
+                }
+                Err(false) => {}
             }
         }
         self.rest(router, node, input);
