@@ -38,7 +38,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
 }
 
 /// Networks of switches, each with all that is special about its kind, of few endpoints.
-pub const SWITCHES: [&str; 18] = [
+pub const SWITCHES: [&str; 19] = [
     "fattree:2,3",
     "fattree:4,2",
     "fattree:3,1",
@@ -46,6 +46,7 @@ pub const SWITCHES: [&str; 18] = [
     "thintree:4,1,2",
     "slimtree:4,2,2",
     "slimtree:2,1,3",
+    "slimtree:6,2,3",
     "dragonfly:p=1,a=2,h=1",
     "dragonfly:p=2,a=2,h=2,arrangement=relative",
     "dragonfly:p=1,a=3,h=2,arrangement=circulant",

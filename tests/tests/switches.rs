@@ -124,8 +124,13 @@ fn networks_are_what_their_formulas_say() {
             cut,
         ));
     }
-    // 32 endpoints in 2 subtrees of 16, each with 2 links to each switch at the top; 3 others at 2 hops, 12 at 4, 16 at 6.
-    expected.push(("slimtree:4,2,3".to_owned(), (32, 8 + 4 + 2), 6, 6, f64::from(3 * 2 + 12 * 4 + 16 * 6) / 31.0, 4));
+    // 2 subtrees with 4 links up each, in twos, in threes (the last one of 1) and in twos to the switches at the top.
+    for (k, degree) in [(4u32, 6), (6, 8), (5, 7)] {
+        let endpoints = 2 * k * k;
+        let sum = (k - 1) * 2 + (k * k - k) * 4 + k * k * 6;
+        let sizes = (endpoints as usize, (2 * k + 4 + 2) as usize);
+        expected.push((format!("slimtree:{k},2,3"), sizes, degree, 6, f64::from(sum) / f64::from(endpoints - 1), 4));
+    }
     for (sizes, p) in [(vec![4u32, 4], 4u32), (vec![2, 3, 4], 1), (vec![6], 3), (vec![5, 5], 2)] {
         let switches: u32 = sizes.iter().product();
         let n = sizes.len() as u32;
@@ -520,6 +525,18 @@ fn trees_saturate_as_the_original_s() {
             (accepted / original - 1.0).abs() < 0.04,
             "{topology} {vcs} {pattern}: {accepted}, original {original}"
         );
+    }
+}
+
+/// All links at the top carry static routes too: k'^(n-1) into each subtree of k^(n-1) endpoints, and nothing is lost.
+#[test]
+fn static_routes_use_all_links_at_the_top_of_slim_trees() {
+    for (topology, bound) in
+        [("slimtree:4,2,3", 4.0 / 16.0), ("slimtree:8,4,2", 4.0 / 8.0), ("slimtree:8,2,3", 4.0 / 64.0)]
+    {
+        let setup = Setup::new(topology, Routing::TreeStatic, 1).pattern("complement").load(1.0);
+        let accepted = accepted_load(&setup.batch(&plan()), setup.params.packet_phits);
+        assert!((accepted / bound - 1.0).abs() < 0.01, "{topology}: {accepted}, bound {bound}");
     }
 }
 

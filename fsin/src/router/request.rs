@@ -384,7 +384,7 @@ impl<L: Layout> Requests<L> {
     /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
     #[must_use]
     pub fn compare_space(&self) -> bool {
-        matches!(self.routing, Routing::BubbleShortest | Routing::TreeAdaptive)
+        self.routing == Routing::BubbleShortest || self.guide.as_ref().is_some_and(|guide| guide.weighs_space())
     }
 
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle

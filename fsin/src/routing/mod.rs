@@ -157,13 +157,15 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "tree:adaptive",
-        about: "fattree, thintree, slimtree: up by the link with most free space ahead, of equals one drawn; then down; V >= 1",
+        about: "fattree, thintree, slimtree: up by the link with most free space ahead, open or not, of equals one drawn; \
+                then down, in a slim tree by such a link too; V >= 1",
         parameters: &[],
         source: "Petrini and Vanneschi, k-ary n-trees, IPPS 1997",
     },
     Component {
         name: "tree:static",
-        about: "fattree, thintree, slimtree: up by the link that a digit of the destination names; then down; V >= 1",
+        about: "fattree, thintree, slimtree: up by links that digits of the destination name; then down, where there are \
+                several links by the one that the same digits name; V >= 1",
         parameters: &[],
         source: "Gomez, Gilabert, Gomez, Lopez, Duato, Deterministic versus adaptive routing in fat-trees, IPDPS 2007",
     },

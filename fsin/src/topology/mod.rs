@@ -312,7 +312,8 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "slimtree",
         about: "k:k'-ary n-slim-tree: as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
-                (rounded down, at least 1) from each switch at the top into each of them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
+                (rounded down, at least 1; the last switch may have fewer) from each switch at the top into each of \
+                them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
         source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
                  networks, Parallel Computing 36, 2010",

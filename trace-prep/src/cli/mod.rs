@@ -1,6 +1,6 @@
 //! The command line: words in, files and exit codes out. Everything else is the libraries'.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -24,6 +24,20 @@ pub(crate) enum Exit {
     Usage = 2,
     Deadlock = 3,
     Interrupted = 130,
+}
+
+/// Prints a complaint to stderr, in the form of those of clap and `fsin`. Lines are not wrapped: a terminal does it, and
+/// scripts search them.
+fn show(complaint: &Complaint) {
+    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
+    theme.characters.error = "error:".to_owned();
+    let handler = GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
+    let mut text = String::new();
+    if handler.render_report(&mut text, complaint).is_err() {
+        text = format!("error: {complaint}");
+    }
+    tell(text.trim());
 }
 
 /// A line for the user, on stderr. Nobody listening is no error.
@@ -61,10 +75,7 @@ pub(crate) fn main() -> ExitCode {
         _ => Ok(Exit::Usage),
     };
     let exit = result.unwrap_or_else(|complaint| {
-        let mut text = String::new();
-        let theme = GraphicalTheme::unicode_nocolor();
-        let shown = GraphicalReportHandler::new_themed(theme).with_width(120).render_report(&mut text, &complaint);
-        tell(if shown.is_ok() { text.trim_end() } else { &complaint.what });
+        show(&complaint);
         complaint.exit
     });
     ExitCode::from(exit as u8)

@@ -8,7 +8,7 @@
 //!
 //! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
 //! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience. Adaptive trees
-//! weigh all channels by the free space ahead.
+//! weigh all channels by the free space ahead where there is a choice of links.
 //!
 //! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
 //! class c of C has the channels c, c + C, c + 2 C, ...

@@ -1,7 +1,7 @@
 //! Trees: up to a switch that has the destination below it, then down.
 //!
-//! Of several links up, and of several down into the same subtree, packets ask for that with most free space ahead, open
-//! or not, as in the original.
+//! Of several links up, and of several down into the same subtree, adaptive packets ask for that with most free space ahead,
+//! open or not, as in the original. Static ones take those that the digits of their destination name.
 //!
 //! No packet goes up after it has gone down, so that channels can be numbered such that packets wait for higher numbers
 //! only: nothing locks, with one channel already.
@@ -17,6 +17,7 @@ use crate::topology::switched::{Fabric, Stand, Tree};
 pub(super) struct TreeGuide {
     adaptive: bool,
     endpoints: u32,
+    tree: Tree,
     /// By switch: where it stands, and its ports, those down first.
     stands: Vec<(Stand, Box<[Port]>)>,
 }
@@ -30,7 +31,7 @@ impl TreeGuide {
             let ports = (0..places as usize).map(|place| fabric.port(switch, place));
             (stand, ports.collect())
         });
-        Self { adaptive, endpoints: fabric.endpoints() as u32, stands: stands.collect() }
+        Self { adaptive, endpoints: fabric.endpoints() as u32, tree: tree.clone(), stands: stands.collect() }
     }
 
     /// True if packets choose among the links up, and among those into a subtree.
@@ -40,18 +41,23 @@ impl TreeGuide {
 
     pub(super) fn ways(&self, vcs: u32, node: NodeId, destination: NodeId, mut see: impl FnMut(Way)) {
         let (stand, ports) = &self.stands[(node.0 - self.endpoints) as usize];
-        let down = destination.0.wrapping_sub(stand.subtree * stand.span);
-        let (first, count) = if down < stand.span {
-            (down / stand.child_span * stand.strands, stand.strands)
-        } else {
-            (stand.children * stand.strands, stand.parents)
+        let below = destination.0.wrapping_sub(stand.subtree * stand.span);
+        let is_below = below < stand.span;
+        let (first, count) = match is_below {
+            true => (below / stand.child_span * stand.strands, stand.strands),
+            false => (stand.children * stand.strands, stand.parents),
         };
         let mut way = |place: u32| see(Way { port: ports[place as usize], vcs, tier: 0, hops: 1, bubble: false });
         if self.adaptive {
             (first..first + count).for_each(way);
         } else {
             // All packets of a destination come together on their way, those of its neighbours apart from them.
-            way(first + destination.0 % stand.span / stand.child_span % count);
+            way(first
+                + if is_below {
+                    self.tree.strand_to(stand, destination)
+                } else {
+                    self.tree.parent_to(stand, destination)
+                });
         }
     }
 }

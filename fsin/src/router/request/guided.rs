@@ -32,7 +32,7 @@ const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
 }
 
 /// The channel with most free space ahead; of equals one drawn, the same as long as the packet stands there. If it is not
-/// open, the packet waits, whatever else is.
+/// open, the packet waits: whether another one is open.
 fn roomiest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
     let mut best: Option<(u32, OutputVc)> = None;
     let mut is_open = false;
@@ -75,8 +75,9 @@ fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<
 }
 
 impl<L: Layout> Requests<L> {
-    /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or any.
-    /// If there is none: whether the head weighs its ways and one of them is open, so that what is ahead on another decides.
+    /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or what
+    /// weighing the ways says. If there is none: whether what is ahead may change that, because the head weighs its ways and
+    /// one of them is open.
     #[inline(always)]
     pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let Some(guide) = self.guide.as_deref() else { return Err(false) };

@@ -94,6 +94,27 @@ impl Tree {
         }
     }
 
+    /// The way up from a switch on the static route to an endpoint.
+    #[must_use]
+    pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
+        endpoint.0 % stand.span / stand.child_span % stand.parents
+    }
+
+    /// The strand down from a switch on the static route to an endpoint: at the top that to which its digits lead up.
+    #[must_use]
+    pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
+        if stand.strands == 1 {
+            return 0;
+        }
+        let (mut label, mut weight, mut rest) = (0, 1, endpoint.0);
+        for (children, parents) in self.children.iter().zip(&self.parents[1..]) {
+            label += rest % children % parents * weight;
+            weight *= parents;
+            rest /= children;
+        }
+        label % self.strands
+    }
+
     /// \[links\] Of a switch at the top into each of its subtrees.
     fn strands_of(&self, top: u32) -> u32 {
         (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
