@@ -53,10 +53,9 @@ impl TreeGuide {
         } else {
             // All packets of a destination come together on their way, those of its neighbours apart from them.
             way(first
-                + if is_below {
-                    self.tree.strand_to(stand, destination)
-                } else {
-                    self.tree.parent_to(stand, destination)
+                + match is_below {
+                    true => self.tree.strand_to(stand, destination),
+                    false => self.tree.parent_to(stand, destination),
                 });
         }
     }
