@@ -118,6 +118,24 @@ fn files_of_words_are_read() {
     }
 }
 
+/// Numbers in a text, whatever stands between them.
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).filter_map(|word| word.parse().ok()).collect()
+}
+
+/// The middle of every link lies within the picture.
+fn nothing_is_cut(spec: &str, text: &str) {
+    let box_of = |text: &str| numbers(text.split_once("viewBox=\"")?.1.split('"').next()?).try_into().ok();
+    let [left, top, width, height]: [f64; 4] = box_of(text).unwrap_or_else(|| panic!("{spec}: no viewBox"));
+    for path in text.split("<path d=\"").skip(2) {
+        let [x0, y0, x1, y1, x2, y2] = numbers(path.split('"').next().unwrap_or_default())[..] else {
+            panic!("{spec}: {path}")
+        };
+        let (x, y) = (0.25 * x0 + 0.5 * x1 + 0.25 * x2 - left, 0.25 * y0 + 0.5 * y1 + 0.25 * y2 - top);
+        assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{spec}: {path}");
+    }
+}
+
 /// One circle for each node, one line for each link both ways.
 #[test]
 fn a_network_is_drawn() {
@@ -125,6 +143,9 @@ fn a_network_is_drawn() {
         ("torus:4x4", "2", 16, 32),
         ("torus:5", "1", 5, 5),
         ("mesh:3x3x2", "2", 18, 12 + 12 + 9),
+        ("torus:64x4", "2", 256, 512),
+        ("torus:4x64", "2", 256, 512),
+        ("torus:8x8x8", "2", 512, 1536),
         ("spidergon:8", "2", 8, 12),
         ("fattree:2,3", "2", 8 + 12, 8 + 16),
         ("dragonfly:p=2,a=4,h=2", "2", 72 + 36, 72 + 54 + 36),
@@ -137,6 +158,7 @@ fn a_network_is_drawn() {
         // One path is the head of arrows.
         assert_eq!((count("<circle "), count("<path ") - 1), (nodes, links), "{spec}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{spec}");
+        nothing_is_cut(spec, &text);
     }
     let many = run(&["topology", "torus:64x64", "--format", "svg"]);
     assert_eq!(many.status.code(), Some(2));

@@ -528,6 +528,38 @@ fn trees_saturate_as_the_original_s() {
     }
 }
 
+/// Where two groups have several links, a packet goes on by one of those that its switch has, if it has any.
+#[test]
+fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
+    for (spec, own) in [
+        ("dragonfly:p=2,a=4,h=2,g=2", 4 * 2),
+        ("dragonfly:p=2,a=4,h=2,g=3", 3 * 8),
+        ("dragonfly:p=1,a=4,h=3,g=4,arrangement=relative", 4 * 12),
+        ("dragonfly:p=2,a=4,h=2,g=5,arrangement=circulant", 5 * 8),
+    ] {
+        let topology = build(spec);
+        let guide = guide(&*topology, Routing::DragonflyMinimal, 2);
+        let group = |switch: NodeId| (switch.index() - topology.endpoints()) / 4;
+        let mut found = HashSet::new();
+        for switch in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
+            for destination in (0..topology.endpoints()).map(NodeId::at) {
+                let to = group(network(&*topology).fabric().home(destination).0);
+                let leads = |port| topology.neighbour(switch, port).filter(|next| next.index() >= topology.endpoints());
+                let has_own = ports(&*topology).filter_map(leads).any(|next| group(next) == to);
+                if to == group(switch) || !has_own {
+                    continue;
+                }
+                found.insert((switch, to));
+                for key in 0..8 {
+                    let visit = Visit { node: switch, input: Input::Injection, destination, key, state: &[0; 2] };
+                    guide.ways(&visit, |way| assert_eq!(leads(way.port).map(group), Some(to), "{spec}: {visit:?}"));
+                }
+            }
+        }
+        assert_eq!(found.len(), own, "{spec}");
+    }
+}
+
 /// All links at the top carry static routes too: k'^(n-1) into each subtree of k^(n-1) endpoints, and nothing is lost.
 #[test]
 fn static_routes_use_all_links_at_the_top_of_slim_trees() {

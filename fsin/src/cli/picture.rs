@@ -35,15 +35,21 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
     }
     let places = places(topology);
     let extent = |of: fn(&Place) -> f64| places.iter().map(of).fold(0.0, f64::max) + STEP;
-    let (width, height) = (extent(|place| place.0), extent(|place| place.1));
+    let mut drawn = String::new();
+    let bends = links(topology, &places, &mut drawn);
+    // Links may be bent beyond the nodes.
+    let least = |of: fn(&Place) -> f64| bends.iter().map(of).fold(RADIUS, f64::min) - RADIUS;
+    let most = |of: fn(&Place) -> f64| bends.iter().map(of).fold(extent(of) - RADIUS, f64::max) + RADIUS;
+    let (left, top) = (least(|place| place.0), least(|place| place.1));
+    let (width, height) = (most(|place| place.0) - left, most(|place| place.1) - top);
     let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{left:.0} {top:.0} {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" font-family=\"sans-serif\" font-size=\"7\">\n<title>{}</title>\n<defs><marker id=\"to\" \
          viewBox=\"0 0 6 6\" refX=\"14\" refY=\"3\" markerWidth=\"6\" markerHeight=\"6\" orient=\"auto\"><path d=\"M0 0L6 \
-         3L0 6z\" fill=\"#555\"/></marker></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+         3L0 6z\" fill=\"#555\"/></marker></defs>\n<rect x=\"{left:.0}\" y=\"{top:.0}\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
         escaped(&topology.spec())
     );
-    links(topology, &places, &mut text);
+    text.push_str(&drawn);
     for (node, &(x, y)) in places.iter().enumerate() {
         let is_switch = node >= topology.endpoints();
         let (shape, kind) = if is_switch { ("#fff", "switch") } else { ("#ddd", "node") };
@@ -62,8 +68,9 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Every link, those both ways once.
-fn links(topology: &dyn Topology, places: &[Place], text: &mut String) {
+/// Every link, those both ways once; the farthest places of those that are bent.
+fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Place> {
+    let mut bends = Vec::new();
     let ports = topology.shape().ports();
     let neighbour =
         |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(NodeId::index);
@@ -85,6 +92,11 @@ fn links(topology: &dyn Topology, places: &[Place], text: &mut String) {
         let is_long = topology.switched().is_none() && dx.hypot(dy) > 1.5 * STEP;
         let bend = if is_long { 0.12 } else { 0.0 } + 0.15 * (*before - 1) as f64;
         let middle = (f64::midpoint(a.0, b.0) - dy * bend, f64::midpoint(a.1, b.1) + dx * bend);
+        if bend != 0.0 {
+            // A quadratic curve comes half as far as its control point.
+            let between = (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1));
+            bends.push((f64::midpoint(between.0, middle.0), f64::midpoint(between.1, middle.1)));
+        }
         let class = topology.link_class(NodeId::at(from), Port(port as u8));
         let (colour, arrow) = (COLOURS[class % COLOURS.len()], if is_both { "" } else { " marker-end=\"url(#to)\"" });
         let _ = writeln!(
@@ -93,6 +105,7 @@ fn links(topology: &dyn Topology, places: &[Place], text: &mut String) {
             a.0, a.1, middle.0, middle.1, b.0, b.1
         );
     }
+    bends
 }
 
 /// \[px\] Where each node stands.

@@ -94,7 +94,7 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
         _ => {
             let mut table = match (bracket.load(), bracket.high) {
                 (Some(load), Some(high)) => format!(
-                    "saturation load   {load:.4} phits/node/cycle ({:.4} is carried, {high:.4} is not)\n",
+                    "saturation load   {load:.4} phits/node/cycle (at least 97 % of {:.4} is accepted, of {high:.4} less)\n",
                     bracket.low
                 ),
                 (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),

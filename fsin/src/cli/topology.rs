@@ -78,6 +78,11 @@ fn table(topology: &dyn Topology) -> String {
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
     };
+    // An endpoint of a network of switches has one link, which is among those that bound it.
+    let injectors = match survey.uniform_load_bound {
+        Some(bound) if bound > 1.0 => " (an injector sends 1: --injectors)",
+        _ => "",
+    };
     let rows = [
         ("topology", topology.spec()),
         (
@@ -92,7 +97,7 @@ fn table(topology: &dyn Topology) -> String {
         ("diameter", counted(survey.diameter, "hop", "hops")),
         ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
-        ("uniform load", format!("{} phits/node/cycle at most", number(survey.uniform_load_bound))),
+        ("uniform load", format!("{} phits/node/cycle at most{injectors}", number(survey.uniform_load_bound))),
     ];
     rows.iter().fold(String::new(), |mut text, (name, value)| {
         let _ = writeln!(text, "{name:<14}{value}");
@@ -140,7 +145,11 @@ fn dot_of_switches(network: &Switched) -> String {
         for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
             // Each link from its lower end; endpoints have lower numbers than switches.
             if let Some(there) = fabric.neighbour(switch, port).filter(|&there| there > switch) {
-                let _ = writeln!(text, "  {switch} -- {there};");
+                let delay = match fabric.wire(switch, port) {
+                    0 => String::new(),
+                    cycles => format!(" [delay={cycles}]"),
+                };
+                let _ = writeln!(text, "  {switch} -- {there}{delay};");
             }
         }
     }

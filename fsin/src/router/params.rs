@@ -266,9 +266,16 @@ impl RouterParams {
                 Guide::new(self, network)?;
             }
             None if routing.is_for_switches() => {
-                let what =
-                    format!("--routing {name} is for networks of switches, --topology {} is none", topology.spec());
-                return Err(Refusal::value(what, "use --routing bubble:smart, or --topology fattree:4,3"));
+                let what = format!("--routing {name} is for networks of switches, and the topology is none");
+                let family = name.split(':').next().unwrap_or_default();
+                let example = match family {
+                    "tree" => "fattree:4,3",
+                    "dragonfly" => "dragonfly:p=2,a=4,h=2",
+                    "hyperx" => "hyperx:4x4:4",
+                    "cube" => "icube:4x4:4",
+                    _ => "rrg:s=16,d=4,p=2",
+                };
+                return Err(Refusal::value(what, format!("use --routing bubble:smart, or --topology {example}")));
             }
             None => {}
         }

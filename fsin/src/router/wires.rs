@@ -80,7 +80,7 @@ pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<()
         let given: Vec<String> = delays.iter().map(u32::to_string).collect();
         let what = format!(
             "--link-delay {}: {} has {}",
-            given.join(","),
+            given.join(":"),
             topology.spec(),
             match &*kinds {
                 [] => "links of one kind".to_owned(),

@@ -321,8 +321,8 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "dragonfly",
         about: "g groups of a switches, all of a group linked with each other, each with p endpoints and h links to other \
-                groups; at most a h + 1 groups, p a g endpoints; diameter at most 5 with the links to \
-                endpoints",
+                groups; at most a h + 1 groups, p a g endpoints; between two groups a h / (g - 1) links, rounded down: what \
+                is left over stays free; diameter at most 5 with the links to endpoints",
         parameters: &[
             Parameter { name: "p", about: "endpoints of each switch", range: "1 to 254", default: "" },
             Parameter { name: "a", about: "switches of each group", range: "1 to 254", default: "" },
@@ -400,7 +400,8 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "graph",
-        about: "switches and links of a file: lines `A B` of links, or undirected DOT; endpoints at each switch",
+        about: "switches and links of a file: lines `A B` of links both ways, or undirected DOT (two lines of the same ends \
+                are two links, but in a `strict` graph); endpoints at each switch",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
             Parameter {

@@ -97,13 +97,21 @@ impl DragonflyGuide {
         Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
-    /// Which of the links between two groups a packet takes, if there are several.
+    /// Which of the links between two groups a packet takes, if there are several: of those that the switch has where it
+    /// stands, if it has any.
     #[inline(always)]
-    fn copy(&self, key: u64, from: u32, to: u32) -> u32 {
+    fn copy(&self, key: u64, stand: (u32, u32), to: u32) -> u32 {
         match self.plan.copies {
             1 => 0,
-            copies => pick(mix2(key ^ u64::from(from), u64::from(to)), copies),
+            copies => self.copy_among(copies, key, stand, to),
         }
+    }
+
+    #[inline(never)]
+    fn copy_among(&self, copies: u32, key: u64, (from, own): (u32, u32), to: u32) -> u32 {
+        let own = self.plan.copies_of(own, from, to);
+        let among = if own.is_empty() { 0..copies } else { own };
+        among.start + pick(mix2(key ^ u64::from(from), u64::from(to)), among.end - among.start)
     }
 
     /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it with the
@@ -136,13 +144,13 @@ impl DragonflyGuide {
     /// The place of the link that leads from a switch towards another group.
     #[inline(always)]
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
-        let (gate, link) = self.gateway(group, to, self.copy(key, group, to));
+        let (gate, link) = self.gateway(group, to, self.copy(key, (group, own), to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
     /// \[hops\] From a switch to another group, and which switch of it is met.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
-        let copy = self.copy(key, group, to);
+        let copy = self.copy(key, (group, own), to);
         let (gate, _) = self.gateway(group, to, copy);
         let (arrival, _) = self.gateway(to, group, copy);
         (1 + u8::from(gate != own), arrival)

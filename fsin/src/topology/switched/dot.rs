@@ -12,6 +12,7 @@ use dot_parser::ast::{AttrList, AttrStmt, EdgeRHS, Graphs, NodeID, Stmt, StmtLis
 use trgen::catalog::Refusal;
 
 use super::graph::Switches;
+use crate::words;
 
 /// Most links that are read: more than any network has that can be built.
 const MAX_LINKS: usize = 1 << 20;
@@ -56,7 +57,12 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
         let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
         return Err(Refusal::value(what, "write a list of links, `A B` a line"));
     }
-    let Plain { text, depth, attributes } = plain(text);
+    let Plain { text, depth, attributes, unclosed } = plain(text);
+    if unclosed > 0 {
+        let what =
+            format!("it is not DOT: at its end {} not closed", words::counted(unclosed, "brace is", "braces are"));
+        return Err(Refusal::value(what, "write it as in `graph { a -- b }`"));
+    }
     if attributes > MAX_ATTRIBUTES {
         let what = format!("a node or edge has {attributes} attributes");
         return Err(Refusal::value(what, format!("use at most {MAX_ATTRIBUTES}")));
@@ -113,13 +119,15 @@ struct Plain {
     depth: usize,
     /// Most attributes of one node or edge.
     attributes: usize,
+    /// Braces that are open at the end.
+    unclosed: usize,
 }
 
 /// The text with blanks for comments and for ports (`a:north` is node `a`; the parser takes ports for something else that begin like a
 /// point of the compass).
 fn plain(text: &str) -> Plain {
     let (mut depth, mut attributes, mut in_list) = (0usize, 0usize, false);
-    let mut most = Plain { text: String::with_capacity(text.len()), depth: 0, attributes: 0 };
+    let mut most = Plain { text: String::with_capacity(text.len()), depth: 0, attributes: 0, unclosed: 0 };
     let mut rest = text;
     // A port is a word or two, each behind a colon.
     let mut in_port = false;
@@ -163,6 +171,7 @@ fn plain(text: &str) -> Plain {
         }
         rest = &rest[length..];
     }
+    most.unclosed = depth;
     most
 }
 
@@ -403,7 +412,7 @@ mod tests {
             ("graph { a -- b } c -- d", "behind the graph"),
             ("graph { a -- b } /*", "behind the graph"),
             ("graph { a -- b } strict", "behind the graph"),
-            ("graph { a -- b", "line 2, column 7"),
+            ("graph { a -- b", "1 brace is not closed"),
             (&deep, "more than 8 deep"),
         ] {
             let refusal = parse(text, 1).unwrap_err();

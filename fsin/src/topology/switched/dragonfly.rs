@@ -1,5 +1,7 @@
 //! Dragonflies: groups of switches that are all linked with each other, and links between all groups.
 
+use std::ops::Range;
+
 use trgen::NodeId;
 use trgen::catalog::Refusal;
 
@@ -74,6 +76,15 @@ impl Dragonfly {
     #[inline]
     pub const fn link(&self, from: u32, to: u32, copy: u32) -> u32 {
         self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1)
+    }
+
+    /// Which of the links from group `from` to group `to` switch `own` of `from` has.
+    #[must_use]
+    pub fn copies_of(&self, own: u32, from: u32, to: u32) -> Range<u32> {
+        // Link numbers of a switch follow each other; those to a group are `groups - 1` apart.
+        let (first, apart) = (self.link(from, to, 0), self.groups - 1);
+        let before = |link: u32| link.saturating_sub(first).div_ceil(apart).min(self.copies);
+        before(own * self.globals)..before((own + 1) * self.globals)
     }
 
     /// The switch that has a link of its group, by its number there, and which of its links to other groups it is.

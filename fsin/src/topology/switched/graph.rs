@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
 use trgen::catalog::Refusal;
@@ -52,8 +53,10 @@ impl Switches {
                 format!("the switches of `{spec}` do not hang together: no links lead from `{first}` to `{apart}`");
             return Err(Refusal::value(what, "add links until every switch can be reached from every other"));
         }
-        if let Some(delay) = self.delays.iter().find(|&&delay| delay > MAX_DELAY) {
-            let what = format!("a link of `{spec}` has a delay of {delay} cycles");
+        if let Some((delay, (one, other))) = self.delays.iter().zip(&self.links).find(|(delay, _)| **delay > MAX_DELAY)
+        {
+            let (one, other) = (&self.names[*one as usize], &self.names[*other as usize]);
+            let what = format!("the link of `{spec}` from switch `{one}` to `{other}` has a delay of {delay} cycles");
             return Err(Refusal::value(what, format!("use 0 to {MAX_DELAY}")));
         }
         if let Some(at) = self.endpoints.iter().position(|&count| count > 254) {
@@ -199,7 +202,13 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    // What is no regular file does not tell its length.
+    let mut text = String::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    read.map_err(|error| unreadable(error.to_string()))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
+    }
     let switches = Switches::parse(&text, endpoints)
         .map_err(|refusal| Refusal::value(format!("{path}: {refusal}"), refusal.remedy()))?;
     switches.build(spec, Plan::Graph)
@@ -246,7 +255,8 @@ mod tests {
             ("a endpoints many", "`many` is not a number"),
             ("a b\na endpoints 2\n\na endpoints 2", "line 4: the endpoints of `a` stand in line 2 already"),
             ("digraph { a -> b }", "a directed graph"),
-            ("graph { a -- ", "not DOT"),
+            ("graph { a -- ", "not DOT: at its end 1 brace is not closed"),
+            ("graph {\n a -- \n}", "not DOT: line 3"),
             ("graph { a [endpoints=x]; }", "endpoints=x of node `a`"),
         ] {
             let refusal = Switches::parse(text, 1).unwrap_err();
@@ -255,6 +265,7 @@ mod tests {
         for (text, expected) in [
             ("a b\nc d", "no links lead from `a` to `c`"),
             ("a a", "to itself"),
+            ("a b delay 65537", "from switch `a` to `b` has a delay of 65537"),
             ("# nothing", "has no switches"),
             ("a b\na endpoints 300", "300"),
         ] {
