@@ -80,7 +80,7 @@ fn table(topology: &dyn Topology) -> String {
     };
     // An endpoint of a network of switches has one link, which is among those that bound it.
     let injectors = match survey.uniform_load_bound {
-        Some(bound) if bound > 1.0 => " (an injector sends 1: --injectors)",
+        Some(bound) if bound > 1.0 => " (each injector sends up to 1: --injectors)",
         _ => "",
     };
     let rows = [
