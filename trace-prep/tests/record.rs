@@ -54,6 +54,8 @@ fn command(mpi: Mpi, out: &Path, program: &Path) -> Command {
     command.args(["record", "--mpicc", mpi.compiler, "-o"]).arg(out).arg("--");
     command.args(mpi.launcher).args(["-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    // Ranks that are asked to end get the time for it on a busy machine too.
+    command.env("OMPI_MCA_odls_base_sigkill_timeout", "3");
     // Logs that are left go where nobody but the test looks.
     command.env("TMPDIR", out.parent().unwrap());
     command
@@ -341,7 +343,7 @@ fn a_program_that_ends_itself_leaves_all_that_it_did() {
         recording(USUAL, &out, program).arg(how).assert().code(1);
         let (sends, receives) = ends(&out);
         assert_eq!(sends, 40 * 3, "{how}");
-        assert!((30..=40).contains(&receives), "{how}: {receives} of 40 receives");
+        assert!((39..=40).contains(&receives), "{how}: {receives} of 40 receives");
     }
 }
 
