@@ -159,9 +159,15 @@ impl Guide {
     /// Shows every way of a packet, those of the same tier together.
     #[inline]
     pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
-        if let Some(way) = self.only_way(visit) {
-            return see(way);
+        match self.only_way(visit) {
+            Some(way) => see(way),
+            None => self.choices(visit, see),
         }
+    }
+
+    /// The same where there is no [only way](Self::only_way), which need not be looked for again.
+    #[inline]
+    pub fn choices(&self, visit: &Visit<'_>, see: impl FnMut(Way)) {
         let Visit { node, destination, .. } = *visit;
         let (home, _) = self.fabric.home(destination);
         match &self.scheme {

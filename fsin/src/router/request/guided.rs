@@ -36,7 +36,7 @@ const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
 fn roomiest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
     let mut best: Option<(u32, OutputVc)> = None;
     let mut is_open = false;
-    guide.ways(&visit(head), |way| {
+    guide.choices(&visit(head), |way| {
         is_open |= near.open(way.port) & way.vcs != 0;
         for vc in channels(way.vcs) {
             let output = OutputVc { port: way.port, vc };
@@ -58,7 +58,7 @@ fn roomiest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<
 /// A channel that is not open counts as one packet more.
 fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<Way> {
     let mut best = None;
-    guide.ways(&visit(head), |way| {
+    guide.choices(&visit(head), |way| {
         if way.tier > 0 {
             return;
         }
@@ -110,7 +110,7 @@ impl<L: Layout> Requests<L> {
         let chosen = if weighs { lightest(guide, head, near) } else { None };
         let mut best = None;
         let mut is_open = false;
-        guide.ways(&visit, |way| {
+        guide.choices(&visit, |way| {
             is_open |= near.open(way.port) & way.vcs != 0;
             if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
                 self.consider(way, head, near, &mut best);
