@@ -2,6 +2,7 @@
 
 pub mod couple;
 pub mod dashboard;
+mod divisor;
 pub mod engine;
 pub mod experiment;
 pub mod ideal;

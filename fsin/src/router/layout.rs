@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use super::request::OutputVc;
+use crate::divisor::Divisor;
 use crate::topology::{Port, Shape};
 
 /// How many dimensions, ways and virtual channels a router has.
@@ -74,24 +75,6 @@ impl Layout for AnySize {
     }
 }
 
-/// A number to divide by, for dividends and numbers of at most 16 bits: a multiplication does it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Divisor {
-    number: usize,
-    reciprocal: u64,
-}
-
-impl Divisor {
-    const fn new(number: usize) -> Self {
-        Self { number, reciprocal: (1u64 << 32).div_ceil(number as u64) }
-    }
-
-    #[inline(always)]
-    const fn divide(self, dividend: usize) -> usize {
-        ((dividend as u64 * self.reciprocal) >> 32) as usize
-    }
-}
-
 /// A direct network of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Direct {
@@ -104,7 +87,7 @@ impl Direct {
     /// The layout of a direct network.
     #[must_use]
     pub const fn new(shape: Shape, vcs: usize) -> Self {
-        Self { dimensions: shape.dimensions, ways: shape.ways, vcs: Divisor::new(vcs) }
+        Self { dimensions: shape.dimensions, ways: shape.ways, vcs: Divisor::new(vcs as u16) }
     }
 }
 
@@ -116,7 +99,7 @@ impl Layout for Direct {
 
     #[inline(always)]
     fn vcs(self) -> usize {
-        self.vcs.number
+        self.vcs.number()
     }
 
     #[inline(always)]
@@ -126,7 +109,7 @@ impl Layout for Direct {
 
     #[inline(always)]
     fn port_of(self, output: usize) -> usize {
-        self.vcs.divide(output)
+        self.vcs.divide(output as u32) as usize
     }
 }
 
@@ -144,7 +127,7 @@ impl Switches {
     #[must_use]
     pub const fn new(shape: Shape, vcs: usize) -> Self {
         let ports = shape.ports();
-        Self { ports, outputs: ports * vcs, vcs: Divisor::new(vcs), all_vcs: ((1u64 << vcs) - 1) as u32 }
+        Self { ports, outputs: ports * vcs, vcs: Divisor::new(vcs as u16), all_vcs: ((1u64 << vcs) - 1) as u32 }
     }
 }
 
@@ -166,7 +149,7 @@ impl Layout for Switches {
 
     #[inline(always)]
     fn vcs(self) -> usize {
-        self.vcs.number
+        self.vcs.number()
     }
 
     #[inline(always)]
@@ -176,7 +159,7 @@ impl Layout for Switches {
 
     #[inline(always)]
     fn port_of(self, output: usize) -> usize {
-        self.vcs.divide(output)
+        self.vcs.divide(output as u32) as usize
     }
 }
 

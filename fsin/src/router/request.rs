@@ -15,6 +15,7 @@ use crate::topology::{Offsets, Port, Topology};
 mod dally;
 mod double;
 mod guided;
+mod wants;
 
 use dally::Ring;
 
@@ -139,6 +140,8 @@ pub struct Requests<L> {
     escapes: u64,
     /// What a packet may ask for follows from its hops to go.
     tells_wants: bool,
+    /// It does so in the same way for all packets, and ports come in the order of the deterministic route.
+    wants_in_order: bool,
     /// `bubble:smart`, and nothing else to be looked at.
     is_plain: bool,
     /// Of each dimension, for routings that look at coordinates.
@@ -168,6 +171,7 @@ impl<L: Layout> Requests<L> {
         let tells_wants =
             params.routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
         Self {
+            wants_in_order: tells_wants && params.order == Order::Dimension && params.routing != Routing::BubbleBimodal,
             is_plain: tells_wants && params.routing == Routing::BubbleSmart && params.lbr == 0,
             tells_wants,
             escapes,
@@ -234,80 +238,6 @@ impl<L: Layout> Requests<L> {
         self.direct_request(head, near).ok_or_else(|| self.may_change_its_mind(head, near))
     }
 
-    /// True if [`request_among`](Self::request_among) may be asked instead of [`request`](Self::request).
-    #[inline(always)]
-    pub const fn is_plain(&self) -> bool {
-        self.is_plain
-    }
-
-    /// What the head of a queue asks for, of the commonest routing: `open` are the channels, as a mask, that are open among
-    /// those that it [wants](Self::wants), `queue` is the number of its queue, of which those in transit come first,
-    /// numbered as the output channels are, and `has_room` tells whether this node's own transit queue of a number has room
-    /// for so many packets. If it asks for nothing: whether it may change its mind while nothing opens.
-    #[inline(always)]
-    pub fn request_among(
-        &self,
-        open: u64,
-        queue: usize,
-        asker: &Asker,
-        has_room: impl Fn(usize, u32) -> bool,
-    ) -> Result<usize, bool> {
-        let (adaptive, escape) = (open & !self.escapes, open & self.escapes);
-        if adaptive & 1 << queue != 0 {
-            return Ok(queue);
-        }
-        if adaptive != 0 {
-            let (layout, ways) = (self.layout, self.layout.shape().ways);
-            let passing = |dimension: usize| {
-                // A packet goes one way in each dimension: of one of its ports, if any, channels are open.
-                let port = dimension * ways;
-                let vcs = |port: usize| (adaptive >> (port * layout.vcs())) as u32 & layout.all_vcs();
-                let other = if ways > 1 { vcs(port + 1) } else { 0 };
-                let open = vcs(port) | other;
-                (open != 0).then_some((Port((port + usize::from(other != 0)) as u8), open))
-            };
-            if let Some(output) = self.drawn_by_dimension(asker, passing) {
-                return Ok(output.index(layout.vcs()));
-            }
-        }
-        // The bubble: who goes on in the same queue of the ring need not leave room.
-        let output = escape.trailing_zeros() as usize;
-        if escape != 0 && (self.bubble == 0 || output == queue || has_room(output, self.bubble)) {
-            return Ok(output);
-        }
-        Err(adaptive != 0)
-    }
-
-    /// The output channels, as a mask, that a packet may ask for where it has so many hops to go: while none of them is
-    /// open, its head asks for nothing. All, where more than that has to be known.
-    #[must_use]
-    #[inline(always)]
-    pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
-        if self.layout.is_switched() || !self.tells_wants {
-            return u64::MAX;
-        }
-        let shape = self.layout.shape();
-        // There may be room for more dimensions than there are.
-        let offsets = &offsets[..shape.dimensions];
-        let channels = |port: Port| self.layout.channels(port.index());
-        let escape = self.order.next(shape, offsets).map_or(0, channels);
-        if long && self.routing == Routing::BubbleBimodal {
-            return escape & self.escapes;
-        }
-        let profitable = (0..shape.dimensions)
-            .filter(|&dimension| offsets[dimension] != 0)
-            .fold(0, |mask, dimension| mask | channels(shape.port(dimension, offsets[dimension] > 0)));
-        profitable & !self.escapes | escape & self.escapes
-    }
-
-    /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.
-    fn first_channels(layout: L) -> u64 {
-        let outputs = layout.outputs();
-        (0..outputs.min(WORD))
-            .filter(|&output| layout.channel(output).vc == 0)
-            .fold(0, |mask, output| mask | 1 << output)
-    }
-
     /// In a direct network.
     fn direct_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
@@ -327,7 +257,7 @@ impl<L: Layout> Requests<L> {
     }
 
     /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the last
-    /// one in its dimension, so that the packet [wants](Self::wants) something else.
+    /// one in its dimension, so that the packet [wants something else](Self::wants_next).
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
@@ -522,19 +452,21 @@ impl<L: Layout> Requests<L> {
     fn drawn_by_dimension(&self, asker: &Asker, passing: impl Fn(usize) -> Option<(Port, u32)>) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let now = mix2(asker.key ^ u64::from(asker.node.0), asker.now);
+        let count = u32::from(self.vcs()) - 1;
         let mut dimension = if asker.in_transit { pick(now, dimensions as u32) as usize } else { 0 };
+        let mut drawn = None;
         for _ in 0..dimensions {
-            // Where none passes, the draw does not matter.
-            if let Some((port, vcs)) = passing(dimension) {
-                let count = u32::from(self.vcs()) - 1;
-                let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
-                if vcs & 1 << vc != 0 {
-                    return Some(OutputVc { port, vc });
-                }
+            let (port, vcs) = passing(dimension).unwrap_or((Port(0), 0));
+            let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
+            let passes = vcs >> vc & 1 != 0;
+            // Whether the first one passes is seldom foretold: of few dimensions all are looked at.
+            drawn = if drawn.is_none() & passes { Some(OutputVc { port, vc }) } else { drawn };
+            if dimensions > 3 && drawn.is_some() {
+                break;
             }
             dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };
         }
-        None
+        drawn
     }
 
     /// Ports that bring the packet nearer, in the order of dimensions.

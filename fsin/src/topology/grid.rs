@@ -4,6 +4,7 @@ use trgen::catalog::Refusal;
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Topology};
+use crate::divisor::Divisor;
 
 /// Most nodes of a network: node numbers and twice their number fit 32 bits.
 const MAX_NODES: usize = 1 << 31;
@@ -13,6 +14,7 @@ const MAX_NODES: usize = 1 << 31;
 pub struct Grid {
     name: String,
     geometry: Geometry,
+    sizes: Vec<Divisor>,
     /// Distance between the numbers of neighbours in each dimension.
     strides: Vec<u32>,
     wraps: bool,
@@ -78,7 +80,8 @@ impl Grid {
                 this
             })
             .collect();
-        Self { name: name.to_owned(), geometry, strides, wraps, ways }
+        let sizes = geometry.sizes().iter().map(|&size| Divisor::new(size as u16)).collect();
+        Self { name: name.to_owned(), geometry, sizes, strides, wraps, ways }
     }
 
     fn coordinate(&self, node: NodeId, dimension: usize) -> u32 {
@@ -131,20 +134,20 @@ impl Topology for Grid {
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
         let mut offsets = [0i16; MAX_DIMENSIONS];
         let (mut from, mut to) = (from.0, to.0);
-        for ((dimension, &size), offset) in self.geometry.sizes().iter().enumerate().zip(&mut offsets) {
-            let ahead = (to % size) as i32 - (from % size) as i32;
-            (from, to) = (from / size, to / size);
-            let size = size as i32;
+        for (dimension, size) in self.sizes.iter().enumerate().take(MAX_DIMENSIONS) {
+            let (here, there);
+            ((here, from), (there, to)) = (size.split(from), size.split(to));
+            let (ahead, size) = (there as i32 - here as i32, size.number() as i32);
             let hops = if !self.wraps {
                 ahead
             } else {
                 let up = if ahead < 0 { ahead + size } else { ahead };
-                // Which way is nearer is seldom foretold: no branch depends on it.
-                let goes_down = self.ways > 1 && 2 * up > size;
+                // Which way is nearer is seldom foretold: no branch depends on it. All bits are set if it is down.
+                let down = if self.ways > 1 { (size - 2 * up) >> 31 } else { 0 };
                 let is_tie = self.ways > 1 && 2 * up == size;
-                if goes_down || is_tie && !positive(dimension) { up - size } else { up }
+                if is_tie && !positive(dimension) { up - size } else { up - (size & down) }
             };
-            *offset = hops as i16;
+            offsets[dimension] = hops as i16;
         }
         offsets
     }

@@ -38,10 +38,10 @@ const TWO_53: f64 = 9_007_199_254_740_992.0;
 /// Twice the series of artanh. Host libraries disagree in the last place of `ln`, and results must not depend on the
 /// host; this uses additions, products and divisions only, which all hosts round alike.
 fn twice_artanh(s: f64) -> f64 {
-    let square = s * s;
-    // 0.172^24 / 25 is below 2^-60.
-    let series = (0..12).rev().fold(0.0, |sum, k| sum * square + 1.0 / f64::from(2 * k + 1));
-    2.0 * s * series
+    let (square, fourth) = (s * s, (s * s) * (s * s));
+    // Every second term, so that processors sum both halves at once. 0.172^24 / 25 is below 2^-60.
+    let half = |first: u32| (0..6).rev().fold(0.0, |sum, k| sum * fourth + 1.0 / f64::from(4 * k + first));
+    2.0 * s * (half(1) + square * half(3))
 }
 
 /// ln(x) for normal x > 0, the same on every host.

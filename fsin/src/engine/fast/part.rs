@@ -104,7 +104,7 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     /// Kept for its memory.
     looked: List<u32>,
     /// Links that have become free, and for which packets wait: node and port.
-    freed: Vec<(u32, u8)>,
+    freed: List<(u32, u8)>,
     /// What tails will do: those that cross a link, and the others.
     crossing: Ring<Left>,
     ring: Ring<Event>,
@@ -170,7 +170,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             looking,
             injecting: Vec::new(),
             looked: List::EMPTY,
-            freed: Vec::new(),
+            freed: List::EMPTY,
             crossing: Ring::new(rules.tail),
             ring: Ring::new(rules.tail),
             asking: vec![M::EMPTY; Q],

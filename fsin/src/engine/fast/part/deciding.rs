@@ -24,11 +24,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.decide(&mut routers[node as usize], node);
         }
         self.looked = looked;
-        let mut freed = std::mem::take(&mut self.freed);
-        for &(node, port) in &freed {
+        let freed = std::mem::replace(&mut self.freed, List::EMPTY);
+        for &(node, port) in freed.all() {
             self.start(&mut routers[node as usize], node, port.into());
         }
-        freed.clear();
         self.freed = freed;
 
         let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
@@ -265,9 +264,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let next = router.downstream[port];
 
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
-        if rules.requests.hop(here, there, packet.key, Port(port as u8), &mut packet.offsets) {
-            packet.wants = rules.requests.wants(&packet.offsets, packet.is_long());
-        }
+        let through = Port(port as u8);
+        let is_last = rules.requests.hop(here, there, packet.key, through, &mut packet.offsets);
+        packet.wants = rules.requests.wants_next(packet.wants, through, is_last, &packet.offsets, packet.is_long());
         packet.hops += 1;
         let behind = std::mem::replace(&mut packet.behind, node);
         if input >= rules.outputs() {

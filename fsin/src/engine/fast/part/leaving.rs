@@ -11,6 +11,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(never)]
     pub(super) fn leave_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let tails = self.crossing.turn(self.clock);
+        self.freed.reset(tails.len());
         for &Left { node, behind, output, input } in &tails {
             let router = &mut routers[node as usize];
             let woken = self.release(router, node, output.into());
@@ -61,9 +62,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
-        if self.waiting(router, port) != 0 {
-            self.freed.push((node, port as u8));
-        }
+        self.freed.add((node, port as u8), self.waiting(router, port) != 0);
         if router.release(output) && router.has_sleepers(M::EMPTY) {
             return self.woken(router, node, port, self.kind(output));
         }
