@@ -87,16 +87,22 @@ impl<L: Layout> Requests<L> {
             // None, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
-            _ => self.guided_by(way, head, near),
+            _ => Ok(self.guided_by(way, open, head, near)),
         }
     }
 
-    /// By the only way.
+    /// By the only way, of which several channels are `open`: that with fewest packets ahead, of equals one drawn.
     #[inline(never)]
-    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
-        let mut best = None;
-        self.consider(way, head, near, &mut best);
-        best.map(|(_, output)| output).ok_or(false)
+    fn guided_by(&self, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> OutputVc {
+        let at = |vc| OutputVc { port: way.port, vc };
+        // Which is better is seldom foretold: no branch depends on it.
+        let weight = |vc| u128::from(near.packets_ahead(at(vc))) << 64 | u128::from(lot(head, at(vc)));
+        let mut best = (u128::MAX, 0);
+        for vc in channels(open) {
+            let found = (weight(vc), vc);
+            best = if found.0 < best.0 { found } else { best };
+        }
+        at(best.1)
     }
 
     /// By one of several ways.
