@@ -118,6 +118,28 @@ fn files_of_words_are_read() {
     }
 }
 
+/// What `fsin run` refuses is said of the word that was written, and of its line.
+#[test]
+fn values_that_are_refused_are_those_of_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("sample.conf");
+    for (text, place, of_words, why) in [
+        ("topo=torus_4_4\n\nninj=99\n", "line 3: ", "`ninj=99`", "--injectors 99 is out of range"),
+        ("load=x\ntopo=torus_4_4\n", "line 1: ", "`load=x`", "--load takes a number"),
+        ("topo=torus_8_0\n", "line 1: ", "`topo=torus_8_0`", "size 0"),
+        ("topo=torus_4_4\nmode=smart1\n", "line 2: ", "`mode=smart1`", "2 virtual channels"),
+    ] {
+        fs::write(&conf, text).expect("a file");
+        let in_file = run(&["legacy", &conf.display().to_string()]);
+        let in_line = run(&[&["legacy"], &text.split_whitespace().collect::<Vec<_>>()[..]].concat());
+        for (output, place) in [(in_file, format!("sample.conf: {place}")), (in_line, "error: ".to_owned())] {
+            assert_eq!(output.status.code(), Some(2), "{text}");
+            let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(said.contains(&format!("{place}{of_words}: ")) && said.contains(why), "{text}: {said}");
+        }
+    }
+}
+
 /// Numbers in a text, whatever stands between them.
 fn numbers(text: &str) -> Vec<f64> {
     text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).filter_map(|word| word.parse().ok()).collect()

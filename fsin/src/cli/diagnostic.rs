@@ -29,6 +29,11 @@ impl Complaint {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
+    /// The same, with what it is about before it.
+    pub(crate) fn introduced(self, about: &str) -> Self {
+        Self { what: format!("{about}: {}", self.what), ..self }
+    }
+
     /// A run that could not begin.
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
         match trouble {

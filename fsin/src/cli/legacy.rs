@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::ArgMatches;
-use fsin::experiment::legacy::{Translation, Word, read, translate};
+use fsin::experiment::legacy::{Word, read, translate};
 
 use super::{Complaint, Exit, args, output, run};
 
@@ -28,16 +28,15 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
             None => words.extend(of_file(word)?),
         }
     }
-    let Translation { settings, notes } =
+    let translation =
         translate(&words).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
     if !matches.get_flag("quiet") {
-        for note in notes {
+        for note in &translation.notes {
             output::tell(&format!("note: {note}"));
         }
     }
-    let line = command_line(&settings);
+    let mut line = command_line(&translation.settings);
     output::tell(&line.iter().map(|word| shell(word)).collect::<Vec<_>>().join(" "));
-    let mut line = line;
     for (flag, value) in [("--format", matches.get_one::<String>("format")), ("--output", matches.get_one("output"))] {
         line.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.clone()]));
     }
@@ -47,10 +46,15 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let matches = args::command()
         .try_get_matches_from(line)
         .map_err(|error| Complaint::new(Exit::Usage, error.to_string(), "see `fsin help run`"))?;
-    match matches.subcommand() {
+    let done = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         _ => Ok(Exit::Usage),
-    }
+    };
+    // It names the flag; the user wrote a word.
+    done.map_err(|complaint| match translation.origin(&complaint.to_string()) {
+        Some(origin) if complaint.exit == Exit::Usage => complaint.introduced(&origin),
+        _ => complaint,
+    })
 }
 
 /// The command that means the same.

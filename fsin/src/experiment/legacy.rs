@@ -25,6 +25,11 @@ impl Word {
     pub fn new(name: &str, value: &str) -> Self {
         Self { name: name.to_owned(), value: value.to_owned(), line: None }
     }
+
+    /// Where it stands in a file, if it does, as the beginning of what is wrong with it.
+    fn place(&self) -> String {
+        self.line.as_ref().map_or(String::new(), |(file, line)| format!("{file}: line {line}: "))
+    }
 }
 
 /// What the words of the original mean here.
@@ -34,6 +39,10 @@ pub struct Translation {
     pub settings: Vec<(&'static str, String)>,
     /// What is not as it was.
     pub notes: Vec<String>,
+    /// Keys, and the words that set them.
+    origins: Vec<(&'static str, Word)>,
+    /// The word that is being translated.
+    present: Option<Word>,
 }
 
 /// Words that name one key each, whose values need no translation.
@@ -207,10 +216,7 @@ fn last<'a>(words: &'a [Word], names: &[&str]) -> Option<&'a Word> {
 
 /// What is wrong with a word, and where it stands.
 fn at(word: &Word, refusal: Refusal) -> Refusal {
-    match &word.line {
-        None => refusal,
-        Some((file, line)) => Refusal::value(format!("{file}: line {line}: {refusal}"), refusal.remedy()),
-    }
+    Refusal::value(format!("{}{refusal}", word.place()), refusal.remedy())
 }
 
 /// Translates words and their values; a later one overrides an earlier one that says the same.
@@ -221,6 +227,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
     let mut new = Translation::default();
     let last = |names: &[&str]| last(words, names);
     let modes = if let Some(word) = last(&["topo", "topology"]) {
+        new.present = Some(word.clone());
         let spec = network(&word.value, words).map_err(|refusal| at(word, refusal))?;
         let name = spec.split(':').next().unwrap_or("").to_owned();
         new.set("topology", spec);
@@ -235,6 +242,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
         new.set("routing", modes[0].1.to_owned());
     }
     for word in words {
+        new.present = Some(word.clone());
         if let Some((_, ours)) = PLAIN.iter().find(|(name, _)| *name == word.name) {
             new.set(ours, word.value.clone());
         } else if word.name == "mode" {
@@ -282,6 +290,19 @@ impl Translation {
     fn set(&mut self, name: &'static str, value: String) {
         self.settings.retain(|(known, _)| *known != name);
         self.settings.push((name, value));
+        self.origins.retain(|(known, _)| *known != name);
+        self.origins.extend(self.present.clone().map(|word| (name, word)));
+    }
+
+    /// Which word a message is about that names one of the keys as a flag: where it stands, and as it was written.
+    #[must_use]
+    pub fn origin(&self, message: &str) -> Option<String> {
+        let mut flags = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+        let word = flags.find_map(|flag| {
+            let key = flag.strip_prefix("--")?;
+            self.origins.iter().find_map(|(name, word)| (*name == key).then_some(word))
+        })?;
+        Some(format!("{}`{}={}`", word.place(), word.name, word.value))
     }
 
     fn value(&self, name: &str) -> Option<&str> {
@@ -337,6 +358,7 @@ impl Translation {
             let meaningless = || Refusal::value("`update_period` has no meaning without `global_cc`", "leave it out");
             return periods.map_or(Ok(()), |word| Err(at(word, meaningless())));
         };
+        self.present = Some(percent.clone());
         self.set("global-cc", percent.value.clone());
         self.notes.push(format!(
             "global_cc={}: the original counted capacity twice, and so let twice as many packets in",
@@ -350,6 +372,7 @@ impl Translation {
         let spec = self.value("topology").unwrap_or("torus:8x8");
         let topology: Box<dyn Topology> = topology::parse(spec, 2)?;
         let diameter = u64::from(Survey::of(&*topology).diameter);
+        self.present = Some(periods.clone());
         self.set("global-cc-period", count.saturating_mul(diameter).to_string());
         self.notes.push(format!("update_period={count}: counted in diameters, {diameter} hops; it is cycles here"));
         Ok(())
