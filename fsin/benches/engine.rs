@@ -22,14 +22,20 @@ struct Row {
 }
 
 const ROWS: &[Row] = &[
-    row("16x16, load 0.1", "--topology torus:16x16 --load 0.1", 31_000, true),
-    row("16x16, load 0.3", "--topology torus:16x16 --load 0.3", 31_000, true),
-    row("16x16, load 0.5", "--topology torus:16x16 --load 0.5", 31_000, false),
-    row("16x16, load 1.0", "--topology torus:16x16 --load 1.0", 31_000, true),
-    row("16x16, 1 phit, load 0.2", "--topology torus:16x16 --load 0.2 --packet 1", 31_000, true),
-    row("64x64, load 0.08", "--topology torus:64x64 --load 0.08", 4_000, false),
-    row("64x64, load 0.08, 2 threads", "--topology torus:64x64 --load 0.08 --threads 2", 4_000, false),
-    row("16x16x16, load 0.3", "--topology torus:16x16x16 --load 0.3", 2_000, false),
+    row("16x16, load 0.1", "--topology torus:16x16 --load 0.1", 155_000, true),
+    row("16x16, load 0.3", "--topology torus:16x16 --load 0.3", 155_000, true),
+    row("16x16, load 0.5", "--topology torus:16x16 --load 0.5", 155_000, false),
+    row("16x16, load 1.0", "--topology torus:16x16 --load 1.0", 155_000, true),
+    row("16x16, 1 phit, load 0.2", "--topology torus:16x16 --load 0.2 --packet 1", 155_000, true),
+    row("64x64, load 0.08", "--topology torus:64x64 --load 0.08", 20_000, false),
+    row("64x64, load 0.08, 2 threads", "--topology torus:64x64 --load 0.08 --threads 2", 20_000, false),
+    row("16x16x16, load 0.3", "--topology torus:16x16x16 --load 0.3", 6_000, false),
+    row(
+        "dragonfly of 1056, minimal, 2 channels, load 0.3",
+        "--topology dragonfly:p=4,a=8,h=4 --routing dragonfly:minimal --vcs 2 --load 0.3",
+        15_000,
+        true,
+    ),
     row("64x64, load 0.0001", "--topology torus:64x64 --load 0.0001", 10_000_000, false),
     row("128x128x64, load 0.05", "--topology torus:128x128x64 --load 0.05", 1_000, false),
     row("16x16, load 0.3, reference", "--topology torus:16x16 --load 0.3 --engine reference", 3_000, false),

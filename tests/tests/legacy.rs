@@ -197,6 +197,11 @@ fn pairs_without_a_route_are_named() {
     assert_eq!(said.matches("no route is left for").count(), 1, "{said}");
     let count = |name: &str| result[name].as_u64().unwrap_or_else(|| panic!("{name} is a count"));
     assert!(count("packets_dropped") > 0);
+    // What is left carries what it is asked to, however little that is.
+    let little = ["run", "--topology", "torus:4x4", "--faults", "24", "--load", "0.1", "--format", "json"];
+    let little = json(&run(&little));
+    assert!(little["packets_dropped"].as_u64() > little["packets_received"].as_u64().map(|received| 4 * received));
+    assert_eq!(little["saturated"], false);
     assert_eq!(
         count("packets_generated"),
         count("packets_received") + count("packets_dropped") + count("packets_in_flight")

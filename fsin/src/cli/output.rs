@@ -42,7 +42,7 @@ pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complain
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             let what = format!("cannot write the results to stdout: {error}");
-            Err(Complaint::new(Exit::Failed, what, "free some space, or use -o DIR elsewhere"))
+            Err(Complaint::new(Exit::Failed, what, "free some space, or write elsewhere"))
         }
         _ => Ok(()),
     }

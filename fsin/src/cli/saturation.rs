@@ -50,6 +50,10 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("at load {load}: {why}");
             return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
         }
+        if figures["saturated"].is_null() {
+            let what = format!("at load {load} the run is too short to tell whether the network is saturated");
+            return Err(Complaint::new(Exit::Usage, what, "leave out --cycles, or give ten times as many"));
+        }
         let mut row = Map::new();
         row.insert("load".to_owned(), json!(load));
         row.extend(FIGURES.iter().map(|&name| (name.to_owned(), figures[name].clone())));

@@ -87,7 +87,7 @@ pub const KEYS: &[Key] = &[
     key_of(Network, "alternatives", "K", Integer, None, "", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
     key_of(Network, "packet", "PHITS", Integer, Some("16"), "phits", "length of every packet"),
     key_of(Network, "phit-bytes", "B", Integer, Some("4"), "bytes", "payload of a phit"),
-    key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue"),
+    key_of(Network, "queue", "PACKETS", Integer, Some("4"), "packets", "room of each transit and injection queue; fewer phits than the delay of a link cannot keep a channel of it busy"),
     key_of(Network, "injection-queue", "PACKETS", Integer, Some("8"), "packets", "room of each source buffer"),
     key_of(Network, "injectors", "I", Integer, Some("1"), "", "injection queues of each node"),
     key_of(Network, "injection", "MODE", Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections"),

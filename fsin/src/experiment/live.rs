@@ -31,8 +31,7 @@ pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
 pub fn live_network(experiment: &Experiment) -> Result<Box<dyn Network>, Trouble> {
     if let Some(lost) = experiment.foreseen.first() {
         let what = format!("{lost}, and guests would wait for them");
-        let remedy = "use fewer faults, another --seed, or an adaptive routing";
-        return Err(experiment.settings().error("faults", what, remedy).into());
+        return Err(experiment.settings().error("faults", what, super::router::NO_WAY_ROUND).into());
     }
     network(experiment).map(|(network, _)| network)
 }

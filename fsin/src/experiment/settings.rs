@@ -74,7 +74,12 @@ impl Settings {
             }
             None => {
                 let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-                Err(SettingsError { what: format!("unknown key `{name}`"), remedy: suggestion(name, &known), origin })
+                let remedy = match name {
+                    // A flag, but no key.
+                    "seeds" => "write the seeds, as in seed = \"1..5\", or use the flag --seeds".to_owned(),
+                    _ => suggestion(name, &known),
+                };
+                Err(SettingsError { what: format!("unknown key `{name}`"), remedy, origin })
             }
         }
     }

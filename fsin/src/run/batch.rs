@@ -56,10 +56,18 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
         conductor.warnings.push("the run failed before measuring began: there are no loads and no delays".to_owned());
     }
     if converged == Some(false) {
+        let BatchPlan { max_conv_time: most, conv_period: period, .. } = *plan;
+        let why = match most.div_ceil(period) <= STEADY.into() {
+            true => format!(
+                "it takes {} periods of --conv-period {period} to see one: use --max-conv-time {} or more, or 0",
+                STEADY + 1,
+                period.saturating_mul(u64::from(STEADY) + 1)
+            ),
+            false => "a saturated network, or too short a warm-up".to_owned(),
+        };
         conductor.warnings.push(format!(
-            "not converged: no steady state within {} cycles after the warm-up; the figures are of a state that may \
-             still be changing (a saturated network, or too short a warm-up)",
-            plan.max_conv_time
+            "not converged: no steady state within {most} cycles after the warm-up; the figures are of a state that may \
+             still be changing ({why})"
         ));
     }
     conductor.finish(end, converged)

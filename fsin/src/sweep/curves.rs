@@ -209,7 +209,8 @@ fn axis_of(plan: &Plan, flag: &str, key: &str) -> Result<usize, Refusal> {
         let what = match (key, known_key(key)) {
             ("seed", _) => format!("--{flag} seed: curves are means over seeds"),
             (_, Some(_)) => format!("--{flag} {key}: it does not vary in this sweep"),
-            (_, None) => format!("--{flag}: `{key}` is not a setting; give the flag once for each one"),
+            (_, None) if key.contains(',') => format!("--{flag} {key}: give the flag once for each setting"),
+            (_, None) => format!("--{flag}: `{key}` is not a setting"),
         };
         Refusal::value(what, format!("use {}", other_axes(plan, key)))
     })

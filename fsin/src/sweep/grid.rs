@@ -167,7 +167,7 @@ fn whole(
 
 fn too_many(key: &Key, setting: &Setting) -> SettingsError {
     let what = format!("`{}`: the range {} has to have 2 to {MAX_POINTS} values", key.name, setting.value);
-    refusal(setting, what, "write 0.05..1.0/20 for twenty values")
+    refusal(setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")
 }
 
 /// Values of a flag that holds several: split at commas outside of brackets. Keys whose values have commas of their own

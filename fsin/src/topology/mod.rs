@@ -208,7 +208,7 @@ const SIZES: Parameter = Parameter {
 pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "torus",
-        about: "k-ary n-cube: a grid whose every dimension closes to a ring; degree 2 n, diameter the sum of floor(k / 2), mean \
+        about: "k-ary n-cube (torus:16x16): a grid whose every dimension closes to a ring; degree 2 n, diameter the sum of floor(k / 2), mean \
                 distance N / (N - 1) times the sum of floor(k^2 / 4) / k, bisection 2 N / k links each way, k the largest and \
                 even",
         parameters: &[SIZES],
@@ -216,7 +216,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "mesh",
-        about: "a grid without wrap-around links; border nodes have fewer neighbours; diameter the sum of k - 1, mean distance \
+        about: "a grid without wrap-around links (mesh:8x8); border nodes have fewer neighbours; diameter the sum of k - 1, mean distance \
                 N / (N - 1) times the sum of (k^2 - 1) / (3 k), bisection N / k links each way, k the largest and even",
         parameters: &[SIZES],
         source: "Duato, Yalamanchili, Ni, Interconnection Networks, 2003, section 1.6",
@@ -239,7 +239,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "hypercube",
-        about: "2^n nodes, links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1), \
+        about: "2^n nodes (hypercube:6), links between numbers that differ in one bit; diameter n, mean distance n 2^(n-1) / (2^n - 1), \
                 bisection 2^(n-1) links each way",
         parameters: &[Parameter { name: "dimensions", about: "n", range: "1 to 20", default: "" }],
         source: "Seitz, The cosmic cube, CACM 28(1), 1985",
@@ -278,7 +278,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "spidergon",
-        about: "ring of N nodes with a link across: degree 3, diameter ceil(N/4)",
+        about: "ring of N nodes with a link across (spidergon:16): degree 3, diameter ceil(N/4)",
         parameters: &[Parameter { name: "nodes", about: "N", range: "even, 4 to 2^24", default: "" }],
         source: "Coppola, Locatelli, Maruccia, Pieralisi, Scandurra, Spidergon: a novel on-chip communication network, 2004",
     },
@@ -295,7 +295,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "fattree",
-        about: "k-ary n-tree: k^n endpoints, n levels of k^(n-1) switches with k links down and, below the top, k up; \
+        about: "k-ary n-tree (fattree:4,3): k^n endpoints, n levels of k^(n-1) switches with k links down and, below the top, k up; \
                 diameter 2 n, bisection k^n / 2",
         parameters: &[ARITY, LEVELS],
         source: "Petrini and Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, \
@@ -303,7 +303,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "thintree",
-        about: "k:k'-ary n-thin-tree: k^n endpoints, switches with k links down and k' up: k'^l k^(n-l) links between \
+        about: "k:k'-ary n-thin-tree (thintree:4,2,3): k^n endpoints, switches with k links down and k' up: k'^l k^(n-l) links between \
                 levels l and l + 1; diameter 2 n",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
         source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
@@ -311,7 +311,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "slimtree",
-        about: "k:k'-ary n-slim-tree: as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
+        about: "k:k'-ary n-slim-tree (slimtree:4,2,3): as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
                 (rounded down, at least 1; the last switch may have fewer) from each switch at the top into each of \
                 them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
@@ -320,7 +320,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "dragonfly",
-        about: "g groups of a switches, all of a group linked with each other, each with p endpoints and h links to other \
+        about: "g groups of a switches (dragonfly:p=2,a=4,h=2), all of a group linked with each other, each with p endpoints and h links to other \
                 groups; at most a h + 1 groups, p a g endpoints; between two groups a h / (g - 1) links, rounded down: what \
                 is left over stays free; diameter at most 5 with the links to endpoints",
         parameters: &[
@@ -384,7 +384,7 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "rrg",
-        about: "random regular graph (Jellyfish): s switches with d links to others, drawn by the seed, and p endpoints each",
+        about: "random regular graph (Jellyfish, rrg:s=16,d=4,p=2): s switches with d links to others, drawn by the seed, and p endpoints each",
         parameters: &[
             Parameter { name: "s", about: "switches", range: "3 to 4096, s d even", default: "" },
             Parameter {
