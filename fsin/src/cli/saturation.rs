@@ -21,6 +21,10 @@ const STOPPING: &str = "stopping: the load that is being tried is given up, thos
 /// Finds where a network saturates.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut settings = args::settings(matches)?;
+    if settings.is_set("cycles") {
+        let what = "saturation is that of a steady state, and runs of so many --cycles begin with an empty network";
+        return Err(Complaint::new(Exit::Usage, what, "use --warmup, --samples and --sample-size for shorter runs"));
+    }
     if !settings.is_set("load") {
         settings.set("load", "1", Origin::Default)?;
     }
@@ -49,10 +53,6 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         if let Some(why) = figures["failure"].get("what").and_then(Value::as_str) {
             let what = format!("at load {load}: {why}");
             return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
-        }
-        if figures["saturated"].is_null() {
-            let what = format!("at load {load} the run is too short to tell whether the network is saturated");
-            return Err(Complaint::new(Exit::Usage, what, "leave out --cycles, or give ten times as many"));
         }
         let mut row = Map::new();
         row.insert("load".to_owned(), json!(load));

@@ -275,22 +275,20 @@ const ACCEPTED: f64 = 0.97;
 /// True if a network accepted less than [`ACCEPTED`] of what is asked for, and less than chance explains (three standard
 /// deviations of the number of packets). `None` if nothing was asked for or measured.
 ///
-/// Where it was empty when measuring began, the first half of the batches fills it, and the others are looked at. `None` too if these
-/// miss something, and last less than twice the latency in the last one: too short a time to tell a network that is full from one that is
-/// being filled.
+/// Where it was empty when measuring began, what fills it counts as accepted: what is on its way at the end, but no more
+/// than a network that carries the load holds (Little's law, by the latency in the last batch).
 fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
-    let was_empty = outcome.samples.first()?.start == Cycle::FIRST;
-    let looked = &outcome.samples[if was_empty { outcome.samples.len() / 2 } else { 0 }..];
-    let cycles = looked.iter().map(|sample| sample.cycles).sum::<u64>() as f64;
-    let count = |of: fn(&Counts) -> u64| looked.iter().map(|sample| of(&sample.window.counts)).sum::<u64>() as f64;
+    let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
+    let Counts { generated, dropped, injected, received, .. } = outcome.measured.counts;
     // What no route is left for is not asked of the network: as large a share of it as of what was generated.
-    let dropped = count(|counts| counts.dropped) / count(|counts| counts.generated).max(1.0);
-    let asked = offered? * cycles / f64::from(packet_phits) * (1.0 - dropped);
-    let missing = asked - count(|counts| counts.received);
-    let is_missing = missing > (1.0 - ACCEPTED) * asked && missing > 3.0 * asked.sqrt();
-    let latency = looked.last().and_then(|sample| sample.window.latency.moments().mean());
-    let is_too_short = was_empty && (looked.len() < 2 || latency.is_none_or(|latency| 2.0 * latency > cycles));
-    (asked > 0.0 && !(is_missing && is_too_short)).then_some(is_missing)
+    let asked = asked * (1.0 - dropped as f64 / generated.max(1) as f64);
+    let was_empty = outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST);
+    let last = outcome.samples.last().filter(|_| was_empty);
+    let latency = last.and_then(|sample| sample.window.latency.moments().mean()).unwrap_or(0.0);
+    let carried = asked * latency / outcome.measured_cycles() as f64;
+    let filling = (injected.saturating_sub(received) as f64).min(carried);
+    let missing = asked - received as f64 - filling;
+    (asked > 0.0).then(|| missing > (1.0 - ACCEPTED) * asked && missing > 3.0 * asked.sqrt())
 }
 
 /// Warnings that follow from the experiment and its outcome together.

@@ -90,12 +90,12 @@ fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
     })
 }
 
-/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
-/// would wait for ever.
 /// Routes of direct networks are shortest ones: the two ends of a dead link have lost theirs.
 pub(super) const NO_WAY_ROUND: &str =
     "direct networks do not go round dead links: use --faults 0, or a network of switches with --routing graph:updown";
 
+/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
+/// would wait for ever.
 pub(super) fn lost_pairs(
     settings: &Settings,
     topology: &dyn Topology,
@@ -108,9 +108,7 @@ pub(super) fn lost_pairs(
         format!("--faults {}: with --routing {} no route is left for {lost}", topology.faults(), router.routing.name());
     match waits {
         _ if lost.count == 0 => Ok(Vec::new()),
-        Some(who) => {
-            Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), NO_WAY_ROUND))
-        }
+        Some(who) => Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), NO_WAY_ROUND)),
         None => Ok(vec![format!("{what}; their messages are dropped")]),
     }
 }

@@ -125,10 +125,18 @@ impl Guide {
                 return Err(Refusal::value(
                     format!("--routing {} is not for networks such as this one", routing.name()),
                     match plan {
-                        Plan::Tree(_) => format!("use --routing {own}:adaptive, {own}:static, graph:updown or graph:shortest"),
-                        Plan::Dragonfly(_) => format!("use --routing {own}:minimal, {own}:valiant, {own}:ugal, graph:updown or graph:shortest"),
-                        Plan::Hyperx(_) => format!("use --routing {own}:dor, {own}:adaptive, graph:updown or graph:shortest"),
-                        Plan::Cube(_) => format!("use --routing {own}:oblivious, {own}:adaptive, graph:updown or graph:shortest"),
+                        Plan::Tree(_) => {
+                            format!("use --routing {own}:adaptive, {own}:static, graph:updown or graph:shortest")
+                        }
+                        Plan::Dragonfly(_) => format!(
+                            "use --routing {own}:minimal, {own}:valiant, {own}:ugal, graph:updown or graph:shortest"
+                        ),
+                        Plan::Hyperx(_) => {
+                            format!("use --routing {own}:dor, {own}:adaptive, graph:updown or graph:shortest")
+                        }
+                        Plan::Cube(_) => {
+                            format!("use --routing {own}:oblivious, {own}:adaptive, graph:updown or graph:shortest")
+                        }
                         Plan::Graph => "use --routing graph:updown or graph:shortest".to_owned(),
                     },
                 ));
