@@ -13,8 +13,10 @@ fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
     Visit { node: head.node, input: head.input, destination: head.destination, key: head.key, state: head.offsets }
 }
 
-/// Tier, and packets ahead: less is better.
-type Rank = (u8, u32);
+/// The best channel so far, and its weight: tier, packets ahead, and what is drawn for it; less is better.
+type Best = (u128, Option<OutputVc>);
+
+const NONE: Best = (u128::MAX, None);
 
 /// The channels of a mask.
 #[inline(always)]
@@ -87,22 +89,16 @@ impl<L: Layout> Requests<L> {
             // None, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
-            _ => Ok(self.guided_by(way, open, head, near)),
+            _ => self.guided_by(way, head, near),
         }
     }
 
-    /// By the only way, of which several channels are `open`: that with fewest packets ahead, of equals one drawn.
+    /// By the only way.
     #[inline(never)]
-    fn guided_by(&self, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> OutputVc {
-        let at = |vc| OutputVc { port: way.port, vc };
-        // Which is better is seldom foretold: no branch depends on it.
-        let weight = |vc| u128::from(near.packets_ahead(at(vc))) << 64 | u128::from(lot(head, at(vc)));
-        let mut best = (u128::MAX, 0);
-        for vc in channels(open) {
-            let found = (weight(vc), vc);
-            best = if found.0 < best.0 { found } else { best };
-        }
-        at(best.1)
+    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+        let mut best = NONE;
+        self.consider(way, head, near, &mut best);
+        best.1.ok_or(false)
     }
 
     /// By one of several ways.
@@ -114,7 +110,7 @@ impl<L: Layout> Requests<L> {
         let visit = visit(head);
         let weighs = guide.weighs(&visit);
         let chosen = if weighs { lightest(guide, head, near) } else { None };
-        let mut best = None;
+        let mut best = NONE;
         let mut is_open = false;
         guide.choices(&visit, |way| {
             is_open |= near.open(way.port) & way.vcs != 0;
@@ -122,23 +118,21 @@ impl<L: Layout> Requests<L> {
                 self.consider(way, head, near, &mut best);
             }
         });
-        best.map(|(_, output)| output).ok_or(weighs && is_open)
+        best.1.ok_or(weighs && is_open)
     }
 
-    /// Keeps the best of what was found before and the channels of a way. Only between equals a lot is drawn.
+    /// Keeps the best of what was found before and the channels of a way. Which is better is seldom foretold: no branch depends on
+    /// it, so that a lot is drawn for each.
     #[inline(always)]
-    fn consider(&self, way: Way, head: &Head<'_>, near: &impl Surroundings, best: &mut Option<(Rank, OutputVc)>) {
+    fn consider(&self, way: Way, head: &Head<'_>, near: &impl Surroundings, best: &mut Best) {
         for vc in channels(near.open(way.port) & way.vcs) {
             let output = OutputVc { port: way.port, vc };
             if way.bubble && !self.bubble_open(head, output, near) {
                 continue;
             }
-            let rank = (way.tier, near.packets_ahead(output));
-            let is_better = best
-                .is_none_or(|(least, other)| rank < least || (rank == least && lot(head, output) < lot(head, other)));
-            if is_better {
-                *best = Some((rank, output));
-            }
+            let rank = u128::from(way.tier) << 32 | u128::from(near.packets_ahead(output));
+            let found = (rank << 64 | u128::from(lot(head, output)), Some(output));
+            *best = if found.0 < best.0 { found } else { *best };
         }
     }
 

@@ -117,7 +117,7 @@ mod tests {
         for (spec, ways) in
             [("torus:5x6", 2), ("torus:4x3x5", 2), ("torus:5x4", 1), ("mesh:4x4", 2), ("hypercube:6", 1)]
         {
-            let topology = parse(spec, ways).unwrap();
+            let topology = parse(spec, ways).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"));
             let shape = topology.shape();
             for routing in
                 [Routing::BubbleSmart, Routing::BubbleRandom, Routing::BubbleShortest, Routing::BubbleBimodal]
