@@ -14,9 +14,15 @@ fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
 }
 
 /// The best channel so far, and its weight: tier, packets ahead, and what is drawn for it; less is better.
-type Best = (u128, Option<OutputVc>);
+type Best = (u128, OutputVc);
 
-const NONE: Best = (u128::MAX, None);
+const NONE: Best = (u128::MAX, OutputVc { port: Port(0), vc: 0 });
+
+/// The best channel that was found; if there is none, `otherwise`.
+#[inline(always)]
+fn found<E>(best: Best, otherwise: E) -> Result<OutputVc, E> {
+    if best.0 == NONE.0 { Err(otherwise) } else { Ok(best.1) }
+}
 
 /// The channels of a mask.
 #[inline(always)]
@@ -89,16 +95,14 @@ impl<L: Layout> Requests<L> {
             // None, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
-            _ => self.guided_by(way, head, near),
+            _ => self.guided_by(way, open, head, near),
         }
     }
 
-    /// By the only way.
+    /// By the only way, of which several channels are `open`.
     #[inline(never)]
-    fn guided_by(&self, way: Way, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
-        let mut best = NONE;
-        self.consider(way, head, near, &mut best);
-        best.1.ok_or(false)
+    fn guided_by(&self, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+        found(self.better(NONE, way, open, head, near), false)
     }
 
     /// By one of several ways.
@@ -113,27 +117,29 @@ impl<L: Layout> Requests<L> {
         let mut best = NONE;
         let mut is_open = false;
         guide.choices(&visit, |way| {
-            is_open |= near.open(way.port) & way.vcs != 0;
+            let open = near.open(way.port) & way.vcs;
+            is_open |= open != 0;
             if way.tier > 0 || chosen.is_none_or(|chosen| way == chosen) {
-                self.consider(way, head, near, &mut best);
+                best = self.better(best, way, open, head, near);
             }
         });
-        best.1.ok_or(weighs && is_open)
+        found(best, weighs && is_open)
     }
 
-    /// Keeps the best of what was found before and the channels of a way. Which is better is seldom foretold: no branch depends on
-    /// it, so that a lot is drawn for each.
+    /// The best of what was found before and the `open` channels of a way. Which is better is seldom foretold: no branch depends
+    /// on it, so that a lot is drawn for each.
     #[inline(always)]
-    fn consider(&self, way: Way, head: &Head<'_>, near: &impl Surroundings, best: &mut Best) {
-        for vc in channels(near.open(way.port) & way.vcs) {
+    fn better(&self, mut best: Best, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Best {
+        for vc in channels(open) {
             let output = OutputVc { port: way.port, vc };
             if way.bubble && !self.bubble_open(head, output, near) {
                 continue;
             }
-            let rank = u128::from(way.tier) << 32 | u128::from(near.packets_ahead(output));
-            let found = (rank << 64 | u128::from(lot(head, output)), Some(output));
-            *best = if found.0 < best.0 { found } else { *best };
+            let rank = u64::from(way.tier) << 32 | u64::from(near.packets_ahead(output));
+            let weight = u128::from(rank) << 64 | u128::from(lot(head, output));
+            best = if weight < best.0 { (weight, output) } else { best };
         }
+        best
     }
 
     /// Whatever opens on any of its ways concerns the head.
