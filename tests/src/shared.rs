@@ -1,4 +1,5 @@
-//! Where the reference numbers are, and what to do without them.
+//! Where the reference numbers and the real traces are, and what to do without them. Tests of other packages than this one include
+//! this file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,9 +22,19 @@ pub fn shared_dir() -> Option<PathBuf> {
 /// return.
 #[must_use]
 pub fn shared_file(name: &str) -> Option<PathBuf> {
-    let found = shared_dir().map(|shared| shared.join(name)).filter(|file| file.is_file());
+    shared(name, Path::is_file)
+}
+
+/// The same of a folder in the folder `shared`.
+#[must_use]
+pub fn shared_folder(name: &str) -> Option<PathBuf> {
+    shared(name, Path::is_dir)
+}
+
+fn shared(name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
+    let found = shared_dir().map(|shared| shared.join(name)).filter(|path| is_it(path));
     if found.is_none() {
-        aloud(&format!("SKIPPED: no reference numbers: ../shared/{name} beside the workspace does not exist\n"));
+        aloud(&format!("SKIPPED: ../shared/{name} beside the workspace does not exist\n"));
     }
     found
 }

@@ -292,6 +292,17 @@ cases! {
     kernel_more_tasks_than_shared_nodes: case("run --kernel all-to-all:tasks=256 --tasks-per-node 2", "256 tasks");
     mix_more_tasks_than_nodes: case("run --topology torus:4x4 --job-mix mix.toml", "needs 100 nodes")
         .file("mix.toml", "[[job]]\nkernel = \"all-to-all:tasks=100\"\n");
+    mix_of_kernels_reads_no_traces: case("run --topology torus:4x4 --job-mix mix.toml --flop-rate 1Gflop/s", "--flop-rate")
+        .file("mix.toml", "[[job]]\nkernel = \"all-to-all:tasks=4\"\n");
+    mix_of_one_format: case("run --topology torus:4x4 --job-mix mix.toml --flop-rate 1Gflop/s", "--flop-rate")
+        .file("mix.toml", "[[job]]\ntrace = \"a.trc\"\n").file("a.trc", "s 0 1 64 0\nr 1 0 64 0\n");
+    mix_without_collectives: case("run --topology torus:4x4 --job-mix mix.toml --collectives allreduce=ring", "--collectives")
+        .file("mix.toml", "[[job]]\ntrace = \"a.trc\"\n").file("a.trc", "s 0 1 64 0\nr 1 0 64 0\n");
+    mix_that_arrives_too_late: case("run --topology torus:4x4 --job-mix mix.toml", "mix.toml:3")
+        .file("mix.toml", "[[job]]\nkernel = \"all-to-all:tasks=4\"\narrival = 9000000000000000000\n");
+    ideal_without_collectives: case("run --trace a.trc --network ideal --collectives allreduce=ring", "--collectives")
+        .file("a.trc", "s 0 1 64 0\nr 1 0 64 0\n");
+    legacy_switch: case("legacy topo=torus_4_4 strict=maybe", "`strict`");
     goal_label_unknown: case("run --trace g.goal", "g.goal:4")
         .file("g.goal", "num_ranks 1\nrank 0 {\nl3: calc 5\nl3 requires l99\n}\n");
     goal_label_twice: case("run --trace g.goal", "g.goal:4")
@@ -396,6 +407,9 @@ cases! {
     phase_of_nothing: case("run --traffic uniform@0", "--traffic");
     source_unknown_key: case("run --traffic source(uniform,laod=0.1)", "`laod`");
     load_that_nobody_uses: case("run --load 0.2 --traffic source(uniform,load=0.1)+source(tornado,load=0.1)", "--load");
+    load_that_cannot_be_raised: case("saturation --traffic source(uniform,load=0.9)", "no load that could be raised");
+    loads_that_nobody_uses: case("sweep e.toml --dry-run", "same experiment")
+        .file("e.toml", "traffic = \"source(uniform,load=0.1)\"\nload = [0.1, 0.2]\n");
     mix_of_a_typing_error: case("run --traffic mix(0.9:uniform,0.1:hotpsot(0.5,0))", "`hotpsot`");
     compose_of_draws: case("run --traffic compose(shuffle,uniform)", "`uniform`");
     map_that_does_not_divide: case("run --traffic map(block:7,uniform)", "`7`");

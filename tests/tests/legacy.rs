@@ -75,6 +75,8 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
         "topo=midimew_17 pattern=distribute",
         "topo=icube_4_4_2 mode=smart3",
         "topo=dragonfly_2_4_2 mode=ugal3",
+        "link_loads=true",
+        "link_loads=false",
     ] {
         let mut arguments = vec!["legacy"];
         arguments.extend(base);

@@ -1,6 +1,5 @@
 //! What links carried: counts that agree with what else is known of a run, and heat maps of them.
 
-#![allow(clippy::print_stdout, reason = "SKIPPED is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -156,7 +155,7 @@ fn the_page_shows_the_point_that_is_picked() {
                 l[1].value = '0.1'; l[1].dispatchEvent(new Event('change', {bubbles: true}));</script></body>";
     fs::write(&file, page.replace("</body>", pick)).unwrap();
     let Some((dom, log)) = browser(&file, &["--dump-dom"]) else {
-        println!("SKIPPED: no chromium");
+        tests::shared::aloud("SKIPPED: no chromium\n");
         return;
     };
     assert!(!log.contains("CONSOLE"), "{log}");

@@ -1,7 +1,5 @@
 //! Guests that keep to the protocol up to a point, many connections, and processes that are killed.
 
-#![allow(clippy::print_stdout, reason = "a test that is left out says so")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
@@ -494,7 +492,7 @@ fn ten_thousand_connections_take_a_bounded_amount_of_memory() {
     assert!(told.lines().count() < 64, "it does not tell of each: {told}");
     match peak {
         Some(peak) => assert!(peak < 64 << 20, "{peak} bytes"),
-        None => println!("SKIPPED: no /proc to read the memory of a process from"),
+        None => tests::shared::aloud("SKIPPED: no /proc to read the memory of a process from\n"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is made of results: pictures, the page, comparisons, saturation, and whether they are still the same.
 
-#![allow(clippy::print_stdout, reason = "what was found, or SKIPPED, is for who runs the tests")]
+#![allow(clippy::print_stdout, reason = "what was found is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -16,6 +16,13 @@ fn code(output: &Output, expected: i32) -> String {
     assert_eq!(output.status.code(), Some(expected), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What is said where a command ends with this code.
+#[track_caller]
+fn code_and_words(output: &Output, expected: i32) -> String {
+    code(output, expected);
+    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[track_caller]
@@ -192,9 +199,32 @@ fn a_flipped_digit_is_found() {
     let toml = fs::read_to_string(point.join("experiment.toml")).unwrap();
     fs::write(point.join("experiment.toml"), toml.replace("seed = 1", "seed = 2")).unwrap();
     assert!(code(&run(folder.path(), "rerun r -q"), 1).contains("experiment.toml"));
-    // Cut short, it is no result.
+    // What is not what was written is no result.
+    for not_a_result in ["{}", "[]", r#"{"experiment": 3}"#] {
+        fs::write(point.join("result.json"), not_a_result).unwrap();
+        for command in ["collect r", "plot r -q", "report r -q", "compare r r"] {
+            assert!(
+                code_and_words(&run(folder.path(), command), 2).contains("result.json"),
+                "{command} {not_a_result}"
+            );
+        }
+    }
+    // Cut short, it is none either.
     fs::write(point.join("result.json"), &kept[..kept.len() / 2]).unwrap();
     assert!(String::from_utf8_lossy(&run(folder.path(), "collect r").stderr).contains("result.json"));
+    fs::write(point.join("result.json"), &kept).unwrap();
+    let plan = folder.path().join("r/plan.json");
+    let mut without: Value = serde_json::from_str(&fs::read_to_string(&plan).unwrap()).unwrap();
+    without["points"][1]["values"] = Value::Array(Vec::new());
+    fs::write(&plan, without.to_string()).unwrap();
+    for command in ["collect r", "plot r -q", "report r -q", "sweep -o r --resume -q"] {
+        assert!(code_and_words(&run(folder.path(), command), 2).contains("has 0 values"), "{command}");
+    }
+    // A folder of one run that holds something else.
+    fs::create_dir(folder.path().join("d")).unwrap();
+    fs::write(folder.path().join("d/result.json"), "{}").unwrap();
+    fs::write(folder.path().join("d/experiment.toml"), "").unwrap();
+    assert!(code_and_words(&run(folder.path(), "plot d -q"), 2).contains("no `experiment`"));
 }
 
 #[test]
@@ -290,7 +320,7 @@ fn a_browser_shows_the_page_without_an_error() {
     first_sweep(folder.path());
     done(folder.path(), "report r -q");
     let Some((dom, log)) = browser(&folder.path().join("r/report.html"), &["--dump-dom"]) else {
-        println!("SKIPPED: no chromium");
+        tests::shared::aloud("SKIPPED: no chromium\n");
         return;
     };
     let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();

@@ -1,7 +1,6 @@
 //! Sweeps run by a real Slurm on this machine, with four emulated nodes. Where it is not installed (Debian: slurm-wlm), or
 //! the tests do not run as root, they say SKIPPED.
 
-#![allow(clippy::print_stdout, reason = "what was found, or SKIPPED, is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -105,7 +104,7 @@ fn results(folder: &Path) -> [Vec<u8>; 2] {
 #[test]
 fn slurm_gives_the_bytes_of_local_threads() {
     let Some(cluster) = Cluster::start() else {
-        println!("SKIPPED: no Slurm that this user could start (Debian: slurm-wlm, as root)");
+        tests::shared::aloud("SKIPPED: no Slurm that this user could start (Debian: slurm-wlm, as root)\n");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Sweeps: whoever runs the points, in whatever order and however often interrupted, the results are the same bytes.
 
-#![allow(clippy::print_stdout, reason = "what was found, or SKIPPED, is for who runs the tests")]
+#![allow(clippy::print_stdout, reason = "what was found is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

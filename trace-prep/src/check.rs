@@ -57,12 +57,6 @@ impl Verdict {
     pub fn is_circle(&self) -> bool {
         self.deadlock() && self.unmatched == 0
     }
-
-    /// True if the trace can be executed to its end; races and sizes of receives do not matter to that.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        !self.deadlock() && self.unmatched == 0
-    }
 }
 
 /// Lines of each kind that a verdict shows.

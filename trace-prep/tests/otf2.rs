@@ -1,7 +1,6 @@
 //! Real OTF2 archives against the table of facts that was made of them by other means.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +10,17 @@ use std::process::Command;
 use trgen::trace::formats::{ReadOptions, Trace, read};
 use trgen::trace::program::Event;
 
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
+
 /// The folder of real traces, where there is one, and `otf2-print`.
-fn shared() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
-    let shared = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(beside).to_owned(), PathBuf::from);
-    let traces = shared.join("traces");
-    if !traces.is_dir() {
-        eprintln!("SKIPPED: no traces at {}", traces.display());
-        return None;
-    }
+fn traces() -> Option<PathBuf> {
     if Command::new("otf2-print").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: no otf2-print on this machine (Debian: otf2-tools)");
+        shared::aloud("SKIPPED: no otf2-print on this machine (Debian: otf2-tools)\n");
         return None;
     }
-    Some(traces)
+    shared::shared_folder("traces")
 }
 
 /// Imports and checks the archive in a tar file: the trace, and whether `check` finds it sound.
@@ -42,7 +38,7 @@ fn import(archive: &Path, anchor: &str) -> (Trace, bool) {
 
 #[test]
 fn archives_of_the_nas_benchmarks_hold_what_the_table_says() {
-    let Some(traces) = shared() else { return };
+    let Some(traces) = traces() else { return };
     let folder = traces.join("npb-otf2");
     let table = fs::read_to_string(folder.join("otf2_facts.csv")).unwrap();
     for row in table.lines().skip(1) {
@@ -62,7 +58,7 @@ fn archives_of_the_nas_benchmarks_hold_what_the_table_says() {
 
 #[test]
 fn other_archives_are_sound() {
-    let Some(traces) = shared() else { return };
+    let Some(traces) = traces() else { return };
     let folder = traces.join("third-party");
     for (file, anchor, tasks, messages) in [
         ("tracer_stencil4d_otf2_32_64", "examples/stencil4d-otf/traces-32/traces.otf2", 32, 512),
@@ -94,7 +90,7 @@ fn messages(trace: &Trace) -> BTreeMap<(usize, u32, i64, u64), u64> {
 
 #[test]
 fn an_archive_and_a_log_of_calls_hold_the_same_messages() {
-    let Some(traces) = shared() else { return };
+    let Some(traces) = traces() else { return };
     for (name, program) in [("is.S.16", "is"), ("mg.S.16", "mg"), ("lu.S.4", "lu"), ("cg.S.4", "cg")] {
         let archive = traces.join(format!("npb-otf2/{name}.otf2.tar.xz"));
         let (trace, _) = import(&archive, &format!("{program}.S.x_trace/eztrace_log.otf2"));

@@ -1,12 +1,15 @@
 //! Where the command writes: never over something that is there, never without a name in the refusal.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
+
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
 /// Every command that writes, without its flag for where; `app.ti`, `app.trg` are there.
 const WRITERS: [&str; 12] = [
@@ -106,7 +109,7 @@ fn a_place_that_refuses_is_named() {
 #[test]
 fn a_stdout_that_is_full_is_named() {
     if !Path::new("/dev/full").exists() {
-        eprintln!("SKIPPED: no /dev/full");
+        shared::aloud("SKIPPED: no /dev/full\n");
         return;
     }
     let desk = desk();

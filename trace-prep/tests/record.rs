@@ -1,7 +1,6 @@
 //! Recording small programs under a real MPI library, where there is one.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,10 @@ use std::process::Command;
 
 use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
 use trgen::trace::program::{Event, TagFilter};
+
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
 /// An MPI library, by its commands.
 #[derive(Clone, Copy)]
@@ -34,14 +37,14 @@ fn compile(mpi: Mpi, compiler: &str, folder: &Path, name: &str, options: &[&str]
     let program = folder.join("program");
     let built = Command::new(compiler).arg("-o").arg(&program).arg(source).args(options).output();
     if built.is_err() || Command::new(mpi.launcher[0]).arg("--version").output().is_err() {
-        eprintln!("SKIPPED: no {compiler} and {} on this machine", mpi.launcher[0]);
+        shared::aloud(&format!("SKIPPED: no {compiler} and {} on this machine\n", mpi.launcher[0]));
         return None;
     }
     let built = built.unwrap();
     let said = String::from_utf8_lossy(&built.stderr);
     // The wrapper may be there without its compiler, or its module for that compiler.
     if compiler == mpi.fortran && !built.status.success() {
-        eprintln!("SKIPPED: {compiler} cannot compile {name}: {said}");
+        shared::aloud(&format!("SKIPPED: {compiler} cannot compile {name}: {said}\n"));
         return None;
     }
     assert!(built.status.success(), "{said}");
@@ -185,7 +188,7 @@ fn threads_lose_no_message_of_each_other() {
         let Some(program) = build(mpi, folder.path(), "threads", &["-pthread"]) else { continue };
         let (trace, said) = checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path());
         if said.contains("no MPI_THREAD_MULTIPLE here") {
-            eprintln!("SKIPPED: {} has no threads that call at once", mpi.compiler);
+            shared::aloud(&format!("SKIPPED: {} has no threads that call at once\n", mpi.compiler));
             continue;
         }
         let totals = trace.program.totals();

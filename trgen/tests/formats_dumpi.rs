@@ -1,16 +1,19 @@
 //! DUMPI as text: what calls become, what cannot be worked out, and the one real dump there is.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use trgen::trace::formats::{Fault, ReadOptions, Trace, dumpi_binaries, read, read_bytes};
 use trgen::trace::program::{Event, Receive, Send, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
+
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
 const HALVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumpi");
 
@@ -389,20 +392,9 @@ fn what_is_missing_is_warned_of() {
     }
 }
 
-fn shared() -> Option<PathBuf> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
-    let shared = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(beside).to_owned(), PathBuf::from);
-    let traces = shared.join("traces/third-party");
-    if !traces.is_dir() {
-        eprintln!("SKIPPED: no traces at {}", traces.display());
-        return None;
-    }
-    Some(traces)
-}
-
 #[test]
 fn the_real_dump_of_a_rank_is_read() {
-    let Some(traces) = shared() else { return };
+    let Some(traces) = shared::shared_folder("traces/third-party") else { return };
     let archive = traces.join("sstdumpi_dumpi_4_ranks_with_ascii.tar.xz");
     let mut bytes = Vec::new();
     liblzma::read::XzDecoder::new(fs::File::open(&archive).unwrap()).read_to_end(&mut bytes).unwrap();
@@ -443,7 +435,7 @@ fn the_real_dump_of_a_rank_is_read() {
 
 #[test]
 fn binary_traces_are_told_by_what_prints_them() {
-    let Some(traces) = shared() else { return };
+    let Some(traces) = shared::shared_folder("traces/third-party") else { return };
     let archive = traces.join("sstdumpi_dumpi_4_ranks_with_ascii.tar.xz");
     let error = read(&archive, &ReadOptions::default()).unwrap_err();
     assert!(matches!(*error.fault, Fault::Unprinted { tool: "dumpi2ascii", .. }), "{error}");

@@ -1,16 +1,18 @@
 //! Logs of MPI calls: what their lines become, communicators included.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use trgen::trace::formats::{ReadOptions, Trace, read, read_bytes};
 use trgen::trace::program::{Event, Request, Tag};
 use trgen::{Picoseconds, TaskId};
+
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
 /// Reads a folder of these files.
 fn parse(ranks: &[&str]) -> Result<Trace, String> {
@@ -224,13 +226,7 @@ fn messages(trace: &Trace) -> BTreeMap<(usize, u32, i64, u64), u64> {
 
 #[test]
 fn two_recordings_of_a_program_hold_the_same_messages() {
-    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
-    let shared = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(shared).to_owned(), PathBuf::from);
-    let traces = shared.join("traces");
-    if !traces.exists() {
-        eprintln!("SKIPPED: no traces at {}", traces.display());
-        return;
-    }
+    let Some(traces) = shared::shared_folder("traces") else { return };
     for name in ["is.S.16", "lu.S.16", "mg.S.16", "bt.S.16", "ft.S.16"] {
         let open = |path: String| read(&traces.join(path), &ReadOptions::default()).unwrap();
         let log = open(format!("npb-pmpi/{name}.pmpi.tar.xz"));

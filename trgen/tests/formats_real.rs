@@ -1,7 +1,6 @@
 //! Real traces: what the reader makes of them agrees with the counts in the tables beside them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -10,16 +9,13 @@ use trgen::trace::formats::{Fault, ReadOptions, Trace, read};
 use trgen::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
 
-const TRACES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces");
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
-/// The folder of this name among the shared traces, or a word on why the test is left out.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(TRACES).join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: no traces at {}", path.display());
-        return None;
-    }
-    Some(path)
+/// The folder of this name among the shared traces.
+fn traces(name: &str) -> Option<PathBuf> {
+    shared::shared_folder(&format!("traces/{name}"))
 }
 
 /// Events of one kind in all tasks.
@@ -105,7 +101,7 @@ fn run(program: &Program) {
 
 #[test]
 fn facts_of_the_npb_traces() {
-    let Some(folder) = shared("npb-ti") else { return };
+    let Some(folder) = traces("npb-ti") else { return };
     let table = std::fs::read_to_string(folder.join("trace_facts.csv")).unwrap();
     let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = rows.next().unwrap();
@@ -156,7 +152,7 @@ fn facts_of_the_npb_traces() {
 
 #[test]
 fn an_archive_unpacked_to_a_folder_reads_the_same() {
-    let Some(folder) = shared("npb-ti") else { return };
+    let Some(folder) = traces("npb-ti") else { return };
     let archive = folder.join("is.S.16.ti.tar.xz");
     let scratch = tempfile::tempdir().unwrap();
     let packed = std::fs::File::open(&archive).unwrap();
@@ -173,7 +169,7 @@ fn an_archive_unpacked_to_a_folder_reads_the_same() {
 
 #[test]
 fn the_time_of_computing_follows_the_flop_rate() {
-    let Some(folder) = shared("npb-ti") else { return };
+    let Some(folder) = traces("npb-ti") else { return };
     let path = folder.join("ep.S.16.ti.tar.xz");
     let slow = read(&path, &ReadOptions { flop_rate: 5e8, ..ReadOptions::default() }).unwrap().program.totals();
     let fast = read(&path, &ReadOptions::default()).unwrap().program.totals();
@@ -183,7 +179,7 @@ fn the_time_of_computing_follows_the_flop_rate() {
 
 #[test]
 fn an_archive_of_several_traces_asks_for_a_choice() {
-    let Some(folder) = shared("third-party") else { return };
+    let Some(folder) = traces("third-party") else { return };
     let options = ReadOptions::default();
     let archive = folder.join("batsim_ti_small.tar.xz");
     let error = read(&archive, &options).unwrap_err();
@@ -213,7 +209,7 @@ fn an_archive_of_several_traces_asks_for_a_choice() {
 
 #[test]
 fn rank_files_without_an_index() {
-    let Some(folder) = shared("third-party") else { return };
+    let Some(folder) = traces("third-party") else { return };
     let archive = folder.join("simgrid_ti_32_ranks.tar.xz");
     let choose = |name: &str| read(Path::new(&format!("{}#{name}", archive.display())), &ReadOptions::default());
     let large = choose("examples/smpi/replay_multiple/ti_traces_32_1").unwrap();

@@ -1,24 +1,20 @@
 //! Patterns as graphs: the same operations, finish times and events as the reference generator and simulator.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
+#![allow(clippy::print_stderr, reason = "what was found is for who runs the tests")]
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::{Graph, binary, ideal, patterns, text};
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
 fn table(name: &str) -> Option<Vec<Vec<String>>> {
-    let folder = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(SHARED).to_owned(), PathBuf::from);
-    let path = folder.join("goal").join(name);
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("SKIPPED: no table at {}", path.display());
-        return None;
-    };
+    let text = std::fs::read_to_string(shared::shared_file(&format!("goal/{name}"))?).unwrap();
     Some(text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect())
 }
 

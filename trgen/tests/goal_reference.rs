@@ -1,26 +1,21 @@
 //! Real GOAL graphs: finish times of every host, counts and bytes agree with the tables beside them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::{Graph, binary, ideal, text};
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared");
+#[allow(dead_code, unreachable_pub, reason = "a test needs a part of it")]
+#[path = "../../tests/src/shared.rs"]
+mod shared;
 
-fn shared(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("FSIN_SHARED").map_or_else(|| Path::new(SHARED).to_owned(), PathBuf::from);
-    let path = folder.join("goal").join(name);
-    if !path.exists() {
-        eprintln!("SKIPPED: no graphs at {}", path.display());
-        return None;
-    }
-    Some(path)
+fn graph_file(name: &str) -> Option<PathBuf> {
+    shared::shared_file(&format!("goal/{name}"))
 }
 
 fn parse(text: &str) -> Graph {
@@ -37,7 +32,7 @@ fn hash(bytes: &[u8]) -> String {
 
 /// Rows of a table of this folder, by name of the column.
 fn rows(name: &str) -> Option<Vec<HashMap<String, String>>> {
-    let text = fs::read_to_string(shared(name)?).unwrap();
+    let text = fs::read_to_string(graph_file(name)?).unwrap();
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let row = |line: &str| names.iter().zip(line.split(',')).map(|(n, v)| ((*n).to_owned(), v.to_owned())).collect();
@@ -60,7 +55,7 @@ fn every_row_of_the_reference_is_met_to_the_unit() {
         let name = &row["workload"];
         let number = |column: &str| row[column].parse::<u64>().unwrap();
         if !graphs.contains_key(name) {
-            let bytes = fs::read(shared(&format!("{name}.goal")).unwrap()).unwrap();
+            let bytes = fs::read(graph_file(&format!("{name}.goal")).unwrap()).unwrap();
             assert_eq!(hash(&bytes), row["text_sha256_16"], "{name}");
             let graph = parse(std::str::from_utf8(&bytes).unwrap());
             let counts = graph.counts();

@@ -4,7 +4,7 @@
 //! `{"format":"fsin-view","version":1,"about":{...}}` ([`About`]), every further one a [`Snapshot`]. Unknown keys are
 //! ignored. A stream that has ended well ends with a snapshot whose `state` is `ended`.
 
-use std::io::{self, BufRead, ErrorKind, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -158,15 +158,6 @@ fn next_line(input: &mut impl BufRead, text: &mut Vec<u8>, line: u64) -> Result<
         return Err(StreamError::Foreign);
     }
     Ok(false)
-}
-
-/// True if an error only says that nobody reads any more.
-#[must_use]
-pub fn is_gone(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::NotConnected
-    )
 }
 
 #[cfg(test)]

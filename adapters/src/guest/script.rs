@@ -61,6 +61,23 @@ struct Line {
     action: Action,
 }
 
+impl Line {
+    /// True if it has a node do anything: a loop over nothing that it does would go on without the run.
+    fn is_for(&self, node: u32) -> bool {
+        let is_mine = match self.who {
+            Who::All => true,
+            Who::Only(only) => only == node,
+            Who::AllBut(other) => other != node,
+        };
+        is_mine
+            && match &self.action {
+                Action::Repeat(_, inner) => inner.iter().any(|line| line.is_for(node)),
+                Action::Receive(count) => *count > 0,
+                _ => true,
+            }
+    }
+}
+
 /// A script that has been read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
@@ -204,15 +221,8 @@ struct Player {
 
 impl Player {
     fn play(&mut self, lines: &[Line], guest: &mut Guest) -> Result<(), GuestError> {
-        for Line { who, action } in lines {
-            let mine = match *who {
-                Who::All => true,
-                Who::Only(node) => node == self.node,
-                Who::AllBut(node) => node != self.node,
-            };
-            if !mine {
-                continue;
-            }
+        let node = self.node;
+        for Line { action, .. } in lines.iter().filter(|line| line.is_for(node)) {
             match action {
                 Action::Send(whom, bytes) => {
                     let nodes = self.nodes.max(1);
@@ -262,6 +272,18 @@ mod tests {
         assert_eq!(script.idle_lines(1..=3).collect::<Vec<_>>(), [(2, 0)]);
         assert_eq!(script.idle_lines(0..=3).count(), 0);
         assert_eq!(script.lines[1].action, Action::Mark("the end".to_owned()));
+    }
+
+    #[test]
+    fn loops_over_nothing_are_not_gone_through() {
+        let script = Script::parse(
+            "repeat 1000000000000\nrepeat 9\nnode 5: send next 64\nend\nreceive 0\nend\nrepeat 9\nend\nothers 3: repeat 2\nadvance 1ns\nend",
+        );
+        let lines = script.unwrap().lines;
+        let does = |node| lines.iter().map(|line| line.is_for(node)).collect::<Vec<_>>();
+        assert_eq!(does(5), [true, false, true]);
+        assert_eq!(does(3), [false; 3]);
+        assert_eq!(does(4), [false, false, true]);
     }
 
     #[test]

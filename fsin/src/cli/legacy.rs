@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 use fsin::experiment::legacy::{Word, read, translate};
+use fsin::experiment::{Kind, key};
 
 use super::{Complaint, Exit, args, output, run};
 
@@ -59,7 +60,12 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
 /// The command that means the same.
 fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
-    let flags = settings.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+    let is_switch = |name: &str| key(name).is_some_and(|key| key.kind == Kind::Switch);
+    let flags = settings.iter().flat_map(|(name, value)| match (is_switch(name), value.as_str()) {
+        (true, "true") => vec![format!("--{name}")],
+        (true, _) => Vec::new(),
+        (false, _) => vec![format!("--{name}"), value.clone()],
+    });
     ["fsin", "run"].map(str::to_owned).into_iter().chain(flags).collect()
 }
 

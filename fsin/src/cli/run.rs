@@ -23,7 +23,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(folder) = folder {
         output::check_folder(folder)?;
     }
-    if experiment.ideal_latency.is_some() {
+    let is_ideal = experiment.ideal_latency.is_some();
+    if is_ideal {
         let looking = ["tui", "monitor", "record-view"].into_iter().find(|flag| match *flag {
             "tui" => matches.get_flag(flag),
             flag => matches.contains_id(flag),
@@ -32,9 +33,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("--{flag} has no meaning with --network ideal, which has no cycles and no routers");
             return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network router"));
         }
-        return ideal(matches, &experiment);
+    } else {
+        memory::check(&experiment)?;
     }
-    memory::check(&experiment)?;
     let verbose = matches.get_flag("verbose");
     if verbose {
         tell_settings(&experiment);
@@ -44,6 +45,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         for warning in known.chain(experiment.foreseen.clone()) {
             output::tell(&format!("warning: {warning}"));
         }
+    }
+    if is_ideal {
+        return ideal(matches, &experiment);
     }
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let opening = manifest::Opening::new(&experiment);

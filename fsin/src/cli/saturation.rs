@@ -29,14 +29,13 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         settings.set("load", "1", Origin::Default)?;
     }
     let experiment = args::one_experiment(settings.clone())?;
-    let has_load = experiment.effective().iter().any(|(key, _)| key.name == "load");
     let most: f64 = settings.value("load").and_then(|load| load.parse().ok()).unwrap_or(1.0);
-    if !has_load || most <= 0.0 {
+    if !experiment.uses_load() || most <= 0.0 {
         let what = "this experiment has no load that could be raised";
         return Err(Complaint::new(
             Exit::Usage,
             what,
-            "leave out --trace, --kernel and --shot, and use a --load above 0",
+            "leave out --trace, --kernel, --shot and the load= of one source, and use a --load above 0",
         ));
     }
     let tolerance = matches.get_one::<f64>("tolerance").copied().unwrap_or(0.005);

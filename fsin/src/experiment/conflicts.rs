@@ -45,7 +45,15 @@ pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which no job can be.
 pub(super) const GRAPHS: &[&str] = &["network", "hosts"];
 /// Keys that act where an ideal network takes the place of the router.
-pub(super) const IDEAL: &[&str] = &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order"];
+const IDEAL: &[&str] =
+    &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
+/// Keys that tell how long a cycle is.
+const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
+
+/// True if a key means something to an ideal network, which has cycles only as a unit of times.
+pub(super) fn is_of_ideal(settings: &Settings, key: &str) -> bool {
+    IDEAL.contains(&key) || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
+}
 
 /// Which of `trace`, `kernel` and `job-mix` drives the network, if any; a flag overrides a file.
 pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {

@@ -67,7 +67,7 @@ impl Driver {
                 }
                 Traffic::Jobs { .. } => {
                     let (mix, about) = job_mix(experiment, geometry)?;
-                    let About { warnings, notes, collectives } = about;
+                    let About { warnings, notes, collectives, .. } = about;
                     return Ok(Self { kind: Kind::Jobs(Box::new(mix)), warnings, notes, collectives });
                 }
                 Traffic::Trace { path, options, beside } => {
@@ -248,7 +248,7 @@ fn trace(
     let (kind, warnings, notes, collectives) = match formats::open_container(path)? {
         Some(container) if container.header().content == Content::Programs => {
             expanded(experiment, "a container holds them expanded")?;
-            looked_at(experiment, "trg", &[HOSTS])?;
+            looked_at(experiment, &["trg"], &[HOSTS])?;
             let header = container.header();
             let mut notes = header.notes.clone();
             let matrix = || Ok(formats::container_matrix(path, &container)?);
@@ -264,13 +264,13 @@ fn trace(
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;
                 }
-                looked_at(experiment, trace.format, &[HOSTS])?;
+                looked_at(experiment, &[trace.format], &[HOSTS])?;
                 let kind = application(experiment, trace.program, geometry, "trace", beside, &mut trace.notes)?;
                 (kind, trace.warnings, trace.notes, trace.collectives)
             }
             Application::Graphs(GraphTrace { mut graph, mut notes, format }) => {
                 expanded(experiment, "a graph holds them expanded")?;
-                looked_at(experiment, format, &[EAGER])?;
+                looked_at(experiment, &[format], &[EAGER])?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
                     return Err(experiment.settings().error("temporal", what, "leave it out").into());
@@ -294,10 +294,10 @@ fn trace(
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
 const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have --hosts S=BYTES");
 
-/// Refuses flags that a trace of this format does not look at, and others, with the reason.
+/// Refuses flags that traces of these formats do not look at, and others, with the reason.
 pub(super) fn looked_at(
     experiment: &Experiment,
-    format: &str,
+    formats: &[&str],
     others: &[(&'static str, &str)],
 ) -> Result<(), SettingsError> {
     let settings = experiment.settings();
@@ -305,9 +305,11 @@ pub(super) fn looked_at(
     if let Some(&(key, why)) = others.iter().find(|(key, _)| is_flag(key)) {
         return Err(settings.error(key, format!("--{key} {why}"), "leave it out"));
     }
-    match unused_options(format).find(|(key, _)| is_flag(key)) {
+    let is_unused = |key: &str| formats.iter().all(|format| unused_options(format).any(|(unused, _)| unused == key));
+    match formats.iter().flat_map(|format| unused_options(format)).find(|&(key, _)| is_flag(key) && is_unused(key)) {
         Some((key, of)) => {
-            let what = format!("--{key} says how {of} is read, and this trace is {format}");
+            let are = if formats.len() == 1 { "this trace is" } else { "these traces are" };
+            let what = format!("--{key} says how {of} is read, and {are} {}", formats.join(", "));
             Err(settings.error(key, what, "leave it out"))
         }
         None => Ok(()),
@@ -315,7 +317,7 @@ pub(super) fn looked_at(
 }
 
 /// Refuses algorithms of collectives that have nothing to act on.
-fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
+pub(super) fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     let settings = experiment.settings();
     if !settings.is_set("collectives") {
         return Ok(());

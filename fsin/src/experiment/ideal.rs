@@ -6,7 +6,7 @@ use trgen::trace::formats::{self, Application};
 use trgen::trace::goal::chain;
 use trgen::trace::goal::ideal::{self, Execution};
 
-use super::driver::looked_at;
+use super::driver::{expanded, looked_at};
 use super::execute::Trouble;
 use super::resolve::Experiment;
 use super::traffic::Traffic;
@@ -42,11 +42,15 @@ pub fn execute_ideal(
     };
     let (mut graph, notes) = match formats::open(path, options)? {
         Application::Graphs(trace) => {
-            looked_at(experiment, trace.format, &[])?;
+            expanded(experiment, "a graph holds them expanded")?;
+            looked_at(experiment, &[trace.format], &[])?;
             (trace.graph, trace.notes)
         }
         Application::Programs(trace) => {
-            looked_at(experiment, trace.format, &[])?;
+            if trace.algorithms.is_empty() {
+                expanded(experiment, "this trace has none to expand")?;
+            }
+            looked_at(experiment, &[trace.format], &[])?;
             let graph = chain::graph(&trace.program).map_err(|error| {
                 let what = format!("--network ideal: {error}");
                 settings.error("network", what, "replay this trace over the router")

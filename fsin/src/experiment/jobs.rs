@@ -1,6 +1,6 @@
 //! Job mixes: the file that `--job-mix` names, and the jobs that it stands for.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use trgen::trace::program::Program;
 use trgen::trace::replay::{Pace, ReplayReport};
 use trgen::{Cycle, Geometry, Picoseconds};
 
-use super::driver::distances;
+use super::conflicts::TRACE;
+use super::driver::{distances, expanded, looked_at};
 use super::execute::Trouble;
 use super::resolve::Experiment;
 use super::settings::{Origin, Settings, SettingsError};
@@ -26,7 +27,7 @@ use super::traffic::Traffic;
 /// Most jobs of a mix.
 const MOST: u64 = 100_000;
 
-/// \[ps\] Latest arrival and longest estimate: 46 days, so that sums fit 64 bits.
+/// \[ps\] Latest arrival and longest estimate: 53 days, so that sums fit 64 bits.
 const LATEST: u64 = 1 << 62;
 
 /// What a job does.
@@ -38,25 +39,6 @@ pub enum Work {
     Kernel(String),
 }
 
-/// A time in a file of jobs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Span {
-    /// \[cycles\]
-    Cycles(u64),
-    /// \[ps\]
-    Time(u64),
-}
-
-impl Span {
-    /// \[ps\] At most [`LATEST`], beyond which no file is accepted.
-    fn picoseconds(self, pace: Pace) -> Picoseconds {
-        Picoseconds(match self {
-            Self::Cycles(cycles) => cycles.saturating_mul(pace.cycle.0).min(LATEST),
-            Self::Time(picoseconds) => picoseconds,
-        })
-    }
-}
-
 /// An entry of the file: one job, or several instances of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobEntry {
@@ -66,10 +48,10 @@ pub struct JobEntry {
     pub work: Work,
     /// Instances.
     pub count: u32,
-    arrival: Span,
-    every: Span,
+    arrival: Picoseconds,
+    every: Picoseconds,
     gaps: Gaps,
-    estimate: Option<Span>,
+    estimate: Option<Picoseconds>,
     span: Range<usize>,
     /// Where its trace or kernel stands.
     work_span: Range<usize>,
@@ -94,6 +76,12 @@ impl JobFile {
             Work::Kernel(_) => None,
         });
         std::iter::once(self.path.as_path()).chain(traces).collect()
+    }
+
+    /// True if any job is that of a trace.
+    #[must_use]
+    pub fn has_traces(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.work, Work::Trace(_)))
     }
 
     fn error(&self, span: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) -> SettingsError {
@@ -131,8 +119,8 @@ enum RawSpan {
 const EXAMPLE: &str =
     "write [[job]] and below it kernel = \"all-to-all:tasks=16\" or trace = \"lu.trg\", arrival = \"10us\"";
 
-/// Reads the file that `--job-mix` names. Paths in it start from its folder.
-pub(super) fn read_jobs(settings: &Settings) -> Result<JobFile, SettingsError> {
+/// Reads the file that `--job-mix` names. Paths in it start from its folder, and its cycles are those of `pace`.
+pub(super) fn read_jobs(settings: &Settings, pace: Pace) -> Result<JobFile, SettingsError> {
     let path = PathBuf::from(settings.word("job-mix"));
     let text = std::fs::read_to_string(&path).map_err(|error| {
         let what = format!("--job-mix {}: the file cannot be read: {error}", path.display());
@@ -146,7 +134,7 @@ pub(super) fn read_jobs(settings: &Settings) -> Result<JobFile, SettingsError> {
     })?;
     for (number, entry) in (1..).zip(raw.job) {
         let span = entry.span();
-        let entry = checked(&file, number, entry.into_inner(), span)?;
+        let entry = checked(&file, number, entry.into_inner(), span, pace)?;
         file.entries.push(entry);
     }
     let jobs: u64 = file.entries.iter().map(|entry| u64::from(entry.count)).sum();
@@ -193,7 +181,13 @@ fn expectation(expected: &str) -> &str {
     }
 }
 
-fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> Result<JobEntry, SettingsError> {
+fn checked(
+    file: &JobFile,
+    number: usize,
+    raw: RawEntry,
+    span: Range<usize>,
+    pace: Pace,
+) -> Result<JobEntry, SettingsError> {
     let (work, work_span) = match (raw.trace, raw.kernel) {
         (Some(path), None) => {
             let span = path.span();
@@ -211,14 +205,14 @@ fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> 
         Some(raw) => {
             let span = raw.span();
             let found = match raw.into_inner() {
-                RawSpan::Cycles(cycles) => Some(Span::Cycles(cycles)),
-                RawSpan::Text(text) => parse_span(&text).filter(|&time| time <= LATEST).map(Span::Time),
+                RawSpan::Cycles(cycles) => cycles.checked_mul(pace.cycle.0),
+                RawSpan::Text(text) => parse_span(&text),
             };
             let refused = || {
-                let what = format!("`{name}` takes a time with its unit, at most 46 days, or a number of cycles");
+                let what = format!("`{name}` takes a time with its unit or a number of cycles, at most 53 days");
                 file.error(span, what, format!("write {name} = \"10us\" (ps, ns, us, ms, s) or {name} = 1000"))
             };
-            found.map(Some).ok_or_else(refused)
+            found.filter(|&time| time <= LATEST).map(|time| Some(Picoseconds(time))).ok_or_else(refused)
         }
     };
     let (count, count_span) = raw.count.map_or((1, span.clone()), |count| (*count.get_ref(), count.span()));
@@ -242,8 +236,7 @@ fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> 
     }
     let name = raw.name.unwrap_or_else(|| format!("job-{number}"));
     let (arrival, every) = (time(raw.arrival, "arrival")?, time(raw.every, "every")?);
-    let start = Span::Cycles(0);
-    let (arrival, every) = (arrival.unwrap_or(start), every.unwrap_or(start));
+    let (arrival, every) = (arrival.unwrap_or(Picoseconds(0)), every.unwrap_or(Picoseconds(0)));
     let estimate = time(raw.estimate, "estimate")?;
     Ok(JobEntry { name, work, count, arrival, every, gaps, estimate, span, work_span })
 }
@@ -251,6 +244,10 @@ fn checked(file: &JobFile, number: usize, raw: RawEntry, span: Range<usize>) -> 
 /// What reading the traces of a mix told.
 #[derive(Default, Debug)]
 pub(super) struct About {
+    /// Of the traces.
+    formats: BTreeSet<&'static str>,
+    /// One of them has collectives that were expanded.
+    expands: bool,
     pub(super) warnings: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) collectives: BTreeMap<&'static str, u64>,
@@ -268,7 +265,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
     for (number, entry) in (0..).zip(&file.entries) {
         let program = Arc::new(program(experiment, file, entry, options, geometry, &mut about)?);
         let estimate = match (entry.estimate, *scheduler) {
-            (Some(estimate), _) => cycles(estimate.picoseconds(experiment.pace), experiment.pace),
+            (Some(estimate), _) => cycles(estimate, experiment.pace),
             (None, trgen::trace::jobs::Scheduler::Easy) => {
                 let what = format!("job `{}` has no `estimate`, which --scheduler easy needs", entry.name);
                 let remedy = "add estimate = \"1ms\", or use --scheduler fcfs or first-fit";
@@ -276,8 +273,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
             }
             (None, _) => 0,
         };
-        let (first, every) = (entry.arrival.picoseconds(experiment.pace), entry.every.picoseconds(experiment.pace));
-        let times = arrivals(first, every, entry.count, entry.gaps, experiment.router.seed, number);
+        let times = arrivals(entry.arrival, entry.every, entry.count, entry.gaps, experiment.router.seed, number);
         for (instance, time) in (1..).zip(times) {
             let name = if entry.count == 1 { entry.name.clone() } else { format!("{}-{instance}", entry.name) };
             if !names.insert(name.clone()) {
@@ -288,6 +284,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
             jobs.push(Job { name, program: program.clone(), arrival, estimate });
         }
     }
+    check_formats(experiment, &about.formats, about.expands)?;
     let terms = Terms {
         scheduler: *scheduler,
         allocation: *allocation,
@@ -306,6 +303,24 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         mix = mix.with_distance(Arc::new(distances(experiment)?));
     }
     Ok((mix, about))
+}
+
+/// Refuses flags that say how traces are read, and that none of these looks at.
+fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: bool) -> Result<(), SettingsError> {
+    let settings = experiment.settings();
+    if formats.is_empty() {
+        return match TRACE.iter().find(|key| settings.origin(key) == Origin::Flag) {
+            Some(key) => {
+                let what = format!("--{key} is of traces, and all jobs are kernels");
+                Err(settings.error(key, what, "leave it out"))
+            }
+            None => Ok(()),
+        };
+    }
+    if !expands {
+        expanded(experiment, "no job has any to expand")?;
+    }
+    looked_at(experiment, &Vec::from_iter(formats.iter().copied()), &[])
 }
 
 /// Whole cycles of a time, rounded up.
@@ -340,6 +355,8 @@ fn program(
             let named = |line: String| format!("job `{}`: {line}", entry.name);
             about.warnings.extend(trace.warnings.into_iter().map(named));
             about.notes.extend(trace.notes.into_iter().map(named));
+            about.formats.insert(trace.format);
+            about.expands |= !trace.algorithms.is_empty();
             for (name, calls) in trace.collectives {
                 *about.collectives.entry(name).or_default() += calls * u64::from(entry.count);
             }

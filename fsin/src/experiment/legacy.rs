@@ -5,7 +5,7 @@
 
 use trgen::catalog::{Refusal, suggestion};
 
-use super::keys::{KEYS, key};
+use super::keys::{KEYS, Kind, key};
 use crate::topology::{self, Survey, Topology};
 
 /// A word of the original, with its value.
@@ -262,6 +262,10 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
             // Words that both have, such as `samples` and `sample_size`.
             let key = key(&word.name.replace('_', "-")).filter(|_| !word.name.contains('-'));
             let key = key.ok_or_else(|| at(word, unknown(&word.name)))?;
+            if key.kind == Kind::Switch && !matches!(&*word.value, "true" | "false") {
+                let what = format!("`{}` is true or false, not `{}`", word.name, word.value);
+                return Err(at(word, Refusal::value(what, format!("write {}=true, or leave it out", word.name))));
+            }
             new.set(key.name, composite(key.name, &word.value));
         }
     }

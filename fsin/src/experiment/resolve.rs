@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use trgen::synthetic::Config;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 
-use super::conflicts::{BATCH, ENDING, GRAPHS, IDEAL, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, task_key};
+use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_ideal, task_key};
 use super::hosts::{eager, hosts, network, tasks_per_node};
 use super::keys::{Heading, KEYS, Key, Kind};
 use super::plan::{RunPlan, plan};
@@ -126,14 +127,23 @@ impl Experiment {
         })
     }
 
+    /// True if a load has a part in this experiment: not where tasks, shots or sources of a load of their own send.
+    #[must_use]
+    pub fn uses_load(&self) -> bool {
+        let is_for_all = |config: &Config| trgen::synthetic::traffic::uses_load(&config.pattern);
+        self.times == Times::Steady && matches!(&self.traffic, Traffic::Synthetic(config) if is_for_all(config))
+    }
+
     /// Every setting that has a part in this experiment, in the order of the key table.
     #[must_use]
     pub fn effective(&self) -> Vec<(&'static Key, String)> {
         let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
         let trace = matches!(self.traffic, Traffic::Trace { .. });
         let jobs = matches!(self.traffic, Traffic::Jobs { .. });
+        let reads_traces = trace || matches!(&self.traffic, Traffic::Jobs { file, .. } if file.has_traces());
         let batch = matches!(self.plan, RunPlan::Batch(_));
         self.settings.effective(|key| match key.name {
+            name if self.ideal_latency.is_some() => is_of_ideal(&self.settings, name),
             "ways" => self.has_ways,
             "trace" => trace,
             "kernel" => matches!(self.traffic, Traffic::Kernel { .. }),
@@ -142,7 +152,7 @@ impl Experiment {
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
-            "load" => self.times == Times::Steady,
+            "load" => self.uses_load(),
             "samples" => batch || self.times == Times::Shots,
             // Not to keep them is what is done without the key.
             "link-loads" => self.link_loads,
@@ -150,7 +160,8 @@ impl Experiment {
             name if BATCH.contains(&name) => batch,
             name if TASKS.contains(&name) => tasks,
             name if ENDING.contains(&name) => matches!(self.plan, RunPlan::ToEnd(_)),
-            name if TRACE.contains(&name) => trace || jobs && !GRAPHS.contains(&name),
+            name if GRAPHS.contains(&name) => trace,
+            name if TRACE.contains(&name) => reads_traces,
             _ => true,
         })
     }
@@ -203,12 +214,12 @@ fn absolute(path: &Path) -> PathBuf {
 
 /// Refuses flags that mean nothing to an ideal network.
 fn check_ideal(settings: &Settings) -> Result<(), SettingsError> {
-    let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !IDEAL.contains(&key.name);
+    let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !is_of_ideal(settings, key.name);
     match KEYS.iter().find(useless) {
         None => Ok(()),
         Some(key) => {
             let what = format!("--{} has no meaning with --network ideal", key.name);
-            Err(settings.error(key.name, what, "leave it out: an ideal network has L and G only"))
+            Err(settings.error(key.name, what, "leave it out: an ideal network has no routers and no cycles"))
         }
     }
 }

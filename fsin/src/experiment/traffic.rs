@@ -70,7 +70,7 @@ pub(super) fn traffic(
             beside: beside()?,
         },
         Some("job-mix") => Traffic::Jobs {
-            file: read_jobs(settings)?,
+            file: read_jobs(settings, pace)?,
             options: read_options(settings, pace)?,
             scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", &error))?,
             allocation: settings.word("allocation").parse().map_err(|error| settings.refused("allocation", &error))?,

@@ -1,5 +1,7 @@
 //! Axes: settings with several values, and every combination of them.
 
+use std::collections::HashSet;
+
 use crate::experiment::{KEYS, Key, Kind, Lists, Setting, Settings, SettingsError, canonical};
 
 /// Largest number of points of a sweep.
@@ -32,10 +34,11 @@ impl Grid {
         for key in KEYS {
             let Some(given) = lists.remove(key.name) else { continue };
             let mut values: Vec<Setting> = Vec::new();
+            let mut known = HashSet::new();
             for setting in given {
                 for value in expanded(key, &setting)? {
                     let value = canonical(key.kind, value);
-                    if values.iter().any(|known| known.value == value) {
+                    if !known.insert(value.clone()) {
                         let what = format!("`{}` has the value {value} twice", key.name);
                         return Err(refusal(&setting, what, "give every value once"));
                     }

@@ -3,11 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
 use super::collect::{Collected, Row, collect, reproducible};
 use super::plan::{Plan, Point};
-use super::store::{Store, StoreError};
+use super::store::{Store, StoreError, figures};
 
 /// The results in the folder of a sweep, or of one run (`fsin run -o`), which is a sweep of one point.
 ///
@@ -27,7 +25,7 @@ pub fn open(folder: &Path) -> Result<(Plan, Collected), StoreError> {
         usage: true,
     };
     let text = fs::read(&result).map_err(|error| wrong(&error))?;
-    let figures: Map<String, Value> = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+    let figures = figures(&text).map_err(|error| wrong(&error))?;
     let experiment = fs::read_to_string(folder.join("experiment.toml")).map_err(|error| wrong(&error))?;
     let manifest = figures.get("manifest").cloned().unwrap_or_default();
     let point = Point { id: "run".to_owned(), values: Vec::new(), experiment };

@@ -92,6 +92,11 @@ impl Store {
             let what = what(&format!("layout {} is not known to this version", plan.layout));
             return Err(StoreError { what, remedy: "use the version that wrote it", usage: true });
         }
+        if let Some(point) = plan.points.iter().find(|point| point.values.len() != plan.axes.len()) {
+            let (values, axes) = (point.values.len(), plan.axes.len());
+            let what = what(&format!("point {} has {values} values, and there are {axes} axes", point.id));
+            return Err(StoreError { what, remedy: "the file is damaged: sweep into a new folder", usage: true });
+        }
         Ok(plan)
     }
 
@@ -152,8 +157,7 @@ impl Store {
             Err(error) => Err(error.to_string()),
             Ok(text) => Ok(text),
         };
-        let figures = text.and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()));
-        figures.map(Some).map_err(|error| StoreError {
+        text.and_then(|text| figures(&text)).map(Some).map_err(|error| StoreError {
             what: format!("{}: {error}", path.display()),
             remedy: "somebody changed this folder: remove it, and run the point again with --resume",
             usage: true,
@@ -225,6 +229,15 @@ impl Store {
             remedy: "name a folder in a place where you may write, with room; then use --resume",
             usage: false,
         })
+    }
+}
+
+/// The figures in a file of results, or why there are none.
+pub(super) fn figures(text: &[u8]) -> Result<Map<String, Value>, String> {
+    let figures: Map<String, Value> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    match figures.get("experiment") {
+        Some(Value::Object(_)) => Ok(figures),
+        _ => Err("there is no `experiment` in it".to_owned()),
     }
 }
 

@@ -49,6 +49,13 @@ pub fn files(text: &str) -> Vec<PathBuf> {
     parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
 }
 
+/// False if every source in `text` has a load of its own, so that one for all has no part in it; true if it cannot be read.
+#[must_use]
+pub fn uses_load(text: &str) -> bool {
+    let is_without = |phase: &Phase| phase.terms.iter().any(|term| term.load.is_none());
+    parse::phases(text).map_or(true, |phases| phases.iter().any(is_without))
+}
+
 /// `text` with other paths in place of those in it.
 #[must_use]
 pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
