@@ -195,7 +195,10 @@ fn another_version_and_unknown_demands_are_refused_with_their_numbers() {
             assert!(text.contains("TGP/2") && text.contains("TGP/1"), "{text}");
             let demanding = introduce(&address, Hello { capabilities: 1 << 40, ..hello("demanding", 0) }).2;
             let Body::Error { text, .. } = demanding else { panic!("{demanding:?}") };
-            assert!(text.contains("0x100"), "{text}");
+            assert!(text.contains("0x10000000000 "), "{text}");
+            let narrow = introduce(&address, Hello { max_payload: 100, ..hello("narrow", 0) }).2;
+            let Body::Error { text, .. } = narrow else { panic!("{narrow:?}") };
+            assert!(text.contains("512 or more"), "{text}");
             let optional = introduce(&address, Hello { capabilities: 5, minor: 9, ..hello("newer", 0) });
             assert!(
                 matches!(&optional.2, Body::Welcome(welcome) if welcome.minor == 0),
@@ -204,6 +207,59 @@ fn another_version_and_unknown_demands_are_refused_with_their_numbers() {
         }));
     }));
     visitor.expect("it was started").join().expect("it does not panic");
+}
+
+#[test]
+fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_guest() {
+    let inject = |destination: u32, carried: usize| {
+        Body::Inject(Inject {
+            destination,
+            notify: false,
+            size: 4096,
+            cookie: 0,
+            payload: Bytes::from(vec![7; carried]),
+        })
+    };
+    let bye = |injects, notices| Body::Bye { injects, notices, reason: String::new() };
+    for (frames, expected) in [
+        (vec![(inject(0, 0), u64::MAX)], "it sends at 18446744073709551615 ps"),
+        (vec![(inject(0, 0), (1 << 63) + 1)], "is the latest"),
+        (vec![(bye(1, 0), 5)], "it has injected 0 messages and counts 1"),
+        (vec![(bye(0, 7), 5)], "it has been told of 0 Delivers and Dones and counts 7"),
+        (vec![(inject(3, 469), 0)], "the guest of node 3 takes messages that carry 468 at most"),
+    ] {
+        let table = Table { lost: LostGuest::DropNode, ..table(4) };
+        let mut threads = Vec::new();
+        let connections = table.gather(2, |address| {
+            let (other, address) = (address.clone(), address.clone());
+            // It waits for a message, and takes short ones only.
+            threads.push(thread::spawn(move || {
+                let narrow = Hello { max_payload: 512, ..hello("narrow", 3) };
+                let (mut stream, mut codec, _) = introduce(&other, narrow);
+                let mut bytes = BytesMut::new();
+                codec.put(0, 0, &Body::Timestamp { next: u64::MAX, injects: 0 }, &mut bytes);
+                stream.write_all(&bytes).expect("somebody reads");
+                let _ = stream.read_to_end(&mut Vec::new());
+            }));
+            threads.push(thread::spawn(move || {
+                let (mut stream, mut codec, _) = introduce(&address, hello("false", 2));
+                let mut bytes = BytesMut::new();
+                frames.iter().for_each(|(body, time)| codec.put(0, *time, body, &mut bytes));
+                stream.write_all(&bytes).expect("somebody reads");
+                let _ = stream.read_to_end(&mut Vec::new());
+            }));
+        });
+        let mut live = adapters::live::Live::new(connections, table.rules(), Box::new(|_| ()));
+        let stop = std::sync::atomic::AtomicBool::new(false);
+        let mut network = Switch::new(4, DELAY);
+        let mut coupled = fsin::couple::Coupled::new(&mut live, &mut network, &stop);
+        fsin::run::to_end(&mut coupled, trgen::Cycle::NEVER, &mut |_| {});
+        live.close("the run has ended");
+        let lost = live.report().guests[0].lost.clone().unwrap_or_default();
+        assert!(lost.contains(expected), "{expected}: {lost}");
+        drop(live);
+        threads.into_iter().for_each(|thread| thread.join().expect("guests do not panic"));
+    }
 }
 
 /// Frames with their times, and a byte of some that is changed.

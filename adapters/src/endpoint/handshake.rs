@@ -9,7 +9,7 @@ use tokio_util::codec::Decoder;
 
 use crate::clock::Time;
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, Code, Hello, MAJOR, MINOR, Mode, Role, Welcome};
+use crate::protocol::{Body, Class, Code, Hello, MAJOR, MIN_PAYLOAD, MINOR, Mode, Role, Welcome};
 use crate::stream::Link;
 use crate::token::Token;
 
@@ -57,9 +57,10 @@ pub(super) async fn handshake(
         None => format!("refused a connection from {from} before it said who it is: {why}"),
     };
     match met {
-        Ok((hello, step, reservation)) => {
+        Ok((mut hello, step, reservation)) => {
+            hello.max_payload = hello.max_payload.min(terms.max_payload);
             let mut codec = talk.codec;
-            codec.set_max_payload(terms.max_payload.min(hello.max_payload));
+            codec.set_max_payload(hello.max_payload);
             let link = peer
                 .into_stream()
                 .and_then(|stream| Link::new(stream, codec, talk.incoming))
@@ -176,8 +177,16 @@ fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
         return refused(Code::Version, text);
     }
     if hello.capabilities >> 32 != 0 {
-        let text = format!("capabilities {:#x} must be understood, and are not", hello.capabilities >> 32);
+        let unknown = hello.capabilities >> 32 << 32;
+        let text = format!("capabilities {unknown:#x} must be understood, and are not; use a guest without them");
         return refused(Code::Version, text);
+    }
+    if hello.max_payload < MIN_PAYLOAD {
+        let text = format!(
+            "a longest payload of {} bytes is too short for the frames that there are; announce {MIN_PAYLOAD} or more",
+            hello.max_payload
+        );
+        return refused(Code::Limit, text);
     }
     let mut nodes = hello.nodes.clone();
     nodes.sort_unstable();

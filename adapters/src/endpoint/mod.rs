@@ -309,7 +309,11 @@ impl Reservation {
             return Err(format!("node {node} is taken by guest `{owner}`; use another node"));
         }
         if map.len() + nodes.len() > wanted {
-            return Err(format!("the run takes {wanted} nodes, and {} are taken", map.len()));
+            let free = wanted - map.len();
+            return Err(format!(
+                "the run takes {wanted} nodes, of which {free} are free, and it wants {}; raise --guests of the run",
+                nodes.len()
+            ));
         }
         map.extend(nodes.iter().map(|&node| (node, name.clone())));
         places.centrals.extend(central.map(|group| (group, name.clone())));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{Arrival, Config, Event, GuestError, flush, meet, next, unexpected};
 use crate::address::Address;
 use crate::clock::Time;
-use crate::protocol::{Body, Frame, Inject, Role, Welcome};
+use crate::protocol::{Body, DELIVER_FIELDS, Frame, Inject, Role, Welcome};
 use crate::stream::Link;
 
 /// A data connection of a group.
@@ -43,7 +43,7 @@ impl Data {
     /// A payload longer than the size or than what was agreed; the run has ended.
     pub fn inject(&mut self, endpoint: u16, time: Time, inject: Inject) -> Result<(), GuestError> {
         let length = inject.payload.len() as u64;
-        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(super::INJECT_FIELDS));
+        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(DELIVER_FIELDS.into()));
         if length > limit {
             return Err(GuestError::Payload { length, limit });
         }

@@ -32,16 +32,13 @@ use bytes::{Bytes, BytesMut};
 use crate::address::Address;
 use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
-use crate::protocol::{Body, Class, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
+use crate::protocol::{Body, Class, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
 use crate::stream::{Broken, Link, Stream};
 
 pub use config::{Company, Config};
 pub use data::Data;
 pub use error::GuestError;
 pub use event::{Arrival, Event};
-
-/// \[bytes\] Of the fields of an Inject before its payload.
-const INJECT_FIELDS: u64 = 21;
 
 /// A guest that has been let in.
 #[derive(Debug)]
@@ -130,7 +127,7 @@ impl Guest {
     /// As for [`send`](Self::send).
     pub fn inject(&mut self, endpoint: u16, inject: Inject) -> Result<(), GuestError> {
         let length = inject.payload.len() as u64;
-        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(INJECT_FIELDS));
+        let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(DELIVER_FIELDS.into()));
         if length > limit {
             return Err(GuestError::Payload { length, limit });
         }

@@ -8,13 +8,16 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
 use crate::clock::{Clock, Time};
-use crate::protocol::{Inject, MAX_MESSAGE};
+use crate::protocol::{DELIVER_FIELDS, Inject, MAX_MESSAGE};
 
 use super::Overheads;
 use super::capture::{Capture, Direction};
 use super::inbox::{Arrived, Notice, Place};
 use super::latency::Latencies;
 use super::trail::Trail;
+
+/// \[ps\] Latest time at which a message enters the network: what follows from it can still be told as a time.
+const LATEST: Time = 1 << 63;
 
 /// An injection before it enters the network.
 #[derive(Debug)]
@@ -68,6 +71,8 @@ struct Seat {
     /// Which of the guest's connections: 0 its own, others data connections.
     link: usize,
     endpoint: u16,
+    /// \[bytes\] Longest payload of a frame that it takes.
+    longest: u32,
     /// \[cycles\] Between a message's leaving and the guest's seeing it.
     done_after: u64,
     /// Messages injected so far.
@@ -135,13 +140,13 @@ impl Hub {
     /// Gives nodes to a guest; guests come in order.
     ///
     /// A stepped guest may be granted as far as the network's response; a Done for it comes no earlier than that.
-    pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = &'a [NodeId]>, stepped: bool) {
+    pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = (&'a [NodeId], u32)>, stepped: bool) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
-        for (link, nodes) in links.enumerate() {
+        for (link, (nodes, longest)) in links.enumerate() {
             for (endpoint, node) in nodes.iter().enumerate() {
                 let endpoint = endpoint as u16;
                 self.seats[node.index()] =
-                    Some(Seat { guest, link, endpoint, done_after, injected: 0, outstanding: 0 });
+                    Some(Seat { guest, link, endpoint, longest, done_after, injected: 0, outstanding: 0 });
             }
         }
         self.inboxes.push(Some(BTreeMap::new()));
@@ -202,7 +207,19 @@ impl Hub {
         if inject.size > MAX_MESSAGE {
             return Err(format!("a message of {} bytes is longer than the longest one, 2^40 bytes", inject.size));
         }
+        if at.saturating_add(self.overheads.send) > LATEST {
+            return Err(format!("it sends at {at} ps, and with the overhead {LATEST} ps is the latest"));
+        }
         let payload = inject.payload.len() as u64;
+        if let Some(Seat { longest, .. }) = self.seats[inject.destination as usize]
+            && payload + u64::from(DELIVER_FIELDS) > longest.into()
+        {
+            let most = longest.saturating_sub(DELIVER_FIELDS);
+            return Err(format!(
+                "the message carries {payload} bytes, and the guest of node {} takes messages that carry {most} at most",
+                inject.destination
+            ));
+        }
         if self.payload + payload > self.payload_limit {
             return Err(format!("messages on their way carry more than {} bytes", self.payload_limit));
         }

@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_micros(100);
 pub(super) struct Member {
     pub(super) link: Link,
     pub(super) name: String,
+    /// \[bytes\] Longest payload of a frame that it takes.
+    pub(super) longest: u32,
     pub(super) nodes: Vec<NodeId>,
     /// \[ps\] Of its last frame.
     time: Time,
@@ -30,24 +32,32 @@ pub(super) struct Member {
 impl Member {
     pub(super) fn new(connection: Connection) -> Self {
         let Connection { link, hello, .. } = connection;
-        Self { link, name: hello.name, nodes: hello.nodes.into_iter().map(NodeId).collect(), time: 0 }
+        Self {
+            link,
+            name: hello.name,
+            longest: hello.max_payload,
+            nodes: hello.nodes.into_iter().map(NodeId).collect(),
+            time: 0,
+        }
     }
 }
 
 impl Live {
-    /// Hears data connections of guest `index` until the group has injected `injects` messages: its central has counted
-    /// them, and they may still be on their way.
-    pub(super) fn hear_members(&mut self, index: usize, injects: u64, latest: Time) -> Result<(), Loss> {
+    /// Hears data connections of guest `index`, at least until the group has injected `injects` messages: its central has
+    /// counted them, and they may still be on their way. One that is closed is lost, unless its group `leaves` now.
+    pub(super) fn hear_members(&mut self, index: usize, injects: u64, latest: Time, leaves: bool) -> Result<(), Loss> {
         let begin = Instant::now();
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
-        while self.players[index].injects < injects && !self.players[index].members.is_empty() {
+        loop {
             let mut heard = false;
             for member in 0..self.players[index].members.len() {
-                while self.players[index].injects < injects {
-                    let Some(frame) = self.members_frame(index, member)? else { break };
+                while let Some(frame) = self.members_frame(index, member, leaves)? {
                     heard = true;
                     self.hear_member(index, member, frame, latest)?;
                 }
+            }
+            if self.players[index].injects >= injects || self.players[index].members.is_empty() {
+                return Ok(());
             }
             if heard {
                 continue;
@@ -62,15 +72,14 @@ impl Live {
             }
             thread::sleep(LOOK);
         }
-        Ok(())
     }
 
-    fn members_frame(&mut self, index: usize, member: usize) -> Result<Option<Frame>, Loss> {
-        let Member { link, name, .. } = &mut self.players[index].members[member];
-        link.next_if_there().map_err(|broken| {
-            let loss = Loss::from(broken).on(member + 1);
-            Loss { what: format!("its data connection `{name}`: {}", loss.what), ..loss }
-        })
+    fn members_frame(&mut self, index: usize, member: usize, leaves: bool) -> Result<Option<Frame>, Loss> {
+        let player = &mut self.players[index];
+        match player.members[member].link.next_if_there() {
+            Err(Broken::Closed) if leaves => Ok(None),
+            heard => heard.map_err(|broken| player.on(member + 1, broken.into())),
+        }
     }
 
     fn hear_member(&mut self, index: usize, member: usize, frame: Frame, latest: Time) -> Result<(), Loss> {

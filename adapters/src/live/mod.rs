@@ -85,7 +85,7 @@ impl Live {
         let mut hub = Hub::new(rules.terms.nodes, rules.terms.clock, rules.overheads, rules.payload_limit);
         let players: Vec<Player> = connections.into_iter().map(Player::new).collect();
         for (index, player) in players.iter().enumerate() {
-            hub.seat(index, player.links(), player.is_stepped());
+            hub.seat(index, player.links().zip(player.longest()), player.is_stepped());
         }
         hub.trail = (rules.digest_every > 0).then(|| Trail::new(rules.digest_every, rules.terms.clock));
         let gate = rules.region.clone().map(|region| Gate::new(region, players.len()));

@@ -54,6 +54,8 @@ pub(super) struct Player {
     /// Data connections of its group.
     pub(super) members: Vec<Member>,
     pub(super) name: String,
+    /// \[bytes\] Longest payload of a frame, of its own connection.
+    longest: u32,
     /// Of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
@@ -81,6 +83,7 @@ impl Player {
             link,
             members: members.into_iter().map(Member::new).collect(),
             name: hello.name,
+            longest: hello.max_payload,
             nodes: hello.nodes.into_iter().map(NodeId).collect(),
             class: hello.class,
             manifest: hello.manifest,
@@ -107,6 +110,11 @@ impl Player {
     /// The nodes of each of its connections, its own first.
     pub(super) fn links(&self) -> impl Iterator<Item = &[NodeId]> {
         std::iter::once(self.nodes.as_slice()).chain(self.members.iter().map(|member| member.nodes.as_slice()))
+    }
+
+    /// \[bytes\] Longest payload of a frame that each of its connections takes, its own first.
+    pub(super) fn longest(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.longest).chain(self.members.iter().map(|member| member.longest))
     }
 
     /// The name of one of its connections.
@@ -153,6 +161,15 @@ impl Player {
         }
     }
 
+    /// A loss of one of its connections, which is named if it is not its own.
+    pub(super) fn on(&self, link: usize, loss: Loss) -> Loss {
+        let loss = loss.on(link);
+        match link {
+            0 => loss,
+            _ => Loss { what: format!("its data connection `{}`: {}", self.name_of(link), loss.what), ..loss },
+        }
+    }
+
     /// Says something on all its connections; whether it is heard or not.
     pub(super) fn say_everywhere(&mut self, body: &Body) {
         let time = self.time;
@@ -165,11 +182,12 @@ impl Player {
 
     /// Looks whether its connections are whole while it is silent, as it should be.
     pub(super) fn check(&mut self) -> Result<(), Loss> {
-        let members = self.members.iter_mut().map(|member| &mut member.link);
-        for (link, connection) in std::iter::once(&mut self.link).chain(members).enumerate() {
-            if let Some(frame) = connection.next_if_there().map_err(|broken| Loss::from(broken).on(link))? {
+        for link in 0..=self.members.len() {
+            let heard = self.connection(link).next_if_there().map_err(Loss::from);
+            if let Some(frame) = heard.map_err(|loss| self.on(link, loss))? {
                 let what = format!("it sends {} out of its turn; correct the guest", frame.body.a_name());
-                return Err(Loss::new(Code::Order, what).heard(link, Heard::Frame(Box::new(frame))));
+                let loss = Loss::new(Code::Order, what).heard(link, Heard::Frame(Box::new(frame)));
+                return Err(self.on(link, loss));
             }
         }
         Ok(())

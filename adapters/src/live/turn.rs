@@ -72,9 +72,8 @@ impl Live {
         let from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
-        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         if let Some(pace) = &mut self.pace {
-            pace.hold(from, stop);
+            pace.hold(from, self.rules.stop);
         }
         let slack = self.players[index].slack;
         while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
@@ -99,9 +98,8 @@ impl Live {
             let body = notice.body(&place, late);
             player.connection(link).put(endpoint, place.time + late, &body);
             self.log('>', index, link, endpoint, place.time + late, &body);
-            let connection = self.players[index].connection(link);
-            if connection.is_full() {
-                connection.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+            if self.players[index].connection(link).is_full() {
+                self.send(index, link)?;
             }
         }
         let player = &mut self.players[index];
@@ -112,11 +110,19 @@ impl Live {
         let body = Body::GoAhead { until, notices: player.notices };
         player.link().put(0, from, &body);
         self.log('>', index, 0, 0, from, &body);
-        for member in &mut self.players[index].members {
-            member.link.flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
+        // Its own connection is told last: with it the turn begins.
+        for link in (0..=self.players[index].members.len()).rev() {
+            self.send(index, link)?;
         }
-        self.players[index].link().flush(stall, &mut |_| !stop.load(Ordering::Relaxed))?;
         Ok(())
+    }
+
+    /// Sends what waits for one of a guest's connections.
+    fn send(&mut self, index: usize, link: usize) -> Result<(), Loss> {
+        let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
+        let player = &mut self.players[index];
+        let flushed = player.connection(link).flush(stall, &mut |_| !stop.load(Ordering::Relaxed));
+        flushed.map_err(|broken| player.on(link, broken.into()))
     }
 
     /// Waits until a guest's turn has ended; `others` are waited for too.
@@ -168,7 +174,7 @@ impl Live {
             (&frame.body, &self.players[index].state)
         {
             let (injects, latest) = (*injects, until.saturating_add(self.players[index].slack));
-            self.hear_members(index, injects, latest)?;
+            self.hear_members(index, injects, latest, matches!(frame.body, Body::Bye { .. }))?;
         }
         let player = &mut self.players[index];
         let State::Running { until } = player.state else { return Ok(true) };
@@ -191,11 +197,15 @@ impl Live {
                     .map_err(|what| Loss::new(Code::Message, format!("{what}; correct the guest")))?;
                 Ok(false)
             }
-            Body::Timestamp { next, injects } => {
-                if injects != player.injects {
-                    let what = format!("it has injected {} messages and counts {injects}", player.injects);
-                    return Err(Loss::new(Code::Order, format!("{what}; correct the guest")));
-                }
+            Body::Timestamp { injects, .. } | Body::Bye { injects, .. } if injects != player.injects => {
+                let what = format!("it has injected {} messages and counts {injects}", player.injects);
+                Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
+            }
+            Body::Bye { notices, .. } if notices != player.notices => {
+                let what = format!("it has been told of {} Delivers and Dones and counts {notices}", player.notices);
+                Err(Loss::new(Code::Order, format!("{what}; correct the guest")))
+            }
+            Body::Timestamp { next, .. } => {
                 let promise = next.max(time);
                 if until != FOREVER && promise < until {
                     let what =

@@ -23,6 +23,10 @@ pub const MINOR: u16 = 0;
 pub const HEADER: usize = 24;
 /// \[bytes\] Longest payload unless both sides agree on another.
 pub const MAX_PAYLOAD: u32 = 1 << 20;
+/// \[bytes\] Least that a guest may announce as its longest payload: every frame fits that carries no bytes of a message.
+pub const MIN_PAYLOAD: u32 = 512;
+/// \[bytes\] Payload of a Deliver before the bytes that it carries.
+pub const DELIVER_FIELDS: u32 = 44;
 /// \[bytes\] Longest name, label or reason.
 pub const MAX_TEXT: usize = 256;
 /// \[bytes\] Largest size of a message in the model, as in traces: a larger one could not be simulated to its end.

@@ -54,6 +54,16 @@ pub enum Malformed {
         /// Name of the field.
         field: &'static str,
     },
+    /// A text that is too long.
+    #[error("{} {what} frame has a `{field}` of {length} bytes, and at most {MAX_TEXT} are allowed", article(.what))]
+    Text {
+        /// Type of the frame.
+        what: &'static str,
+        /// Name of the field.
+        field: &'static str,
+        /// \[bytes\]
+        length: usize,
+    },
     /// A message that carries more than its size.
     #[error("an Inject frame carries {carried} bytes, but its size is {size}")]
     Carries {
@@ -112,7 +122,7 @@ impl Reader {
     pub(crate) fn text(&mut self, field: &'static str) -> Result<String, Malformed> {
         let length = usize::from(self.u16()?);
         if length > MAX_TEXT {
-            return Err(self.value(field));
+            return Err(Malformed::Text { what: self.what, field, length });
         }
         if self.rest.len() < length {
             return Err(Malformed::Short { what: self.what });
