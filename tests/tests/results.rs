@@ -228,6 +228,38 @@ fn a_flipped_digit_is_found() {
 }
 
 #[test]
+fn cycles_of_different_lengths_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --kernel all-to-all:tasks=16,bytes=999 --phit-bytes 4,16 -q -o r");
+    done(folder.path(), "plot r -q");
+    assert!(read("r/plots/completion.csv").starts_with("curve,phit-bytes,completion_seconds,"));
+    assert!(read("r/plots/completion.svg").contains("Completion time (s)"));
+    assert!(read("r/plots/latency.svg").contains("Mean latency (cycles of different lengths)"));
+    done(folder.path(), "report r -q");
+    assert!(read("r/report.html").contains("Cycles are not equally long in all points"));
+    // Texts that differ are shown each with its points.
+    fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
+    let sweep = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --placement optimise:random,optimise --seeds 2 -q -o s";
+    done(folder.path(), sweep);
+    done(folder.path(), "report s -q");
+    let page = read("s/report.html");
+    let told = page.split("<h2>Notes</h2>").nth(1).unwrap().split("</section>").next().unwrap();
+    let points = |index: usize| {
+        let text = fs::read_to_string(folder.path().join("s/results.jsonl")).unwrap();
+        let row: Value = serde_json::from_str(text.lines().nth(index).unwrap()).unwrap();
+        row["notes"][0].as_str().unwrap().to_owned()
+    };
+    done(folder.path(), "collect s");
+    for index in 0..4 {
+        assert!(told.contains(&points(index)), "{}: {told}", points(index));
+    }
+    let seeds = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --seeds 2 -q -o t";
+    done(folder.path(), seeds);
+    assert!(code_and_words(&run(folder.path(), "plot t"), 2).contains("runs that differ in their seeds alone"));
+}
+
+#[test]
 fn a_trace_that_changed_is_found() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();

@@ -419,6 +419,11 @@ fn bytes_of_long_vectors_are_those_of_the_literature() {
         let gathered: u64 = (0..log).map(|step| (1 << step) * 100 * (p as u64 >> (step + 1))).sum();
         assert_eq!(reduce, 100 * others * p as u64 + gathered);
     }
+    // Of 12 ranks, four hand their vectors over whole, eight halve and gather; a root without a place gets one piece more.
+    for (root, more) in [(0, 0), (2, 0), (11, 0), (1, 8192), (7, 8192)] {
+        let sent = per_rank(Algorithm::Rabenseifner, 12, Collective::Reduce { root, bytes: 65536 });
+        assert_eq!(sent.iter().sum::<u64>(), 4 * 65536 + 7 * 65536 + 3 * 32768 + more, "to {root}");
+    }
     for p in SIZES {
         let bruck = scripts_by(Algorithm::Bruck, p, |_| Collective::Alltoall { bytes: 10 });
         let blocks: u64 = (1..p as u64).map(|distance| u64::from(distance.count_ones())).sum();
@@ -474,6 +479,13 @@ fn a_choice_is_written_as_rules_and_exceptions() {
     assert_eq!(of("mpich"), Ok(Algorithm::Rabenseifner));
     assert_eq!(of("basic"), Ok(Algorithm::RecursiveDoubling));
     assert_eq!(of("allreduce=ring"), Ok(Algorithm::Ring));
+    // What needs a power of two of ranks is named as what is done without one.
+    let named = |text: &str, call: &Collective, p| text.parse::<Choice>().map(|choice| choice.algorithm(call, p));
+    let (bcast, allgather) = (Collective::Broadcast { root: 0, bytes: 9 }, Collective::Allgather { bytes: 9 });
+    assert_eq!(named("bcast=scatter-doubling", &bcast, 16), Ok(Algorithm::ScatterDoubling));
+    assert_eq!(named("bcast=scatter-doubling", &bcast, 12), Ok(Algorithm::ScatterRing));
+    assert_eq!(named("allgather=recursive-doubling", &allgather, 16), Ok(Algorithm::RecursiveDoubling));
+    assert_eq!(named("allgather=recursive-doubling", &allgather, 12), Ok(Algorithm::Bruck));
     assert_eq!(of("basic, allreduce=ring, bcast=linear"), Ok(Algorithm::Ring));
     let refused = |text: &str| of(text).unwrap_err().to_string();
     assert_eq!(refused("openmpi"), "unknown rules of collectives `openmpi`");

@@ -320,7 +320,12 @@ fn a_folder_with_an_index() {
         [vec![Event::Send(send(5, 0))], vec![Event::Recv(Receive { from: Some(TaskId(0)), ..receive(5, 0) })]]
     );
     assert_eq!((trace.format, trace.lines, trace.notes), ("simgrid-ti", 4, vec![]));
-    let nested = [("run/index", "run/a\nrun/b\n"), ("run/a", RANK_0.1), ("run/b", RANK_1.1), ("README", "words\n")];
+    let nested = [
+        ("run/index", "run/a\nrun/b\n"),
+        ("run/a", RANK_0.1),
+        ("run/b", RANK_1.1),
+        ("README", "What this is, in words that name no file.\n"),
+    ];
     assert_eq!(read_folder(&nested).unwrap().program, trace.program);
 }
 

@@ -27,8 +27,11 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (links, others) = link_pictures(&plan, &curves, &collected);
     pictures.extend(links);
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
-        let what =
-            format!("{}: one run of traffic without a load: there is nothing to draw a curve along", folder.display());
+        let runs = match &collected.rows[..] {
+            [_] => "one run of traffic without a load",
+            _ => "runs that differ in their seeds alone",
+        };
+        let what = format!("{}: {runs}: there is nothing to draw a curve along", folder.display());
         let remedy = format!(
             "its figures: fsin report {}; curves: fsin sweep with several values of a flag; a heat map of its links: run it \
              with --link-loads",

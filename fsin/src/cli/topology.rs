@@ -129,6 +129,11 @@ fn dot(topology: &dyn Topology) -> String {
     text
 }
 
+/// A name as it stands between quotes; of a DOT file it is written so already.
+fn escaped(name: &str) -> String {
+    name.replace("\\\"", "\"").replace('"', "\\\"")
+}
+
 /// The switches, and how many endpoints each has: what `--topology graph:FILE` reads.
 fn dot_of_switches(network: &Switched) -> String {
     let fabric = network.fabric();
@@ -139,7 +144,8 @@ fn dot_of_switches(network: &Switched) -> String {
     let mut text = format!("graph \"{}\" {{\n", network.spec());
     let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
     for switch in switches() {
-        let _ = writeln!(text, "  {switch} [endpoints={}];", endpoints[switch.index()]);
+        let label = network.name(switch).map_or(String::new(), |name| format!("label=\"{}\", ", escaped(name)));
+        let _ = writeln!(text, "  {switch} [{label}endpoints={}];", endpoints[switch.index()]);
     }
     for switch in switches() {
         for port in (0..fabric.ports()).map(|port| Port(port as u8)) {

@@ -48,7 +48,7 @@ pub(super) const GRAPHS: &[&str] = &["network", "hosts"];
 const IDEAL: &[&str] =
     &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
 /// Keys that tell how long a cycle is.
-const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
+pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
 
 /// True if a key means something to an ideal network, which has cycles only as a unit of times.
 pub(super) fn is_of_ideal(settings: &Settings, key: &str) -> bool {

@@ -3,7 +3,7 @@
 //! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
-mod conflicts;
+pub(crate) mod conflicts;
 mod driver;
 mod execute;
 mod file;

@@ -76,6 +76,7 @@ const FIGURES: &[&str] = &[
     "latency_mean_cycles",
     "latency_p99_cycles",
     "completion_cycles",
+    "completion_seconds",
     "finish_max_ns",
     "shot_cycles_mean",
 ];

@@ -6,6 +6,7 @@ use trgen::catalog::Refusal;
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
 use super::statistics::{Estimate, estimate};
+use crate::experiment::conflicts::CYCLE;
 use crate::experiment::{Kind, canonical, key as known_key};
 
 /// A figure at a point of a curve.
@@ -158,6 +159,12 @@ impl Curves {
         let is_along = axis.is_some() || curves.iter().flat_map(|curve| &curve.spots).any(|spot| spot.word != "-");
         let axis = axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone());
         Self { axis, numeric, is_along, curves, each: Vec::new(), only: String::new(), axes: plan.axes.clone() }
+    }
+
+    /// True if results differ in how long a cycle is, so that numbers of cycles say nothing of time.
+    #[must_use]
+    pub fn cycles_differ(&self) -> bool {
+        self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key))
     }
 
     /// Settings as labels say them.

@@ -401,7 +401,8 @@ pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "graph",
         about: "switches and links of a file: lines `A B` of links both ways, or undirected DOT (two lines of the same ends \
-                are two links, but in a `strict` graph); endpoints at each switch",
+                are two links, but in a `strict` graph); endpoints at each switch. Endpoints are numbered switch by switch, then \
+                switches: in the order of lines, in DOT in that of names; `fsin topology graph:FILE --format dot` tells both",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
             Parameter {

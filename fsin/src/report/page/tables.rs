@@ -113,6 +113,7 @@ const COLUMNS: &[(&str, &str, Option<&str>)] = &[
     ("hops", "hops_mean", None),
     ("fairness (Jain)", "fairness_jain", None),
     ("completion (cycles)", "completion_cycles", None),
+    ("completion (s)", "completion_seconds", None),
     ("completion (ns)", "finish_max_ns", None),
     ("cycles per shot", "shot_cycles_mean", Some("shot_cycles_ci95")),
     ("warm-up (cycles)", "warmup_cycles", None),

@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::html::escape;
-use crate::sweep::{Collected, Plan};
+use crate::sweep::{Collected, Curves, Plan};
 use crate::words::counted;
+
+/// Texts with the same beginning that are shown; of more, the first ones.
+const TEXTS: usize = 50;
 
 /// Points that are named one by one; of more, the first ones.
 const NAMED: usize = 6;
@@ -26,8 +29,10 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
         items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
     }
-    for (text, points) in said(collected, "warnings") {
-        items.push(("", format!("{} <span class=\"where\">{}</span>", escape(&text), named(plan, &points))));
+    items.extend(said(collected, "warnings").iter().map(|one| ("", one.html(plan))));
+    if Curves::of(plan, collected).cycles_differ() {
+        let text = "Cycles are not equally long in all points: their numbers compare no times, seconds do.";
+        items.push(("", text.to_owned()));
     }
     if collected.left_out > 0 {
         items.push((
@@ -52,27 +57,62 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
 
 /// What the runs note of what they did: nothing that a reader must beware of. Empty if they note nothing.
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
-    let note = |(text, points): (String, Vec<usize>)| {
-        format!("<li>{} <span class=\"where\">{}</span></li>\n", escape(&text), named(plan, &points))
-    };
-    let list: String = said(collected, "notes").into_iter().map(note).collect();
+    let list: String = said(collected, "notes").iter().map(|one| format!("<li>{}</li>\n", one.html(plan))).collect();
     if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
 }
 
-/// The texts of a figure, with the points that say them. What several runs say is said once.
-fn said(collected: &Collected, figure: &str) -> Vec<(String, Vec<usize>)> {
-    let mut said: Vec<(String, Vec<usize>)> = Vec::new();
+/// Texts that begin in the same way: often they differ in numbers alone.
+struct Said {
+    head: String,
+    /// With the points that say them.
+    texts: Vec<(String, Vec<usize>)>,
+}
+
+impl Said {
+    /// One text and its points; of several, their beginning, and below it each of them.
+    fn html(&self, plan: &Plan) -> String {
+        let item = |(text, points): &(String, Vec<usize>)| {
+            format!("{} <span class=\"where\">{}</span>", escape(text), named(plan, points))
+        };
+        if let [only] = &self.texts[..] {
+            return item(only);
+        }
+        let points: usize = self.texts.iter().map(|(_, points)| points.len()).sum();
+        let list: String = self.texts.iter().take(TEXTS).map(|text| format!("<li>{}</li>", item(text))).collect();
+        let more = match self.texts.len().saturating_sub(TEXTS) {
+            0 => String::new(),
+            more => format!("<li>and {more} more</li>"),
+        };
+        format!(
+            "{}: {} in {} <details><summary>each</summary><ul>{list}{more}</ul></details>",
+            escape(self.head.trim_end()),
+            counted(self.texts.len(), "text", "texts"),
+            counted(points, "point", "points")
+        )
+    }
+}
+
+/// The texts of a figure. What several runs say is said once.
+fn said(collected: &Collected, figure: &str) -> Vec<Said> {
+    let mut all: Vec<Said> = Vec::new();
     for row in &collected.rows {
         for text in row.figures.get(figure).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-            // Of the same text with other numbers, the beginning is the same.
             let head = text.split([':', '(']).next().unwrap_or(text);
-            match said.iter_mut().find(|(known, _)| known.split([':', '(']).next() == Some(head)) {
+            let said = match all.iter().position(|known| known.head == head) {
+                Some(at) => &mut all[at],
+                None => {
+                    all.push(Said { head: head.to_owned(), texts: Vec::new() });
+                    let last = all.len() - 1;
+                    &mut all[last]
+                }
+            };
+            match said.texts.iter_mut().find(|(known, _)| known == text) {
                 Some((_, points)) => points.push(row.index),
-                None => said.push((text.to_owned(), vec![row.index])),
+                None => said.texts.push((text.to_owned(), vec![row.index])),
             }
         }
     }
-    said
+    all
 }
 
 fn named(plan: &Plan, points: &[usize]) -> String {

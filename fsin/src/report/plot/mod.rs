@@ -19,9 +19,13 @@ use parts::{MOST_CURVES, Part, parts};
 use crate::experiment::key;
 use crate::sweep::{Collected, Curve, Curves, Spot, Value};
 
+/// Completion where cycles are not equally long.
+const SECONDS: &str = "completion_seconds";
+
 /// What can be drawn: figure, title of its axis with the unit, name of its file.
 const PICTURES: &[(&str, &str, &str)] = &[
     ("completion_cycles", "Completion time (cycles)", "completion"),
+    (SECONDS, "Completion time (s)", "completion"),
     ("finish_max_ns", "Completion time (ns)", "completion"),
     ("latency_mean_cycles", "Mean latency (cycles)", "latency"),
     ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
@@ -116,8 +120,19 @@ impl Mark {
 pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     let parts = parts(curves);
-    let drawn = PICTURES.iter().filter(|(figure, ..)| curves.is_along && curves.have(&collected.rows, figure));
-    for (&(figure, y_title, kind), part) in drawn.flat_map(|what| parts.iter().map(move |part| (what, part))) {
+    let cycles_differ = curves.cycles_differ();
+    let is_meant = |figure: &str| match figure {
+        "completion_cycles" => !cycles_differ,
+        SECONDS => cycles_differ,
+        _ => true,
+    };
+    let is_drawn = |figure: &str| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
+    let drawn = PICTURES.iter().filter(|(figure, ..)| is_drawn(figure));
+    for (&(figure, title, kind), part) in drawn.flat_map(|what| parts.iter().map(move |part| (what, part))) {
+        let y_title = &*match cycles_differ {
+            true => title.replace("(cycles)", "(cycles of different lengths)"),
+            false => title.to_owned(),
+        };
         let all = series(part, collected, figure);
         let sheets = all.len().div_ceil(MOST_CURVES);
         for (sheet, series) in all.chunks(MOST_CURVES).enumerate() {

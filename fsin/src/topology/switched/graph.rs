@@ -80,7 +80,8 @@ impl Switches {
             let delay = self.delays.get(link).copied().unwrap_or(0);
             links.push(Link { delay, ..Link::new([next(one), next(other)]) });
         }
-        Switched::new(spec, endpoints as usize, nodes, &links, plan)
+        let network = Switched::new(spec, endpoints as usize, nodes, &links, plan)?;
+        Ok(Switched { names: self.names.clone(), ..network })
     }
 
     /// The number of the switch of this name.

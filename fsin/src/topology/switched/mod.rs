@@ -251,6 +251,8 @@ pub struct Switched {
     geometry: Geometry,
     fabric: Arc<Fabric>,
     plan: Plan,
+    /// Of switches, in their order, where a file names them.
+    names: Vec<String>,
 }
 
 impl Switched {
@@ -260,7 +262,13 @@ impl Switched {
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
         let geometry =
             geometry.ok_or_else(|| Refusal::value(format!("`{spec}` has no endpoint"), "use one or more"))?;
-        Ok(Self { spec, geometry, fabric, plan })
+        Ok(Self { spec, geometry, fabric, plan, names: Vec::new() })
+    }
+
+    /// The name of a switch, where a file names them.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> Option<&str> {
+        self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
     }
 
     /// Who is linked with whom.

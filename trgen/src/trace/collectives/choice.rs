@@ -216,12 +216,17 @@ impl Choice {
         Self { rules: Rules::Basic, named: Vec::new() }
     }
 
-    /// The algorithm of an operation on a communicator of `size` ranks, as the rank that calls it first gives it.
+    /// The algorithm of an operation on a communicator of `size` ranks, as the rank that calls it first gives it: where the one
+    /// that is named needs a power of two of ranks, what it is without.
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();
         let named = self.named.iter().rev().find(|(name, _)| *name == operation);
         match (named, self.rules) {
+            (Some(&(_, ScatterDoubling)), _) if !size.is_power_of_two() => ScatterRing,
+            (Some(&(_, RecursiveDoubling)), _) if operation.starts_with("allgather") && !size.is_power_of_two() => {
+                Bruck
+            }
             (Some(&(_, algorithm)), _) => algorithm,
             (None, Rules::Mpich) => mpich(collective, size),
             (None, Rules::Basic) => basic(collective),

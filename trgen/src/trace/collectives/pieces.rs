@@ -1,35 +1,51 @@
 //! Algorithms for long vectors, which cut them into pieces.
 
+use std::ops::Range;
+
 use super::{Script, tree};
 
-/// The places of the largest power of two of ranks: of the first 2 * `folded` ranks only the odd ones have one.
+/// The places of the largest power of two of ranks: of each pair of the first 2 * `folded` ranks only one has a place.
 struct Core {
     core: usize,
     folded: usize,
+    /// Which of a pair: 0 the even rank, 1 the odd one.
+    keeper: usize,
 }
 
 impl Core {
-    fn of(size: usize) -> Self {
+    fn of(size: usize, keeper: usize) -> Self {
         let core = 1 << size.max(1).ilog2();
-        Self { core, folded: size - core }
+        Self { core, folded: size - core, keeper }
     }
 
-    /// The place of a rank; `None` for one that hands its part to the next rank.
+    /// The place of a rank; `None` for one that hands its part to the other one of its pair.
     fn place(&self, rank: usize) -> Option<usize> {
         match rank {
             _ if rank >= 2 * self.folded => Some(rank - self.folded),
-            _ if rank % 2 == 1 => Some(rank / 2),
+            _ if rank % 2 == self.keeper => Some(rank / 2),
             _ => None,
         }
     }
 
     fn rank(&self, place: usize) -> usize {
-        if place < self.folded { 2 * place + 1 } else { place + self.folded }
+        if place < self.folded { 2 * place + self.keeper } else { place + self.folded }
+    }
+
+    /// The range of pieces that a place is left with, halved down to one: before the first step and after each.
+    fn kept(&self, place: usize) -> Vec<Range<usize>> {
+        let mut range = 0..self.core;
+        let mut kept = vec![range.clone()];
+        for step in 0..self.core.ilog2() {
+            let middle = range.start + range.len() / 2;
+            range = if place >> step & 1 == 0 { range.start..middle } else { middle..range.end };
+            kept.push(range.clone());
+        }
+        kept
     }
 }
 
 /// Pieces `range` of `count` of a vector.
-fn pieces(bytes: u64, range: &std::ops::Range<usize>, count: usize) -> u64 {
+fn pieces(bytes: u64, range: &Range<usize>, count: usize) -> u64 {
     let cut = |number: usize| (u128::from(bytes) * number as u128 / count as u128) as u64;
     cut(range.end) - cut(range.start)
 }
@@ -40,27 +56,19 @@ fn piece(bytes: u64, number: usize, count: usize) -> u64 {
 }
 
 /// Halves the range of pieces that a place is left with, down to one: what it keeps after each step.
-fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<std::ops::Range<usize>> {
-    let mut kept: Vec<std::ops::Range<usize>> = std::iter::once(0..core.core).collect();
-    let mut range = 0..core.core;
-    let mut bit = 1;
-    while bit < core.core {
-        let middle = range.start + range.len() / 2;
-        let (low, high) = (range.start..middle, middle..range.end);
-        let (keep, give) = if place & bit == 0 { (low, high) } else { (high, low) };
-        let partner = core.rank(place ^ bit);
-        let (given, got) = (pieces(bytes, &give, core.core), pieces(bytes, &keep, core.core));
-        script.exchange(partner, given, partner, got);
-        kept.push(keep.clone());
-        range = keep;
-        bit *= 2;
+fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<Range<usize>> {
+    let kept = core.kept(place);
+    for (step, pair) in kept.windows(2).enumerate() {
+        let partner = core.rank(place ^ 1 << step);
+        let (all, got) = (pieces(bytes, &pair[0], core.core), pieces(bytes, &pair[1], core.core));
+        script.exchange(partner, all - got, partner, got);
     }
     kept
 }
 
 /// Rabenseifner's allreduce.
 pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
-    let (rank, core) = (script.rank, Core::of(script.size()));
+    let (rank, core) = (script.rank, Core::of(script.size(), 1));
     let Some(place) = core.place(rank) else {
         script.send(rank + 1, bytes);
         script.receive(rank + 1, bytes);
@@ -84,40 +92,51 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     }
 }
 
-/// Rabenseifner's reduce: a root without a place gets the result from its neighbour.
+/// Rabenseifner's reduce. Even ranks keep their places here, so that rank 0, the usual root, has one; a root without a place
+/// takes that of rank 0, and its piece, before the result is gathered.
 pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
-    let (rank, core) = (script.rank, Core::of(script.size()));
-    let collector = core.place(root).unwrap_or(root / 2);
-    if let Some(place) = core.place(rank) {
-        if rank < 2 * core.folded {
-            script.receive(rank - 1, bytes);
-        }
-        let kept = halve(script, bytes, &core, place);
-        let mut bit = core.core;
-        for step in (1..kept.len()).rev() {
-            bit /= 2;
-            let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
-            let partner = core.rank(place ^ bit);
-            if place & bit != collector & bit {
-                script.send(partner, own);
-                break;
+    let (rank, core) = (script.rank, Core::of(script.size(), 0));
+    let (collector, replaced) = (core.place(root).unwrap_or(0), core.place(root).is_none());
+    let kept = match core.place(rank) {
+        Some(place) => {
+            if rank < 2 * core.folded {
+                script.receive(rank + 1, bytes);
             }
-            script.receive(partner, whole - own);
+            let kept = halve(script, bytes, &core, place);
+            if replaced && place == 0 {
+                return script.send(root, pieces(bytes, &kept[kept.len() - 1], core.core));
+            }
+            kept
         }
-        if core.place(root).is_none() && place == collector {
-            script.send(root, bytes);
+        None => {
+            script.send(rank - 1, bytes);
+            if rank != root {
+                return;
+            }
+            let kept = core.kept(0);
+            script.receive(0, pieces(bytes, &kept[kept.len() - 1], core.core));
+            kept
         }
-    } else {
-        script.send(rank + 1, bytes);
-        if rank == root {
-            script.receive(rank + 1, bytes);
+    };
+    let place = core.place(rank).unwrap_or(0);
+    let mut bit = core.core;
+    for step in (1..kept.len()).rev() {
+        bit /= 2;
+        let (own, whole) = (pieces(bytes, &kept[step], core.core), pieces(bytes, &kept[step - 1], core.core));
+        let partner = match place ^ bit {
+            0 if replaced => root,
+            other => core.rank(other),
+        };
+        if place & bit != collector & bit {
+            return script.send(partner, own);
         }
+        script.receive(partner, whole - own);
     }
 }
 
 /// Reduce-scatter by recursive halving; `blocks` are the results of the ranks.
 pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
-    let (rank, core) = (script.rank, Core::of(script.size()));
+    let (rank, core) = (script.rank, Core::of(script.size(), 1));
     let total = blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
     let Some(place) = core.place(rank) else {
         script.send(rank + 1, total);

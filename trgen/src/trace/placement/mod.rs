@@ -289,7 +289,8 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
     if sizes.len() < 2 {
         return Err(Refusal::value(
             format!("placement `{name}` is an order of rows and columns, and these nodes have none"),
-            "use a grid of two dimensions or more without jobs, or consecutive, shuffle, shift:S, random, file:F",
+            "use a grid of two dimensions or more without jobs, or greedy, optimise, consecutive, shuffle, shift:S, random, \
+             file:F",
         ));
     }
     let mut all: Vec<NodeId> = (0..geometry.nodes()).map(NodeId::at).collect();

@@ -48,7 +48,13 @@ impl<'a> Shared<'a> {
             ("requests that are never waited for", self.never_waited),
         ];
         let counted = counted.iter().filter(|(_, count)| *count > 0);
-        let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        let mut warnings: Vec<String> = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        if self.world.len() == 1 && !self.calls.by_operation().is_empty() {
+            warnings.push(
+                "there is one rank, and it calls collectives: if this is its file of several, give their folder or index"
+                    .to_owned(),
+            );
+        }
         Trace {
             program,
             format,
