@@ -56,7 +56,7 @@ proptest! {
     #![proptest_config(fixed_cases(96))]
 
     /// Whatever is drawn, a route has as many hops as breadth-first search says, and leads there in any order. With links
-    /// both ways, neighbours are mutual. A survey counts what the search finds, and profitable ports are those that lead nearer.
+    /// both ways, neighbours are mutual. A survey counts what the search finds.
     #[test]
     fn routes_are_shortest((spec, ways) in networks(120), draws in any::<u64>()) {
         let topology = build(&spec, ways);
@@ -64,9 +64,7 @@ proptest! {
         let mut longest = 0;
         for from in 0..topology.nodes() {
             let distances = distances(&*topology, from);
-            let mut profitable = vec![0; topology.nodes()];
             for (to, &distance) in distances.iter().enumerate() {
-                profitable[to] = topology.profitable(NodeId::at(from), NodeId::at(to));
                 let mut bits = draws ^ (from * 31 + to) as u64;
                 let route = topology.offsets(NodeId::at(from), NodeId::at(to), &mut |_| {
                     bits = bits.rotate_left(7).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -83,11 +81,6 @@ proptest! {
             for port in (0..shape.ports()).map(|port| Port(port as u8)) {
                 let (dimension, positive) = shape.direction(port);
                 let Some(there) = topology.neighbour(NodeId::at(from), port) else { continue };
-                let beyond = self::distances(&*topology, there.index());
-                for (to, &distance) in distances.iter().enumerate() {
-                    let is_profitable = profitable[to] >> port.index() & 1 != 0;
-                    prop_assert_eq!(is_profitable, beyond[to] < distance, "{} {} to {} by {:?}", spec, from, to, port);
-                }
                 let back = |positive| topology.neighbour(there, shape.port(dimension, positive));
                 if shape.ways == 2 {
                     // A link across leads back by itself.
@@ -292,16 +285,16 @@ fn a_torus_twisted_by_nothing_is_a_torus() {
     assert_ne!(digest("torus:7x5"), digest("twisted:7x5:2"));
 }
 
-/// A node at which one channel of every link is open, and nothing else is.
+/// A node at which one channel of every link has room and no owner, and nothing else has room.
 struct OneChannel(u8);
 
 impl Surroundings for OneChannel {
-    fn open(&self, _: Port) -> u32 {
+    fn fitting(&self, _: Port) -> u32 {
         1 << self.0
     }
 
-    fn is_full(&self, output: OutputVc) -> bool {
-        output.vc != self.0
+    fn open(&self, port: Port) -> u32 {
+        self.fitting(port)
     }
 
     fn packets_ahead(&self, output: OutputVc) -> u32 {
@@ -356,7 +349,17 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
         }
         let head_input = input.map_or(Input::Injection, Input::Transit);
         let destination = NodeId(u32::MAX);
-        let head = Head { node: *node, input: head_input, destination, offsets, key: 1, now: 1, long: false };
+        let head = Head {
+            node: *node,
+            input: head_input,
+            queue: input.map_or(shape.ports() * params.vcs, |input| input.index(params.vcs)),
+            source: *node,
+            destination,
+            offsets,
+            key: 1,
+            now: 1,
+            long: false,
+        };
         let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
         if let Some(input) = *input {
             // What it stands in is the channel that leads from the node before.
@@ -366,8 +369,12 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
             }
         }
         for vc in 0..params.vcs as u8 {
-            let mut keys =
-                (0..8).filter_map(|key| requests.request(&Head { key, ..head }, &OneChannel(vc))).collect::<Vec<_>>();
+            let bets = if requests.keeps_bets() { shape.dimensions as u8 } else { 0 };
+            let ask = |draw: u64| {
+                let mut bet = draw as u8 % (bets + 1);
+                requests.request(&Head { key: draw, now: draw, ..head }, &mut bet, &OneChannel(vc))
+            };
+            let mut keys = (0..48).filter_map(ask).collect::<Vec<_>>();
             keys.sort_unstable();
             keys.dedup();
             for output in keys {

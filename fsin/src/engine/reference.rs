@@ -14,7 +14,9 @@ use crate::network::Notices;
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, packet_key, source_key};
+use crate::router::request::{
+    Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key,
+};
 use crate::router::wires::Wires;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};
@@ -81,6 +83,8 @@ struct Node {
     given: Vec<Option<Given>>,
     /// \[cycle\] In which the header at the head of each queue first asked; `None` if there is none that asks.
     since: Vec<Option<Cycle>>,
+    /// Of each queue, where a routing keeps bets.
+    bets: Vec<u8>,
     /// The queue that owns each output channel.
     owner: Vec<Option<usize>>,
     /// The queue that each output channel was given to last.
@@ -136,6 +140,7 @@ impl Reference {
             buffers: vec![VecDeque::new(); params.injectors],
             queues: vec![VecDeque::new(); inputs],
             given: vec![None; inputs],
+            bets: vec![0; inputs],
             since: vec![None; inputs],
             owner: vec![None; outputs],
             last_winner: vec![inputs - 1; outputs],
@@ -222,15 +227,21 @@ impl Reference {
         let source = NodeId::at(node);
         let Some(message) = this.unsent.front_mut() else { return };
         let key = packet_key(source_key(params.seed, source), this.sequence);
-        let offsets = self.requests.route(&*self.topology, source, message.destination, key);
+        let route = |key| self.requests.route(&*self.topology, source, message.destination, key);
+        let offsets = route(key);
         let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
+        let (serving, moving) = this.serial;
+        let occupied = |injector: usize| {
+            let rest = moving.filter(|_| serving == injector).map_or(0, |phit| params.packet_phits - phit.index);
+            let buffered = this.buffers[injector].len() as u32 * params.packet_phits;
+            buffered + rest + this.queues[outputs + injector].len() as u32
+        };
         let injector = params.injection.injector(
             (params.order, self.shape),
-            &offsets[..self.shape.dimensions],
-            || self.topology.profitable(source, message.destination),
+            &route(injector_key(key, self.clock.0))[..self.shape.dimensions],
             params.injectors,
             has_room,
-            |injector| (this.buffers[injector].len(), this.queues[outputs + injector].len()),
+            occupied,
         );
         if !has_room(injector) {
             return;
@@ -325,6 +336,8 @@ impl Reference {
         Head {
             node: NodeId::at(node),
             input,
+            queue,
+            source: packet.source,
             destination: packet.destination,
             offsets: &packet.offsets[..self.shape.dimensions],
             key: packet.key,
@@ -334,17 +347,19 @@ impl Reference {
     }
 
     /// Phase A, 3: what every queue asks for.
-    fn request(&self, node: usize) -> Vec<Option<Given>> {
+    fn request(&mut self, node: usize) -> Vec<Option<Given>> {
+        let mut bets = std::mem::take(&mut self.nodes[node].bets);
         let near = Near { engine: self, node: NodeId::at(node) };
-        (0..self.nodes[node].queues.len())
-            .map(|queue| {
-                let packet = self.unrouted(node, queue)?;
-                if packet.destination.index() == node {
-                    return Some(Given::Consumption);
-                }
-                self.requests.request(&self.head(node, queue, packet), &near).map(Given::Output)
-            })
-            .collect()
+        let ask = |(queue, bet): (usize, &mut u8)| {
+            let packet = self.unrouted(node, queue)?;
+            if packet.destination.index() == node {
+                return Some(Given::Consumption);
+            }
+            self.requests.request(&self.head(node, queue, packet), bet, &near).map(Given::Output)
+        };
+        let asked = bets.iter_mut().enumerate().map(ask).collect();
+        self.nodes[node].bets = bets;
+        asked
     }
 
     /// What an arbiter sees of a queue; `None` if no header at its head asks.
@@ -404,6 +419,7 @@ impl Reference {
             let winner = if first { choose(last, key, &in_transit) } else { None };
             if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
                 this.given[winner] = wanted;
+                this.bets[winner] = 0;
                 this.owner[output] = Some(winner);
                 this.last_winner[output] = winner;
             }

@@ -20,13 +20,13 @@ pub enum Arbitration {
     HighestVc,
 }
 
-/// Every arbitration that `--arbitration` knows. Equals are served in turn.
+/// Every arbitration that `--arbitration` knows.
 pub const ARBITRATIONS: &[Component] = &[
     component("rr", "round robin: the first after the last winner, in the order of the inputs"),
-    component("fifo", "the header that has stood at the head of its queue for the longest time; equals in turn"),
+    component("fifo", "the header that has stood at the head of its queue for the longest time; of equals the first input"),
     component("longest", "the input queue with most phits; equals in turn"),
     component("random", "any of those that ask, drawn"),
-    component("age", "the packet that entered its source buffer first; equals in turn"),
+    component("age", "the packet that entered its source buffer first; of equals the first input"),
     component("highest-vc", "the transit queue of the highest virtual channel, injection queues last; equals in turn"),
 ];
 
@@ -44,6 +44,13 @@ impl Arbitration {
         ("age", Self::Age),
         ("highest-vc", Self::HighestVc),
     ];
+}
+
+impl Arbitration {
+    /// True if of equals the first after the last winner is served, not that of lowest number.
+    const fn serves_equals_in_turn(self) -> bool {
+        !matches!(self, Self::Fifo | Self::Age)
+    }
 }
 
 /// What an arbiter sees of an input that asks.
@@ -111,7 +118,10 @@ pub fn winner(
         }
         _ => {
             let first = asking().map(|input| contender(input).rank(mode)).min()?;
-            round_robin(inputs, last_winner, |input| asks(input) && contender(input).rank(mode) == first)
+            let is_first = |input: usize| asks(input) && contender(input).rank(mode) == first;
+            // Of equals the input of lowest number, transit queues in the order of ports before injection queues; or in turn.
+            let last_winner = if mode.serves_equals_in_turn() { last_winner } else { inputs - 1 };
+            round_robin(inputs, last_winner, is_first)
         }
     }
 }
@@ -142,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mode_serves_whom_it_names() {
+    fn every_mode_serves_the_input_that_it_names() {
         assert!(Arbitration::ALL.iter().map(|&(name, _)| name).eq(ARBITRATIONS.iter().map(|one| one.name)));
         let contenders = [
             Contender { since: 5, phits: 8, start: 1, vc: Some(0) },
@@ -154,7 +164,7 @@ mod tests {
         for (mode, last, expected) in [
             (Arbitration::RoundRobin, 1, 2),
             (Arbitration::Fifo, 0, 1),
-            (Arbitration::Fifo, 1, 3),
+            (Arbitration::Fifo, 1, 1),
             (Arbitration::Longest, 0, 2),
             (Arbitration::Longest, 2, 3),
             (Arbitration::Age, 2, 0),

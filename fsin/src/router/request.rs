@@ -1,4 +1,11 @@
 //! How a head asks for an output virtual channel.
+//!
+//! **A head does not look at ownership.** In each cycle it asks for one output channel that *passes*: behind which a whole
+//! packet fits, and where the bubble and the local bubble restriction are obeyed. If another packet owns that channel, nothing
+//! is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head asks.
+//!
+//! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs), and
+//! `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
 
 use std::sync::Arc;
 
@@ -7,15 +14,19 @@ use trgen::rng::{Purpose, mix2, pick};
 
 use super::RouterParams;
 use super::detours::Detours;
-use super::guide::Guide;
+use super::guide::{Choice, Guide};
 use super::layout::Layout;
 use crate::routing::{Order, Routing};
 use crate::topology::{Offsets, Port, Topology};
 
+mod bubble;
 mod dally;
 mod double;
 mod guided;
+mod smart;
 mod wants;
+
+pub use smart::lots;
 
 use dally::Ring;
 
@@ -58,39 +69,29 @@ pub struct Head<'a> {
     pub node: NodeId,
     /// In which queue.
     pub input: Input,
+    /// The number of that queue: transit queues in the order of [`OutputVc::index`], then injection queues.
+    pub queue: usize,
+    /// Where it came from.
+    pub source: NodeId,
     /// Where it goes to; not this node.
     pub destination: NodeId,
     /// Hops to go in each dimension; in a network of switches, what the packet carries for its guide.
     pub offsets: &'a [i16],
     /// Names (run seed, packet): see [`packet_key`].
     pub key: u64,
-    /// \[cycle\] In which it asks: `bubble:smart` draws anew in every cycle.
+    /// \[cycle\] In which it asks: draws are made anew in every cycle.
     pub now: u64,
     /// True if its message has more than one packet.
     pub long: bool,
 }
 
-/// Who asks, for the draws of a request.
-#[derive(Clone, Copy, Debug)]
-pub struct Asker {
-    /// Where the head stands.
-    pub node: NodeId,
-    /// Not in an injection queue.
-    pub in_transit: bool,
-    /// Names (run seed, packet): see [`packet_key`].
-    pub key: u64,
-    /// \[cycle\] In which it asks.
-    pub now: u64,
-}
-
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
 pub trait Surroundings {
-    /// The channels of this port, as a bit mask, that no packet owns and behind which a whole packet fits (virtual
-    /// cut-through). 0 where there is no (working) link.
+    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), whether a packet
+    /// owns them or not. 0 where there is no (working) link.
+    fn fitting(&self, port: Port) -> u32;
+    /// Those of them that no packet owns.
     fn open(&self, port: Port) -> u32;
-    /// True if the neighbour's queue holds as many packets as it has room for, counting those that are arriving or
-    /// departing; or if there is no link.
-    fn is_full(&self, output: OutputVc) -> bool;
     /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must exist.
     fn packets_ahead(&self, output: OutputVc) -> u32;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
@@ -114,9 +115,15 @@ pub const fn packet_key(source: u64, sequence: u64) -> u64 {
     mix2(source, sequence)
 }
 
-/// A draw of a packet at a place, for a purpose.
-const fn draw(key: u64, node: NodeId, purpose: Purpose, bound: u32) -> u32 {
-    pick(mix2(key ^ node.0 as u64, purpose as u64), bound)
+/// A draw of a head in the cycle in which it asks, for a purpose.
+const fn draw(head: &Head<'_>, purpose: Purpose, bound: u32) -> u32 {
+    pick(mix2(mix2(head.key ^ head.node.0 as u64, purpose as u64), head.now), bound)
+}
+
+/// Names (run seed, packet, cycle), where an injector is chosen.
+#[must_use]
+pub const fn injector_key(key: u64, now: u64) -> u64 {
+    mix2(key, now)
 }
 
 /// The direction of a packet in a dimension in which both are equally long: true for +.
@@ -134,8 +141,10 @@ pub struct Requests<L> {
     layout: L,
     routing: Routing,
     order: Order,
+    packet_phits: u32,
     bubble: u32,
     lbr: u32,
+    seed: u64,
     /// The first channel of each port, as a mask of outputs.
     escapes: u64,
     /// What a packet may ask for follows from its hops to go.
@@ -152,13 +161,26 @@ pub struct Requests<L> {
     detours: Option<Arc<Detours>>,
 }
 
-/// The channels of a port that a blocked head would take if they opened.
+/// The channels of a port whose change concerns a blocked head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
-    /// The adaptive ones.
+    /// An adaptive one opens: no packet owns it any longer, or there is room behind it.
     Adaptive = 0,
-    /// Those of its deterministic route; also if the bubble of that ring opened.
+    /// One of its deterministic route opens; also if the bubble of that ring opened.
     Deterministic = 1,
+    /// There is no longer room behind an adaptive one.
+    Filled = 2,
+}
+
+/// For how long a head that was not granted anything need not be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Not at all: in the next cycle it may ask for something that is open now.
+    Poll,
+    /// Until something opens.
+    Opening,
+    /// Until something opens, or there is no longer room behind one of the channels that keep it from asking for another one.
+    OpeningOrFilling,
 }
 
 impl<L: Layout> Requests<L> {
@@ -166,20 +188,25 @@ impl<L: Layout> Requests<L> {
     /// both.
     #[must_use]
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
+        let routing = params.routing;
         let detours = Detours::new(params, topology).map(Arc::new);
         let escapes = Self::first_channels(layout);
         let tells_wants =
-            params.routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
+            routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
+        // Datelines know no restriction, as in the original.
+        let lbr = if routing.uses_datelines() { 0 } else { params.lbr };
         Self {
-            wants_in_order: tells_wants && params.order == Order::Dimension && params.routing != Routing::BubbleBimodal,
-            is_plain: tells_wants && params.routing == Routing::BubbleSmart && params.lbr == 0,
+            wants_in_order: tells_wants && params.order == Order::Dimension && routing != Routing::BubbleBimodal,
+            is_plain: tells_wants && routing == Routing::BubbleSmart && lbr == 0,
             tells_wants,
             escapes,
             layout,
-            routing: params.routing,
+            routing,
             order: params.order,
-            bubble: if params.routing.uses_bubble() { params.bubble } else { 0 },
-            lbr: params.lbr,
+            bubble: if routing.uses_bubble() { params.bubble } else { 0 },
+            packet_phits: params.packet_phits,
+            lbr,
+            seed: params.seed,
             rings: Ring::of(topology.geometry()),
             detours,
             guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
@@ -220,39 +247,58 @@ impl<L: Layout> Requests<L> {
         self.order.next(self.layout.shape(), head.offsets)
     }
 
-    /// The output channel that a head asks for in this cycle, or `None` if none passes.
+    /// True if each input queue keeps a bet, which [`request`](Self::request) is told and changes.
     #[inline(always)]
-    pub fn request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        if self.layout.is_switched() {
-            return self.guided(head, near).ok();
-        }
-        self.direct_request(head, near)
+    pub fn keeps_bets(&self) -> bool {
+        self.routing == Routing::BubbleSmart
     }
 
-    /// The same; if it asks for nothing: whether it may ask for something in a later cycle although nothing has opened.
+    /// The output channel that a head asks for in this cycle, or `None` if none passes. To be called once in each cycle in
+    /// which the header stands there and has not been granted anything. `bet` is that of its queue, 0 at first and after
+    /// each grant.
     #[inline(always)]
-    pub fn request_now(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
+    pub fn request(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
         if self.layout.is_switched() {
             return self.guided(head, near);
         }
-        self.direct_request(head, near).ok_or_else(|| self.may_change_its_mind(head, near))
-    }
-
-    /// In a direct network.
-    fn direct_request(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         match self.routing {
             Routing::BubbleOblivious => self.oblivious(head, near),
             Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleAdaptive => self.most_open_space(head, near).or_else(|| self.escape(head, near)),
             Routing::BubbleBimodal if head.long => self.escape(head, near),
             Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
-            Routing::BubbleSmart => self.smart(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleSmart => self.smart(head, bet, near),
             Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
-            Routing::DallyAdaptive => self.dally_adaptive(head, near),
+            Routing::DallyAdaptive => self.random(head, near).or_else(|| self.dally(head, near)),
             // Of networks of switches.
             _ => None,
+        }
+    }
+
+    /// For how long a head that was not granted anything in this cycle need not be looked at. Not for heads that lost an
+    /// arbitration, and not where [bets are kept](Self::keeps_bets): they are looked at in every cycle.
+    #[inline(always)]
+    pub fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
+        if self.layout.is_switched() {
+            return self.guided_wait(head, near);
+        }
+        match self.routing {
+            Routing::BubbleOblivious => self.oblivious_wait(head, near),
+            Routing::BubbleBimodal if head.long => Wait::Opening,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal => {
+                self.adaptive_wait(head, near, || self.escape(head, near))
+            }
+            Routing::DallyAdaptive => self.adaptive_wait(head, near, || self.dally_open(head, near)),
+            Routing::DallyImproved => {
+                if self.dally_open(head, near).is_some() { Wait::Poll } else { Wait::Opening }
+            }
+            Routing::DoubleOblivious | Routing::DoubleAdaptive | Routing::HexaOblivious | Routing::HexaAdaptive => {
+                self.double_wait(head, near)
+            }
+            _ => Wait::Opening,
         }
     }
 
@@ -269,9 +315,9 @@ impl<L: Layout> Requests<L> {
         offsets[dimension] == 0
     }
 
-    /// What a head that asked for nothing waits for: only if something opens of what this tells, port by port, can it ask for
+    /// What a blocked head waits for: only if something changes of what this tells, port by port, can it be granted
     /// something.
-    pub fn interest(&self, head: &Head<'_>, mut tell: impl FnMut(Port, Interest)) {
+    pub fn interest(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, Interest)) {
         if self.layout.is_switched() {
             return self.guided_ports(head, |port| tell(port, Interest::Deterministic));
         }
@@ -282,7 +328,12 @@ impl<L: Layout> Requests<L> {
         }
         let escapes_only = head.long && self.routing == Routing::BubbleBimodal;
         if self.first_adaptive() < self.vcs() && !escapes_only {
-            self.profitable(head).for_each(|port| tell(port, Interest::Adaptive));
+            for port in self.profitable(head) {
+                tell(port, Interest::Adaptive);
+                if wait == Wait::OpeningOrFilling {
+                    tell(port, Interest::Filled);
+                }
+            }
         }
     }
 
@@ -297,24 +348,20 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// True if a head in a direct network that asked for nothing may ask for something in a later cycle although nothing has
-    /// opened. `bubble:shortest` compares free space, which changes phit by phit; `bubble:smart` draws anew in every cycle,
-    /// which matters while an adaptive channel of a profitable port is open; with `double:adaptive` what matters may also
-    /// be that something closes.
-    fn may_change_its_mind(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
-        match self.routing {
-            Routing::BubbleShortest => true,
-            Routing::BubbleSmart => (0..self.layout.shape().dimensions)
-                .any(|dimension| self.passing_adaptive(head, dimension, near).is_some()),
-            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.waits_for_own(head, near),
-            _ => false,
-        }
-    }
-
     /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
     #[must_use]
     pub fn compare_space(&self) -> bool {
-        self.routing == Routing::BubbleShortest || self.guide.as_ref().is_some_and(|guide| guide.weighs_space())
+        matches!(self.routing, Routing::BubbleShortest | Routing::BubbleAdaptive)
+            || self.guide.as_ref().is_some_and(|guide| guide.choice() != Choice::Open)
+    }
+
+    /// True if heads may [wait](Self::wait) for [`Wait::OpeningOrFilling`].
+    #[must_use]
+    pub const fn waits_for_filling(&self) -> bool {
+        matches!(
+            self.routing,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal | Routing::DallyAdaptive
+        )
     }
 
     /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
@@ -336,21 +383,21 @@ impl<L: Layout> Requests<L> {
         Some(OutputVc { port, vc })
     }
 
-    /// The bubble: who enters a ring must leave room in it. Who goes on in the same queue of the ring need not.
+    /// The bubble: a packet that enters a ring must leave room in it. One that goes on in the same queue of the ring need not.
     #[inline]
     pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
         self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
     }
 
-    /// The channels of `vcs` (a mask) that a packet may take where no bubble is asked for: those that are open, and for a
+    /// The channels of `vcs` (a mask) that pass where no bubble is asked for: those behind which a packet fits, and for a
     /// packet that leaves an injection queue those that obey the local bubble restriction.
     #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
-        let open = near.open(port) & vcs;
+        let fitting = near.fitting(port) & vcs;
         if self.lbr == 0 || head.input != Input::Injection || !near.restricts() {
-            return open;
+            return fitting;
         }
-        self.keep(open, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
+        self.keep(fitting, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
     }
 
     /// The same where the bubble is asked for.
@@ -373,102 +420,6 @@ impl<L: Layout> Requests<L> {
         (((1u64 << self.vcs()) - 1) as u32) & !((1 << first) - 1)
     }
 
-    #[inline]
-    fn escape(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let port = self.deterministic(head)?;
-        (self.passing_bubble(head, port, 1, near) != 0).then_some(OutputVc { port, vc: 0 })
-    }
-
-    fn oblivious(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let port = self.deterministic(head)?;
-        if let Input::Transit(input) = head.input
-            && input.port == port
-        {
-            return (self.passing_bubble(head, port, 1 << input.vc, near) != 0).then_some(input);
-        }
-        let passing = self.passing_bubble(head, port, self.channels_from(0), near);
-        drawn_vc(head, port, passing)
-    }
-
-    /// Any profitable channel from `first_adaptive` on that passes, drawn.
-    fn random(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let adaptive = self.channels_from(self.first_adaptive());
-        let passing = || self.profitable(head).map(|port| (port, self.passing(head, port, adaptive, near)));
-        let count = passing().map(|(_, vcs)| vcs.count_ones()).sum();
-        let mut skip = if count == 0 { return None } else { draw(head.key, head.node, Purpose::Output, count) };
-        for (port, vcs) in passing() {
-            if skip < vcs.count_ones() {
-                return Some(OutputVc { port, vc: nth_bit(vcs, skip) });
-            }
-            skip -= vcs.count_ones();
-        }
-        None
-    }
-
-    /// Most space wins, drawn among equals, and only then must the winner pass: a channel that has most space because the
-    /// packet that owns it has not started keeps its place, as in the original. (Choosing among those that pass is a
-    /// better router, 9 % less delay at half load, and not the published one.)
-    fn shortest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let adaptive = || self.profitable(head).flat_map(|port| (1..self.vcs()).map(move |vc| OutputVc { port, vc }));
-        let most = adaptive().filter_map(|output| near.space_ahead(output)).max()?;
-        let best = || adaptive().filter(|&output| near.space_ahead(output) == Some(most));
-        let count = best().count() as u32;
-        let output = best().nth(draw(head.key, head.node, Purpose::Output, count) as usize)?;
-        (self.passing(head, output.port, 1 << output.vc, near) != 0).then_some(output)
-    }
-
-    /// The port that brings a head nearer in a dimension, and its adaptive channels that pass.
-    #[inline]
-    fn passing_adaptive(&self, head: &Head<'_>, dimension: usize, near: &impl Surroundings) -> Option<(Port, u32)> {
-        let offset = head.offsets[dimension];
-        if offset == 0 {
-            return None;
-        }
-        let port = self.layout.shape().port(dimension, offset > 0);
-        let vcs = if self.leads_on(head, port) { self.passing(head, port, self.channels_from(1), near) } else { 0 };
-        (vcs != 0).then_some((port, vcs))
-    }
-
-    /// Straight ahead in the same adaptive channel; else one [drawn](Self::drawn_by_dimension).
-    fn smart(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        let passing = |dimension| self.passing_adaptive(head, dimension, near);
-        if let Input::Transit(input) = head.input
-            && let Some((port, vcs)) = passing(self.layout.shape().direction(input.port).0)
-            && port == input.port
-            && vcs & 1 << input.vc != 0
-        {
-            return Some(input);
-        }
-        let asker = Asker { node: head.node, in_transit: head.input != Input::Injection, key: head.key, now: head.now };
-        self.drawn_by_dimension(&asker, passing)
-    }
-
-    /// Dimension by dimension one channel, drawn before it is looked at: if it is not among those that pass, the next
-    /// dimension has its turn. An injected packet begins with the first dimension, one in transit with a drawn one.
-    ///
-    /// The draws are anew in every cycle, as in the original. A draw that stays the same while a head is blocked has it
-    /// wait for one channel; delays of permutations on a mesh then come out 4 % to 8 % too low.
-    #[inline(always)]
-    fn drawn_by_dimension(&self, asker: &Asker, passing: impl Fn(usize) -> Option<(Port, u32)>) -> Option<OutputVc> {
-        let dimensions = self.layout.shape().dimensions;
-        let now = mix2(asker.key ^ u64::from(asker.node.0), asker.now);
-        let count = u32::from(self.vcs()) - 1;
-        let mut dimension = if asker.in_transit { pick(now, dimensions as u32) as usize } else { 0 };
-        let mut drawn = None;
-        for _ in 0..dimensions {
-            let (port, vcs) = passing(dimension).unwrap_or((Port(0), 0));
-            let vc = 1 + if count == 1 { 0 } else { pick(mix2(now, dimension as u64), count) as u8 };
-            let passes = vcs >> vc & 1 != 0;
-            // Whether the first one passes is seldom foretold: of few dimensions all are looked at.
-            drawn = if drawn.is_none() & passes { Some(OutputVc { port, vc }) } else { drawn };
-            if dimensions > 3 && drawn.is_some() {
-                break;
-            }
-            dimension = if dimension + 1 == dimensions { 0 } else { dimension + 1 };
-        }
-        drawn
-    }
-
     /// Ports that bring the packet nearer, in the order of dimensions.
     fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
         let shape = self.layout.shape();
@@ -478,16 +429,6 @@ impl<L: Layout> Requests<L> {
             .map(move |dimension| shape.port(dimension, offsets[dimension] > 0))
             .filter(|&port| self.leads_on(head, port))
     }
-}
-
-/// One of these channels (a mask) of a port, drawn.
-fn drawn_vc(head: &Head<'_>, port: Port, vcs: u32) -> Option<OutputVc> {
-    let vc = match vcs.count_ones() {
-        0 => return None,
-        1 => vcs.trailing_zeros() as u8,
-        count => nth_bit(vcs, draw(head.key, head.node, Purpose::VirtualChannel, count)),
-    };
-    Some(OutputVc { port, vc })
 }
 
 /// Position of the `n`-th bit that is set, from 0; there must be more than `n`.

@@ -193,11 +193,6 @@ impl Topology for Cayley {
         (start..end).map(|route| self.route(route)).collect()
     }
 
-    fn profitable(&self, from: NodeId, to: NodeId) -> u64 {
-        let (start, end) = self.routes_between(from, to);
-        (start..end).fold(0, |mask, route| mask | self.shape().ports_towards(&self.route(route)))
-    }
-
     fn shape(&self) -> Shape {
         Shape::direct(self.dimensions, self.ways)
     }

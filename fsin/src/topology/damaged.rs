@@ -101,12 +101,6 @@ impl Topology for Damaged {
         self.whole.routes(from, to)
     }
 
-    fn profitable(&self, from: NodeId, to: NodeId) -> u64 {
-        let alive = |&port: &u8| self.neighbour(from, Port(port)).is_some();
-        let whole = self.whole.profitable(from, to);
-        (0..self.shape().ports() as u8).filter(alive).fold(0, |mask, port| mask | whole & 1 << port)
-    }
-
     fn is_grid(&self) -> bool {
         self.whole.is_grid()
     }
@@ -131,19 +125,6 @@ mod tests {
 
     fn damaged(spec: &str, ways: usize, count: usize, one_way: bool) -> Damaged {
         Damaged::new(parse(spec, ways).unwrap(), &Faults { count, one_way, seed: 5 }).unwrap()
-    }
-
-    #[test]
-    fn dead_ports_bring_nobody_nearer() {
-        let torn = damaged("torus:4x4", 2, 6, false);
-        for (from, to) in (0..16).flat_map(|from| (0..16).map(move |to| (NodeId(from), NodeId(to)))) {
-            let alive = |port: &u8| torn.neighbour(from, Port(*port)).is_some();
-            let expected =
-                (0..4).filter(alive).fold(0, |mask, port| mask | 1 << port) & torn.whole.profitable(from, to);
-            assert_eq!(torn.profitable(from, to), expected, "{from} to {to}");
-        }
-        let whole = (1..16).map(|to| torn.whole.profitable(NodeId(0), NodeId(to)).count_ones()).sum::<u32>();
-        assert_eq!(whole, 4 * 8, "both ways where a destination is two hops away");
     }
 
     #[test]

@@ -74,13 +74,6 @@ pub trait Topology: Debug + Send + Sync {
         (0..1 << ties.len()).map(route).collect()
     }
 
-    /// The ports, as a mask, with which minimal routes begin, as far as they are known: those through which a packet comes
-    /// nearer. In a dimension whose directions are equally long, both.
-    fn profitable(&self, from: NodeId, to: NodeId) -> u64 {
-        let begins = |positive: bool| self.shape().ports_towards(&self.offsets(from, to, &mut |_| positive));
-        begins(true) | begins(false)
-    }
-
     /// \[links\] That are dead: between switches both ways, in direct networks as they were drawn.
     fn faults(&self) -> usize {
         0
@@ -169,14 +162,6 @@ impl Shape {
     #[inline(always)]
     pub const fn ports(self) -> usize {
         self.dimensions * self.ways + self.switch_ports
-    }
-
-    /// The ports of a direct network, as a mask, through which a packet with so many hops to go may leave.
-    #[must_use]
-    pub fn ports_towards(self, offsets: &Offsets) -> u64 {
-        (0..self.dimensions)
-            .filter(|&dimension| offsets[dimension] != 0)
-            .fold(0, |mask, dimension| mask | 1 << self.port(dimension, offsets[dimension] > 0).index())
     }
 
     /// The port of a dimension and direction of a direct network.

@@ -78,6 +78,7 @@ use crate::stats::Recorder;
 use crate::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use crate::view::{Occupancy, View};
 
+mod bets;
 mod chain;
 mod cut;
 mod mask;

@@ -2,6 +2,7 @@
 
 use trgen::NodeId;
 
+use super::bets::Bets;
 use super::chain::{Chain, NONE};
 use super::cut::Division;
 use super::mask::Mask;
@@ -58,7 +59,7 @@ pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usiz
 
 /// What a part has beside its routers, and what it does with one of them at a time.
 #[derive(Debug)]
-pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
+pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
     /// The number of the part's first node in the network.
     pub(super) first: u32,
@@ -81,6 +82,16 @@ pub(super) struct Works<L, M, const D: usize, const Q: usize, const P: usize> {
     endpoints: Vec<Endpoint<M>>,
     /// By node and queue; empty where nobody asks.
     ahead: Vec<Ahead>,
+    /// By node: outputs across the border whose queue there a packet is leaving; empty without a border.
+    leaving_beyond: Vec<M>,
+    /// Outputs across the border whose queue the header of the previous cycle has filled: node and output.
+    filled_beyond: Vec<(u32, u16)>,
+    /// By node: heads that wait, and their bets; empty but for plain `bubble:smart`.
+    bets: Vec<Bets<M, D, P>>,
+    /// By node and queue: bets of other heads of `bubble:smart`.
+    single_bets: Vec<u8>,
+    /// By input: the bets of heads that have just come to ask, while a node decides.
+    fresh: [u8; Q],
     /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
     since: Vec<u64>,
     /// By node and queue; empty where nobody asks.
@@ -158,6 +169,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             unsent: Slab::new(),
             endpoints: vec![endpoint; count],
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
+            leaving_beyond: vec![M::EMPTY; if border.is_empty() { 0 } else { count }],
+            filled_beyond: Vec::new(),
+            bets: vec![Bets::EMPTY; if rules.requests.is_plain() { count } else { 0 }],
+            single_bets: vec![0; if rules.requests.keeps_bets() && !rules.requests.is_plain() { count * Q } else { 0 }],
+            fresh: [0; Q],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
             moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
             gates,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::wires::Wires;
-use crate::router::{Arbitration, Consumption, RouterParams};
+use crate::router::{Arbitration, Consumption, Inject, RouterParams};
 use crate::topology::Topology;
 
 /// Settings of the router, prepared for use in every cycle.
@@ -23,12 +23,16 @@ pub(super) struct Rules<L> {
     pub(super) more_than_heads: bool,
     /// Senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
+    /// Heads also sleep until there is no longer room behind a channel.
+    pub(super) wakes_when_filled: bool,
     /// Round robin among all that ask.
     pub(super) plain_arbitration: bool,
     /// Arbiters must know since when heads ask.
     pub(super) keeps_since: bool,
     /// The phits in a queue must be known in every cycle: to its node's injectors or arbiters.
     pub(super) keeps_moves: bool,
+    /// Another injector may be chosen in each cycle for a packet that waits for its source buffer.
+    pub(super) tries_injectors: bool,
     /// What hops take beyond one cycle.
     pub(super) wires: Arc<Wires>,
 }
@@ -46,10 +50,13 @@ impl<L: Layout> Rules<L> {
         let requests = Requests::new(&params, layout, &*topology);
         Self {
             compares_space: requests.compare_space(),
+            wakes_when_filled: requests.waits_for_filling(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
             keeps_since: params.arbitration == Arbitration::Fifo,
             keeps_moves: params.arbitration == Arbitration::Longest
                 || (params.injectors > 1 && params.injection.compares()),
+            tries_injectors: params.injection.looks_at_way()
+                || (params.injectors > 1 && params.inject == Inject::Serial),
             layout,
             requests,
             tail: u64::from(params.packet_phits) - 1,

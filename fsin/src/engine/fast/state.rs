@@ -56,7 +56,7 @@ impl<const D: usize> Packet<D> {
         }
     }
 
-    const fn source(&self) -> u32 {
+    pub(super) const fn source(&self) -> u32 {
         self.source & !Self::LONG
     }
 
@@ -153,9 +153,13 @@ impl Moves {
     /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
     /// of them is departing.
     pub(super) fn phits(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
-        let left = if leaving { self.departed.age(now) } else { 0 };
         let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
-        count * length - left - missing
+        self.phits_to_leave(count, leaving, length, now) - missing
+    }
+
+    /// \[phits\] The same with those that have not come yet.
+    pub(super) fn phits_to_leave(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
+        count * length - if leaving { self.departed.age(now) } else { 0 }
     }
 }
 
@@ -200,7 +204,7 @@ pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     refilled: M,
     /// Output channels that have been given to a packet whose tail has not left.
     pub(super) owned: M,
-    /// Output channels behind which a packet fits.
+    /// Output channels behind which a packet fits, whether they are owned or not.
     fitting: M,
     /// Output channels whose packet waits for the link.
     pub(super) granted: M,
@@ -313,6 +317,27 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.waiting[input].first()
     }
 
+    /// Output channels behind which a packet fits, whether they are owned or not.
+    #[inline(always)]
+    pub(super) const fn fitting(&self) -> M {
+        self.fitting
+    }
+
+    /// A packet fits behind an output channel although its queue has all packets that it has room for: see
+    /// [`keeps_room`](Self::keeps_room).
+    #[inline(always)]
+    pub(super) fn fits(&mut self, output: usize) {
+        self.fitting.insert(output);
+    }
+
+    /// True if queue `input`, of `capacity` packets, in which the latest header took its place in this cycle, has room for
+    /// another packet although it is full: one of its packets began to depart no later than the latest began to arrive. Until
+    /// the tail of the one has left there is room, since the other arrives as fast.
+    #[inline(always)]
+    pub(super) fn keeps_room(&self, input: usize, capacity: u32) -> bool {
+        self.leaving.has(input) && self.count(input) == capacity
+    }
+
     /// Output channels that nobody owns and behind which a packet fits.
     #[inline(always)]
     pub(super) fn open(&self) -> M {
@@ -349,11 +374,14 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
     }
 
     /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind that.
+    /// Returns whether there is none left.
     #[inline(always)]
-    pub(super) fn send(&mut self, output: usize, port: usize) {
+    pub(super) fn send(&mut self, output: usize, port: usize) -> bool {
         self.last_sent[port] = M::Small::of(output);
         self.credits[output].decrease();
-        self.fitting = self.fitting & !M::bit_if(output, self.credits[output].get() == 0);
+        let fills = self.credits[output].get() == 0;
+        self.fitting = self.fitting & !M::bit_if(output, fills);
+        fills
     }
 
     /// There is room for one more packet behind an output channel. Returns whether it opens by that.
@@ -418,7 +446,7 @@ impl<T: Copy + Default> List<T> {
         self.count
     }
 
-    /// Adds an entry, or not: without a branch, which would often be foretold wrongly.
+    /// Adds an entry, or not: without a branch, which would be unpredictable.
     #[inline(always)]
     pub(super) fn add(&mut self, entry: T, really: bool) {
         self.places[self.count] = entry;
@@ -436,12 +464,12 @@ impl<T: Copy + Default> List<T> {
 pub(super) struct Gate<M> {
     /// The node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there is none.
     pub(super) upstream: u32,
-    /// Inputs that sleep until a channel of the link opens, by [`Interest`]. Some of the heads may have gone on meanwhile.
-    sleepers: [M; 2],
+    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have gone on meanwhile.
+    sleepers: [M; 3],
 }
 
 impl<M: Mask> Gate<M> {
-    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 2] };
+    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
 
     /// The head of an input sleeps until a channel of a kind opens.
     pub(super) fn sleep(&mut self, input: usize, kind: Interest) {

@@ -23,20 +23,16 @@ impl Near<'_> {
 }
 
 impl Surroundings for Near<'_> {
-    fn open(&self, port: Port) -> u32 {
+    fn fitting(&self, port: Port) -> u32 {
         let params = &self.engine.params;
-        let owner = &self.engine.nodes[self.node.index()].owner;
-        let is_open = |output: OutputVc| {
-            owner[output.index(params.vcs)].is_none()
-                && self.space_ahead(output).is_some_and(|space| space >= params.packet_phits)
-        };
-        (0..params.vcs as u8).filter(|&vc| is_open(OutputVc { port, vc })).fold(0, |open, vc| open | 1 << vc)
+        let fits = |output: OutputVc| self.space_ahead(output).is_some_and(|space| space >= params.packet_phits);
+        (0..params.vcs as u8).filter(|&vc| fits(OutputVc { port, vc })).fold(0, |fitting, vc| fitting | 1 << vc)
     }
 
-    fn is_full(&self, output: OutputVc) -> bool {
-        let params = &self.engine.params;
-        let Some(neighbour) = self.engine.topology.neighbour(self.node, output.port) else { return true };
-        self.packets(neighbour, output) >= params.queue_packets
+    fn open(&self, port: Port) -> u32 {
+        let (vcs, owner) = (self.engine.params.vcs, &self.engine.nodes[self.node.index()].owner);
+        let is_owned = |vc: u8| owner[OutputVc { port, vc }.index(vcs)].is_some();
+        self.fitting(port) & !(0..vcs as u8).filter(|&vc| is_owned(vc)).fold(0, |owned, vc| owned | 1 << vc)
     }
 
     fn packets_ahead(&self, output: OutputVc) -> u32 {

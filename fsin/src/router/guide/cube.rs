@@ -1,9 +1,10 @@
 //! Indirect cubes: the bubble router among switches.
 //!
 //! `oblivious` goes in dimension order and keeps its channel while it goes straight, as in a torus; `adaptive` takes any
-//! profitable port on channels from 1 on, and channel 0, in dimension order, where none passes. Who enters a ring on a
-//! channel of dimension order leaves a bubble there, so that no ring fills up; rings of a later dimension never wait for
-//! those of an earlier one. (Puente, Izu, Beivide et al., The adaptive bubble router, JPDC 61(9), 2001.)
+//! profitable port on channels from 1 on, or channel 0 in dimension order as an equal of these. A packet that enters a ring on a
+//! channel of dimension order needs room for the bubble in the queue **ahead** of it, as in the original, so that no ring
+//! fills up; rings of a later dimension never wait for those of an earlier one. (Puente, Izu, Beivide et al., The adaptive
+//! bubble router, JPDC 61(9), 2001.)
 
 use trgen::NodeId;
 
@@ -33,6 +34,11 @@ impl CubeGuide {
         }
     }
 
+    /// True if packets choose among channels.
+    pub(super) const fn is_adaptive(&self) -> bool {
+        self.adaptive
+    }
+
     fn coordinates(&self, switch: NodeId) -> &[u16] {
         let dimensions = self.plan.sizes.len();
         &self.coordinates[(switch.0 - self.first) as usize * dimensions..][..dimensions]
@@ -51,16 +57,16 @@ impl CubeGuide {
     }
 
     pub(super) fn ways(&self, vcs: u32, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let way = |port, vcs, tier, bubble| Way { port, vcs, tier, hops: 1, bubble };
+        let way = |port, vcs, bubble| Way { port, vcs, tier: 0, hops: 1, bubble };
         let Some(next) = self.profitable(visit, home).next() else { return };
         if !self.adaptive {
             let kept = match visit.input {
                 Input::Transit(input) if input.port == next => 1 << input.vc,
                 _ => vcs,
             };
-            return see(way(next, kept, 0, true));
+            return see(way(next, kept, true));
         }
-        self.profitable(visit, home).for_each(|port| see(way(port, vcs & !1, 0, false)));
-        see(way(next, 1, 1, true));
+        self.profitable(visit, home).for_each(|port| see(way(port, vcs & !1, false)));
+        see(way(next, 1, true));
     }
 }

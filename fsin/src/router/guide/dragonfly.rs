@@ -206,7 +206,7 @@ impl DragonflyGuide {
         state: &mut [i16],
     ) {
         if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            let visit = Visit { node, input: Input::Injection, destination, key, state };
+            let visit = Visit { node, input: Input::Injection, source: node, destination, key, state };
             state[COURSE] = self.course(fabric, &visit, port);
         }
         let switch = (node.0 - self.first) as usize;

@@ -7,8 +7,9 @@
 //! that find no other: the escape channel.
 //!
 //! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
-//! ask whether the way is open, so that a packet does not go the long way for want of a moment's patience. Adaptive trees
-//! weigh all channels by the free space ahead where there is a choice of links.
+//! ask whether the way is open, so that a packet does not take the long way because a short one is busy for a moment.
+//!
+//! Trees and cubes are the original's: their heads do not look at ownership ([`Choice`]).
 //!
 //! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
 //! class c of C has the channels c, c + C, c + 2 C, ...
@@ -29,6 +30,17 @@ mod dragonfly;
 mod hyperx;
 mod paths;
 mod tree;
+
+/// How one of the channels that the ways show is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// Among those that no packet owns.
+    Open,
+    /// That with most free space ahead among those that pass, owned or not; of equals one drawn.
+    MostSpace,
+    /// One is drawn before it is looked at.
+    Drawn,
+}
 
 /// A port that a packet may leave through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +64,8 @@ pub struct Visit<'a> {
     pub node: NodeId,
     /// In which queue.
     pub input: Input,
+    /// Where it came from.
+    pub source: NodeId,
     /// Where it goes to.
     pub destination: NodeId,
     /// Names (run seed, packet) in draws.
@@ -145,6 +159,17 @@ impl Guide {
         Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })
     }
 
+    /// How one of the channels is chosen.
+    #[inline(always)]
+    #[must_use]
+    pub const fn choice(&self) -> Choice {
+        match &self.scheme {
+            Scheme::Tree(tree) => if tree.is_adaptive() { Choice::MostSpace } else { Choice::Drawn },
+            Scheme::Cube(cube) => if cube.is_adaptive() { Choice::MostSpace } else { Choice::Drawn },
+            _ => Choice::Open,
+        }
+    }
+
     /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a bubble.
     #[inline(always)]
     #[must_use]
@@ -156,7 +181,10 @@ impl Guide {
         }
         let (home, port) = self.fabric.home(destination);
         if home == node {
-            return plain(port);
+            return match &self.scheme {
+                Scheme::Tree(tree) => Some(Way { vcs: tree.channels(self.all, visit), ..plain(port)? }),
+                _ => plain(port),
+            };
         }
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.only_way(&self.fabric, visit, home),
@@ -176,22 +204,15 @@ impl Guide {
     /// The same where there is no [only way](Self::only_way), which need not be looked for again.
     #[inline]
     pub fn choices(&self, visit: &Visit<'_>, see: impl FnMut(Way)) {
-        let Visit { node, destination, .. } = *visit;
-        let (home, _) = self.fabric.home(destination);
+        let (home, _) = self.fabric.home(visit.destination);
         match &self.scheme {
-            Scheme::Tree(tree) => tree.ways(self.all, node, destination, see),
+            Scheme::Tree(tree) => tree.ways(self.all, visit, see),
             Scheme::Dragonfly(dragonfly) => dragonfly.ways(&self.fabric, visit, home, see),
             Scheme::Hyperx(hyperx) => hyperx.ways(self.all, visit, home, see),
             Scheme::Cube(cube) => cube.ways(self.all, visit, home, see),
             Scheme::Shortest(shortest) => shortest.ways(visit, home, see),
             Scheme::UpDown(up_down) => up_down.ways(self.all, visit, home, see),
         }
-    }
-
-    /// True if packets weigh channels by the free space ahead: in adaptive trees, as in the original.
-    #[inline]
-    pub const fn weighs_space(&self) -> bool {
-        matches!(&self.scheme, Scheme::Tree(tree) if tree.is_adaptive())
     }
 
     /// True if this packet weighs its ways of the first tier.

@@ -6,8 +6,9 @@
 //! twice.
 
 use trgen::Geometry;
+use trgen::rng::Purpose;
 
-use super::{Head, Input, OutputVc, Requests, Surroundings, drawn_vc};
+use super::{Head, Input, OutputVc, Requests, Surroundings, draw};
 use crate::router::layout::Layout;
 use crate::routing::Routing;
 use crate::topology::Port;
@@ -50,17 +51,25 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// Dimension order, on a channel that passes.
+    /// Dimension order; of two channels one is drawn, and the other is taken if that has no room.
     #[inline(never)]
     pub(super) fn dally(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let port = self.deterministic(head)?;
-        drawn_vc(head, port, self.passing(head, port, self.dally_channels(head, port), near))
+        let channels = self.dally_channels(head, port);
+        let passing = self.passing(head, port, channels, near);
+        let vc = match passing {
+            0 => return None,
+            3 => draw(head, Purpose::VirtualChannel, 2) as u8,
+            one => one.trailing_zeros() as u8,
+        };
+        Some(OutputVc { port, vc })
     }
 
-    /// Any profitable adaptive channel that passes; else dimension order.
-    #[inline(never)]
-    pub(super) fn dally_adaptive(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
-        self.random(head, near).or_else(|| self.dally(head, near))
+    /// A channel of dimension order that passes and that no packet owns.
+    pub(super) fn dally_open(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let port = self.deterministic(head)?;
+        let open = self.passing(head, port, self.dally_channels(head, port), near) & near.open(port);
+        (open != 0).then(|| OutputVc { port, vc: open.trailing_zeros() as u8 })
     }
 
     /// The channel that a packet can wait for without a cycle: the last of those that it may take.

@@ -4,10 +4,12 @@
 //! themselves the channels are like networks that do not know of each other: in each of them a packet that waits can
 //! wait for its own next ring, which empties by itself. So a packet may also change to a channel that passes; it never
 //! *has to* wait for one.
+//!
+//! The original asks for the bubble of the hexa modes on channel 0 only, which can deadlock; here it is asked for on all.
 
 use trgen::rng::Purpose;
 
-use super::{Head, Input, OutputVc, Requests, Surroundings, draw};
+use super::{Head, Input, OutputVc, Requests, Surroundings, Wait, draw};
 use crate::router::layout::Layout;
 use crate::routing::Routing;
 use crate::topology::Port;
@@ -26,20 +28,20 @@ impl<L: Layout> Requests<L> {
         Some(shape.port(dimension, offsets[dimension] > 0))
     }
 
-    /// Its own channel; at injection, and where `may_change` also when there is no room for it in its own, another one
-    /// that passes, drawn. A packet whose channel has room but carries another packet now waits for it.
+    /// The channel with which a head begins: its own; at injection one of all, drawn before it is looked at.
+    fn first_channel(&self, head: &Head<'_>) -> u8 {
+        match head.input {
+            Input::Transit(input) => input.vc,
+            Input::Injection => draw(head, Purpose::VirtualChannel, u32::from(self.vcs())) as u8,
+        }
+    }
+
+    /// The output of its channel if it passes; where it `may_change`, else that of the next channel, cyclically, that passes.
     #[inline(never)]
     pub(super) fn double(&self, head: &Head<'_>, near: &impl Surroundings, may_change: bool) -> Option<OutputVc> {
-        if let Input::Transit(input) = head.input {
-            let own = self.passes(head, input.vc, near);
-            if own.is_some() || !may_change || self.has_room_in_own(head, near) {
-                return own;
-            }
-        }
-        let passing = || (0..self.vcs()).filter_map(|vc| self.passes(head, vc, near));
-        let count = passing().count() as u32;
-        let drawn = if count < 2 { 0 } else { draw(head.key, head.node, Purpose::VirtualChannel, count) };
-        passing().nth(drawn as usize)
+        let (first, vcs) = (self.first_channel(head), self.vcs());
+        let tries = if may_change { vcs } else { 1 };
+        (0..tries).find_map(|step| self.passes(head, (first + step) % vcs, near))
     }
 
     /// The output of a channel, if it passes.
@@ -48,16 +50,20 @@ impl<L: Layout> Requests<L> {
         (self.passing_bubble(head, port, 1 << vc, near) != 0).then_some(OutputVc { port, vc })
     }
 
-    /// True if a packet in transit has room ahead in its own channel, and the bubble, whoever owns the channel now.
-    fn has_room_in_own(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
-        let own = self.double_last_resort(head);
-        own.is_some_and(|output| !near.is_full(output) && self.bubble_open(head, output, near))
+    /// True if channels change while a packet is under way.
+    const fn may_change_channel(&self) -> bool {
+        matches!(self.routing, Routing::DoubleAdaptive | Routing::HexaAdaptive)
     }
 
-    /// True if a head waits for its own channel although another one passes: as soon as there is no room in its own, it
-    /// may take that.
-    pub(super) fn waits_for_own(&self, head: &Head<'_>, near: &impl Surroundings) -> bool {
-        matches!(head.input, Input::Transit(_)) && (0..self.vcs()).any(|vc| self.passes(head, vc, near).is_some())
+    /// While any of its channels passes and is open it may ask for that: because it is drawn, or because those before it pass no
+    /// longer.
+    pub(super) fn double_wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
+        if matches!(head.input, Input::Transit(_)) && !self.may_change_channel() {
+            return Wait::Opening;
+        }
+        let is_open = |output: OutputVc| near.open(output.port) & 1 << output.vc != 0;
+        let any = (0..self.vcs()).any(|vc| self.passes(head, vc, near).is_some_and(is_open));
+        if any { Wait::Poll } else { Wait::Opening }
     }
 
     /// Ports of all channels that a head might take.

@@ -3,14 +3,15 @@
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
 
-use super::{Head, OutputVc, Requests, Surroundings};
-use crate::router::guide::{Guide, Visit, Way};
+use super::{Head, Input, OutputVc, Requests, Surroundings, Wait, draw, nth_bit};
+use crate::router::guide::{Choice, Guide, Visit, Way};
 use crate::router::layout::Layout;
 use crate::topology::Port;
 
 #[inline(always)]
 fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
-    Visit { node: head.node, input: head.input, destination: head.destination, key: head.key, state: head.offsets }
+    let Head { node, input, source, destination, key, offsets: state, .. } = *head;
+    Visit { node, input, source, destination, key, state }
 }
 
 /// The best channel so far, and its weight: tier, packets ahead, and what is drawn for it; less is better.
@@ -39,29 +40,6 @@ const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
-/// The channel with most free space ahead; of equals one drawn, the same as long as the packet stands there. If it is not
-/// open, the packet waits: whether another one is open.
-fn roomiest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
-    let mut best: Option<(u32, OutputVc)> = None;
-    let mut is_open = false;
-    guide.choices(&visit(head), |way| {
-        is_open |= near.open(way.port) & way.vcs != 0;
-        for vc in channels(way.vcs) {
-            let output = OutputVc { port: way.port, vc };
-            let Some(space) = near.space_ahead(output) else { continue };
-            let is_better = best
-                .is_none_or(|(most, other)| space > most || (space == most && lot(head, output) < lot(head, other)));
-            if is_better {
-                best = Some((space, output));
-            }
-        }
-    });
-    match best {
-        Some((_, output)) if near.open(output.port) & 1 << output.vc != 0 => Ok(output),
-        _ => Err(is_open),
-    }
-}
-
 /// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one drawn.
 /// A channel that is not open counts as one packet more.
 fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<Way> {
@@ -83,12 +61,82 @@ fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<
 }
 
 impl<L: Layout> Requests<L> {
+    /// What a head asks for in a network of switches.
+    #[inline(always)]
+    pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let guide = self.guide.as_deref()?;
+        match guide.choice() {
+            Choice::Open => self.guided_open(guide, head, near).ok(),
+            Choice::MostSpace => self.guided_by_space(guide, head, near),
+            Choice::Drawn => self.guided_drawn(guide, head, near),
+        }
+    }
+
+    /// For how long a head that was not granted anything need not be looked at.
+    #[inline(always)]
+    pub(super) fn guided_wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
+        let Some(guide) = self.guide.as_deref() else { return Wait::Opening };
+        let polls = match guide.choice() {
+            Choice::Open => self.guided_open(guide, head, near) == Err(true),
+            // What has most space, what is drawn, and whether there is room for the bubble may be different in the next cycle.
+            _ => {
+                let mut polls = false;
+                guide.ways(&visit(head), |way| polls |= near.open(way.port) & way.vcs != 0);
+                polls
+            }
+        };
+        if polls { Wait::Poll } else { Wait::Opening }
+    }
+
+    /// True if there is as much room behind a channel of a way as the packet needs: for itself, and for the bubble if it enters
+    /// a ring.
+    #[inline]
+    fn has_room_ahead(&self, head: &Head<'_>, way: Way, output: OutputVc, space: u32) -> bool {
+        let enters = way.bubble && head.input != Input::Transit(output);
+        space >= self.packet_phits * if enters { self.bubble.max(1) } else { 1 }
+    }
+
+    /// The channel with most free space ahead among those that pass; of equals one drawn.
+    #[inline(never)]
+    fn guided_by_space(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let mut best: Option<(u32, u64, OutputVc)> = None;
+        guide.ways(&visit(head), |way| {
+            for vc in channels(way.vcs) {
+                let output = OutputVc { port: way.port, vc };
+                let Some(space) = near.space_ahead(output) else { continue };
+                if !self.has_room_ahead(head, way, output, space) {
+                    continue;
+                }
+                let lot = || mix2(lot(head, output), head.now);
+                let is_better = best.is_none_or(|(most, least, _)| space > most || (space == most && lot() < least));
+                if is_better {
+                    best = Some((space, lot(), output));
+                }
+            }
+        });
+        best.map(|(_, _, output)| output)
+    }
+
+    /// The channel of the one way that is drawn, if it passes.
+    #[inline(never)]
+    fn guided_drawn(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
+        let mut only = None;
+        guide.ways(&visit(head), |way| only = Some(way));
+        let way = only?;
+        let vc = match way.vcs.count_ones() {
+            1 => way.vcs.trailing_zeros() as u8,
+            count => nth_bit(way.vcs, draw(head, Purpose::VirtualChannel, count)),
+        };
+        let output = OutputVc { port: way.port, vc };
+        let space = near.space_ahead(output)?;
+        self.has_room_ahead(head, way, output, space).then_some(output)
+    }
+
     /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or what
     /// weighing the ways says. If there is none: whether what is ahead may change that, because the head weighs its ways and
     /// one of them is open.
     #[inline(always)]
-    pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
-        let Some(guide) = self.guide.as_deref() else { return Err(false) };
+    fn guided_open(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let Some(way) = guide.only_way(&visit(head)) else { return self.guided_among(guide, head, near) };
         let open = near.open(way.port) & way.vcs;
         match open & open.wrapping_sub(1) {
@@ -108,9 +156,6 @@ impl<L: Layout> Requests<L> {
     /// By one of several ways.
     #[inline(never)]
     fn guided_among(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
-        if guide.weighs_space() {
-            return roomiest(guide, head, near);
-        }
         let visit = visit(head);
         let weighs = guide.weighs(&visit);
         let chosen = if weighs { lightest(guide, head, near) } else { None };
@@ -126,15 +171,12 @@ impl<L: Layout> Requests<L> {
         found(best, weighs && is_open)
     }
 
-    /// The best of what was found before and the `open` channels of a way. Which is better is seldom foretold: no branch depends
-    /// on it, so that a lot is drawn for each.
+    /// The best of what was found before and the `open` channels of a way. Which is better is unpredictable, so computed without
+    /// a branch: a lot is drawn for each.
     #[inline(always)]
     fn better(&self, mut best: Best, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Best {
         for vc in channels(open) {
             let output = OutputVc { port: way.port, vc };
-            if way.bubble && !self.bubble_open(head, output, near) {
-                continue;
-            }
             let rank = u64::from(way.tier) << 32 | u64::from(near.packets_ahead(output));
             let weight = u128::from(rank) << 64 | u128::from(lot(head, output));
             best = if weight < best.0 { (weight, output) } else { best };

@@ -1,7 +1,7 @@
 //! Which output channels a packet wants, as a mask, where that follows from its hops to go alone: a head need not be looked at
 //! while none of them is open.
 
-use super::{Asker, Requests, WORD};
+use super::{Requests, WORD};
 use crate::router::layout::Layout;
 use crate::routing::Routing;
 use crate::topology::Port;
@@ -36,55 +36,17 @@ impl<L: Layout> Requests<L> {
         if !self.wants_in_order {
             return if is_last { self.wants(offsets, long) } else { wanted };
         }
-        // Which hop is the last is seldom foretold: no branch depends on it. The first adaptive channel that is left stands next to
+        // Which hop is the last is unpredictable, so computed without a branch. The first adaptive channel that is left stands next to
         // the escape channel of its port.
         let gone = self.layout.channels(port.index()) & u64::from(is_last).wrapping_neg();
         let adaptive = wanted & !gone & !self.escapes;
         adaptive | (adaptive & adaptive.wrapping_neg()) >> 1
     }
 
-    /// True if [`request_among`](Self::request_among) may be asked instead of [`request`](Self::request).
+    /// True for `bubble:smart` where nothing but room and bubble is looked at: heads that wait can be looked at all together.
     #[inline(always)]
     pub const fn is_plain(&self) -> bool {
         self.is_plain
-    }
-
-    /// What the head of a queue asks for, of the commonest routing: `open` are the channels, as a mask, that are open among
-    /// those that it [wants](Self::wants), `queue` is the number of its queue, of which those in transit come first,
-    /// numbered as the output channels are, and `has_room` tells whether this node's own transit queue of a number has room
-    /// for so many packets. If it asks for nothing: whether it may change its mind while nothing opens.
-    #[inline(always)]
-    pub fn request_among(
-        &self,
-        open: u64,
-        queue: usize,
-        asker: &Asker,
-        has_room: impl Fn(usize, u32) -> bool,
-    ) -> Result<usize, bool> {
-        let (adaptive, escape) = (open & !self.escapes, open & self.escapes);
-        if adaptive & 1 << queue != 0 {
-            return Ok(queue);
-        }
-        if adaptive != 0 {
-            let (layout, ways) = (self.layout, self.layout.shape().ways);
-            let passing = |dimension: usize| {
-                // A packet goes one way in each dimension: of one of its ports, if any, channels are open.
-                let port = dimension * ways;
-                let vcs = |port: usize| (adaptive >> (port * layout.vcs())) as u32 & layout.all_vcs();
-                let other = if ways > 1 { vcs(port + 1) } else { 0 };
-                let open = vcs(port) | other;
-                (open != 0).then_some((Port((port + usize::from(other != 0)) as u8), open))
-            };
-            if let Some(output) = self.drawn_by_dimension(asker, passing) {
-                return Ok(output.index(layout.vcs()));
-            }
-        }
-        // The bubble: who goes on in the same queue of the ring need not leave room.
-        let output = escape.trailing_zeros() as usize;
-        if escape != 0 && (self.bubble == 0 || output == queue || has_room(output, self.bubble)) {
-            return Ok(output);
-        }
-        Err(adaptive != 0)
     }
 
     /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.

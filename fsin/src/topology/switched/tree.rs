@@ -94,7 +94,14 @@ impl Tree {
         }
     }
 
-    /// The way up from a switch on the static route to an endpoint.
+    /// True if every switch below the top has as many links up as down.
+    #[must_use]
+    pub fn is_fat(&self) -> bool {
+        self.children.iter().zip(&self.parents[1..]).all(|(down, up)| down == up)
+            && self.children.last() == self.children.first()
+    }
+
+    /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children apart.
     #[must_use]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         endpoint.0 % stand.span / stand.child_span % stand.parents

@@ -22,12 +22,21 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             // A packet of one phit departs and is gone in the same cycle.
             for (node, output) in mail.departures.drain(..) {
-                self.ahead[node as usize * Q + usize::from(output)].departed = self.clock - 1;
+                self.leaving_beyond[node as usize].insert(output.into());
+                if let Some(ahead) = self.ahead.get_mut(node as usize * Q + usize::from(output)) {
+                    ahead.departed = self.clock - 1;
+                }
             }
             for (node, output) in mail.credits.drain(..) {
-                self.credit(&mut routers[node as usize], node, output.into());
+                self.leaving_beyond[node as usize].erase(output.into());
+                self.credit(&mut routers[node as usize], node, output.into(), self.clock);
             }
             self.inbox[from] = mail;
+        }
+        for (node, output) in self.filled_beyond.drain(..) {
+            if self.leaving_beyond[node as usize].has(output.into()) {
+                routers[node as usize].fits(output.into());
+            }
         }
     }
 
@@ -41,6 +50,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for &(node, input, packet) in &headers {
             let (router, input) = (&mut routers[node as usize], usize::from(input));
             router.reserve(input);
+            if router.keeps_room(input, self.rules.queue_packets) {
+                let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
+                if let Some(sender) = routers.get_mut(behind as usize) {
+                    sender.fits(input);
+                }
+            }
+            let router = &mut routers[node as usize];
             if plain {
                 let asks = router.stand(&mut self.packets, input, packet);
                 self.wake(router, node, M::bit_if(input, asks));

@@ -8,7 +8,7 @@ use super::near::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
-use crate::router::request::{Asker, Surroundings};
+use crate::router::request::{Interest, Surroundings, Wait};
 use crate::topology::Port;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
@@ -41,14 +41,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let look = router.look();
         if self.rules.more_than_heads {
-            self.decide_more(router, node, look);
-        } else if !look.is_empty() && !look.rest().is_empty() {
+            return self.decide_more(router, node, look);
+        }
+        let is_waited = self.bets.get(node as usize).is_some_and(|bets| !bets.waiting().is_empty());
+        if is_waited || (!look.is_empty() && !look.rest().is_empty()) {
             self.decide_several(router, node, look);
         } else if !look.is_empty() {
             let input = look.least();
             if let Some(output) = self.ask(router, node, input) {
                 let is_free = self.is_free(router, self.rules.port_of(output));
                 router.give(output, input);
+                self.granted(node, input);
                 match is_free {
                     true => self.send(router, node, output, input),
                     false => router.granted.insert(output),
@@ -94,8 +97,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Any number of heads ask.
     #[inline(never)]
     fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M) {
-        let mut wanted = M::EMPTY;
-        for input in Members(look) {
+        let (mut wanted, waiting) = self.ask_waiting(router, node);
+        for input in Members(look & !waiting) {
             if let Some(output) = self.ask(router, node, input) {
                 let asking = &mut self.asking[output];
                 *asking = if wanted.has(output) { *asking | M::bit(input) } else { M::bit(input) };
@@ -120,6 +123,54 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for port in Members(ports) {
             self.start(router, node, port);
         }
+        self.watch_waiting(router, node);
+    }
+
+    /// What heads ask for that wait together: as a mask of outputs, with the inputs of these heads.
+    #[inline(always)]
+    fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32) -> (M, M) {
+        let Some(bets) = self.bets.get_mut(node as usize) else { return (M::EMPTY, M::EMPTY) };
+        let waiting = bets.waiting();
+        let mut wanted = M::EMPTY;
+        if !waiting.is_empty() {
+            let (rules, number) = (&self.rules, NodeId(self.first + node));
+            let grantable = bets.grantable(rules, router);
+            if !grantable.is_empty() {
+                bets.advance(rules, number, router.fitting(), self.clock);
+                bets.ask(rules, router, number, grantable, |output, inputs| {
+                    if !inputs.is_empty() {
+                        self.asking[output] = inputs;
+                        wanted.insert(output);
+                    }
+                });
+            }
+        }
+        (wanted, waiting)
+    }
+
+    /// The node is looked at again in the next cycle if some head that waits may be granted something then.
+    #[inline(always)]
+    fn watch_waiting(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let Some(bets) = self.bets.get(node as usize) else { return };
+        if !bets.waiting().is_empty() && !bets.grantable(&self.rules, router).is_empty() {
+            self.wake(router, node, M::bit(Router::<M, Q, P>::NO_INPUT));
+        }
+    }
+
+    /// A head begins to wait with others, from the next cycle on with this bet.
+    fn wait_with_others(&mut self, router: &Router<M, Q, P>, node: u32, input: usize, bet: u8) {
+        let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
+        let next = self.clock + 1;
+        bets.advance(&self.rules, NodeId(self.first + node), router.fitting(), next);
+        bets.insert(&self.rules, input, bet, &packet.offsets, next);
+    }
+
+    /// The head of an input has been given an output.
+    #[inline(always)]
+    fn granted(&mut self, node: u32, input: usize) {
+        if let Some(bet) = self.single_bets.get_mut(node as usize * Q + input) {
+            *bet = 0;
+        }
     }
 
     /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
@@ -136,42 +187,59 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             return None;
         }
-        let open = router.open().word(0) & packet.wants;
         if rules.requests.is_plain() {
-            let number = NodeId(self.first + node);
-            let asker = Asker { node: number, in_transit: input < rules.outputs(), key: packet.key, now: self.clock };
-            let has_room = |queue, packets| router.has_room(queue, packets, rules.queue_packets);
-            match rules.requests.request_among(open, input, &asker, has_room) {
-                Ok(output) => return Some(output),
-                Err(true) => self.wake(router, node, M::bit(input)),
-                Err(false) => self.rest(router, node, input),
+            let head = head(rules, self.first + node, input, packet, self.clock);
+            let mut bet = 0;
+            let asked = rules.requests.request(&head, &mut bet, &self.near(router, node));
+            let asked = asked.map(|output| output.index(rules.layout.vcs()));
+            if asked.is_some_and(|output| router.open().has(output)) {
+                self.fresh[input] = bet;
+                return asked;
             }
+            self.wait_with_others(router, node, input, bet);
+            self.watch_waiting(router, node);
             return None;
         }
+        self.ask_alone(router, node, input)
+    }
+
+    /// The same of a head that does not wait with others.
+    #[inline(always)]
+    fn ask_alone(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input)];
+        let keeps_bets = rules.requests.keeps_bets();
         // Packets of routers of more queues than a mask of one word has do not tell which channels they want.
-        if open != 0 || (M::SIZE > 64 && !router.open().is_empty()) {
-            let head = head(rules, self.first + node, input, packet, self.clock);
-            let near = self.near(router, node);
-            match rules.requests.request_now(&head, &near) {
-                Ok(output) => return Some(output.index(rules.layout.vcs())),
-                Err(true) => {
-                    self.wake(router, node, M::bit(input));
-                    return None;
-                }
-                Err(false) => {}
-            }
+        let open = router.open().word(0) & packet.wants != 0 || (M::SIZE > 64 && !router.open().is_empty());
+        if !open && !keeps_bets {
+            self.rest(router, node, input, Wait::Opening);
+            return None;
         }
-        self.rest(router, node, input);
+        let head = head(rules, self.first + node, input, packet, self.clock);
+        let near = self.near(router, node);
+        let place = node as usize * Q + input;
+        let mut bet = self.single_bets.get(place).copied().unwrap_or(0);
+        let asked = rules.requests.request(&head, &mut bet, &near).map(|output| output.index(rules.layout.vcs()));
+        let asked = asked.filter(|&output| router.open().has(output));
+        let wait = if asked.is_some() || keeps_bets { Wait::Poll } else { rules.requests.wait(&head, &near) };
+        if let Some(kept) = self.single_bets.get_mut(place) {
+            *kept = bet;
+        }
+        match wait {
+            _ if asked.is_some() => return asked,
+            Wait::Poll => self.wake(router, node, M::bit(input)),
+            wait => self.rest(router, node, input, wait),
+        }
         None
     }
 
-    /// A head has asked for nothing: it sleeps until something that matters to it changes.
-    fn rest(&mut self, router: &Router<M, Q, P>, node: u32, input: usize) {
+    /// A head cannot be granted anything: it sleeps until something that matters to it changes.
+    fn rest(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, wait: Wait) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input)];
         let gates = &mut self.gates[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
-        rules.requests.interest(&head, |port, on| gates[port.index()].sleep(input, on));
+        rules.requests.interest(&head, wait, |port, on| gates[port.index()].sleep(input, on));
     }
 
     /// Gives the single consumption port to one of the inputs that wait for it.
@@ -199,7 +267,19 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             false => self.choose(router, node, output, asking),
         };
         router.give(output, winner);
-        self.wake(router, node, asking & !M::bit(winner));
+        self.granted(node, winner);
+        let losers = asking & !M::bit(winner);
+        let Some(bets) = self.bets.get_mut(node as usize) else {
+            self.wake(router, node, losers);
+            return winner;
+        };
+        let waiting = bets.waiting();
+        if waiting.has(winner) {
+            bets.remove(&self.rules, winner);
+        }
+        for input in Members(losers & !waiting) {
+            self.wait_with_others(router, node, input, self.fresh[input]);
+        }
         winner
     }
 
@@ -258,9 +338,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let rules = &self.rules;
         let port = rules.port_of(output);
         let handle = router.head(input);
+        self.before_change(router, node, output, self.clock + 1);
+        let rules = &self.rules;
         let packet = &mut self.packets[handle];
         router.leave(input, packet);
-        router.send(output, port);
+        let fills = router.send(output, port);
         let next = router.downstream[port];
 
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
@@ -268,7 +350,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let is_last = rules.requests.hop(here, there, packet.key, through, &mut packet.offsets);
         packet.wants = rules.requests.wants_next(packet.wants, through, is_last, &packet.offsets, packet.is_long());
         packet.hops += 1;
-        let behind = std::mem::replace(&mut packet.behind, node);
+        let (sender, behind) = (node, std::mem::replace(&mut packet.behind, node));
         if input >= rules.outputs() {
             self.report.waited.record(self.clock - packet.start);
         }
@@ -279,6 +361,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let Abroad { part, node } = self.border[(next - self.own) as usize];
             self.outbox[part as usize].headers.push((node, output as u16, self.packets[handle]));
             self.packets.release(handle);
+            if fills {
+                self.filled_beyond.push((sender, output as u16));
+            }
+        }
+        if input < self.rules.outputs() {
+            self.tell_beyond(behind, input);
+        }
+        if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
+            let woken = self.woken(router, sender, port, Interest::Filled);
+            self.wake(router, sender, woken);
         }
         if self.is_watched {
             self.write_down(node, output, input);
@@ -302,7 +394,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let handle = router.head(input);
         let packet = &mut self.packets[handle];
         router.leave(input, packet);
-        self.ring.enter(Event::Consumed { node, behind: packet.behind, input: input as u16, packet: handle });
+        let behind = packet.behind;
+        self.ring.enter(Event::Consumed { node, behind, input: input as u16, packet: handle });
+        if input < self.rules.outputs() {
+            self.tell_beyond(behind, input);
+        }
         self.moves_until(self.clock + self.rules.tail);
         if self.is_watched {
             self.begins_to_leave(node, input);
@@ -321,8 +417,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
         if behind < self.own {
             self.ahead[behind as usize * Q + input].departed = self.clock;
-        } else {
-            let Abroad { part, node } = self.border[(behind - self.own) as usize];
+        }
+    }
+
+    /// A header begins to leave a transit queue to which it came from a node: tells it if it is beyond the border.
+    #[inline(always)]
+    fn tell_beyond(&mut self, behind: u32, input: usize) {
+        if let Some(&Abroad { part, node }) = self.border.get(behind.wrapping_sub(self.own) as usize) {
             self.outbox[part as usize].departures.push((node, input as u16));
         }
     }

@@ -1,7 +1,5 @@
 //! Source buffers and injection queues: the end of step 1, and step 2.
 
-use trgen::NodeId;
-
 use super::super::mask::Mask;
 use super::super::state::{Packet, Router};
 use super::{Event, Works};
@@ -32,24 +30,23 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         &self,
         router: &Router<M, Q, P>,
         node: usize,
-        destination: NodeId,
         offsets: &[i16],
     ) -> usize {
         let rules = &self.rules;
-        let source = NodeId::at(self.first as usize + node);
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
             (rules.order, rules.layout.shape()),
             offsets,
-            || rules.topology.profitable(source, destination),
             rules.injectors,
             |injector| u32::from(buffered(injector)) < rules.injection_queue_packets,
             |injector| {
                 let queue = rules.outputs() + injector;
                 let leaving = router.leaving.has(queue);
                 let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
-                let phits = moves.map_or(0, |moves| moves.phits(count, leaving, rules.packet_phits, self.clock));
-                (buffered(injector), phits)
+                let length = rules.packet_phits;
+                // What has not come to the queue yet stands in the buffer.
+                let phits = moves.map_or(0, |moves| moves.phits_to_leave(count, leaving, length, self.clock));
+                u32::from(buffered(injector)) * length + phits
             },
         )
     }

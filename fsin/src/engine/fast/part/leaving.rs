@@ -1,5 +1,7 @@
 //! Step 4: tails leave, and what they held is free.
 
+use trgen::NodeId;
+
 use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
@@ -63,10 +65,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
         self.freed.add((node, port as u8), self.waiting(router, port) != 0);
-        if router.release(output) && router.has_sleepers(M::EMPTY) {
-            return self.woken(router, node, port, self.kind(output));
+        if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
+    }
+
+    /// An output channel has opened. Returns the inputs that are to be looked at.
+    #[inline(always)]
+    fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
+        let port = self.rules.port_of(output);
+        if let Some(bets) = self.bets.get(node as usize) {
+            return M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.is_towards(port));
         }
-        M::EMPTY
+        if router.has_sleepers(M::EMPTY) { self.woken(router, node, port, self.kind(output)) } else { M::EMPTY }
     }
 
     /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
@@ -87,7 +96,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.since[node as usize * Q + input] = self.clock + 1;
         }
         let transit = input < rules.outputs();
-        if transit && router.has_sleepers(woken) {
+        if let Some(bets) = self.bets.get(node as usize) {
+            // The bubble of this ring may have opened.
+            let may_enter = transit && router.open().has(input) && bets.is_towards(rules.port_of(input));
+            woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
+        } else if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for those who want to enter it here.
             let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
             woken = woken | self.woken(router, node, port, Interest::Deterministic);
@@ -107,7 +120,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
         match routers.get_mut(behind as usize) {
-            Some(router) => self.credit(router, behind, input.into()),
+            Some(router) => self.credit(router, behind, input.into(), self.clock + 1),
             None => {
                 let Abroad { part, node } = self.border[(behind - self.own) as usize];
                 self.outbox[part as usize].credits.push((node, input));
@@ -115,22 +128,35 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// There is room for one more packet behind an output channel.
+    /// There is room for one more packet behind an output channel from cycle `next` on.
     #[inline(always)]
-    pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) {
+    pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, next: u64) {
+        if !router.fitting().has(output) {
+            self.before_change(router, node, output, next);
+        }
         let rules = &self.rules;
         if rules.compares_space {
             self.ahead[node as usize * Q + output].departed = Ahead::NEVER;
         }
-        if router.credit(output) && router.has_sleepers(M::EMPTY) {
-            let woken = self.woken(router, node, self.rules.port_of(output), self.kind(output));
+        if router.credit(output) {
+            let woken = self.opened(router, node, output);
             self.wake(router, node, woken);
+        }
+    }
+
+    /// From cycle `next` on a packet may fit behind an output channel where it did not, or the other way round.
+    #[inline(always)]
+    pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
+        if let Some(bets) = self.bets.get_mut(node as usize)
+            && bets.is_towards(self.rules.port_of(output))
+        {
+            bets.advance(&self.rules, NodeId(self.first + node), router.fitting(), next);
         }
     }
 
     /// The heads that sleep for channels of a kind of a port, which no longer do.
     #[inline(always)]
-    fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
+    pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
         let place = self.rules.place(node, port);
         self.gates[place].wake(kind) & router.unrouted
     }

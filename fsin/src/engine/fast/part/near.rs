@@ -25,15 +25,15 @@ pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
 
 impl<L: Layout, M: Mask, const Q: usize, const P: usize> Surroundings for Near<'_, L, M, Q, P> {
     #[inline(always)]
+    fn fitting(&self, port: Port) -> u32 {
+        let layout = self.rules.layout;
+        self.router.fitting().word(port.index() * layout.vcs()) as u32 & layout.all_vcs()
+    }
+
+    #[inline(always)]
     fn open(&self, port: Port) -> u32 {
         let layout = self.rules.layout;
         self.router.open().word(port.index() * layout.vcs()) as u32 & layout.all_vcs()
-    }
-
-    #[inline]
-    fn is_full(&self, output: OutputVc) -> bool {
-        let no_link = self.router.downstream[output.port.index()] == NONE;
-        no_link || self.router.room_behind(output.index(self.rules.layout.vcs())) == 0
     }
 
     #[inline]
@@ -75,6 +75,8 @@ pub(super) fn head<'a, L: Layout, const D: usize>(
     Head {
         node: NodeId(node),
         input: if input < rules.outputs() { Input::Transit(rules.channel(input)) } else { Input::Injection },
+        queue: input,
+        source: NodeId(packet.source()),
         destination: NodeId(packet.destination),
         offsets: &packet.offsets[..rules.layout.shape().dimensions],
         key: packet.key,

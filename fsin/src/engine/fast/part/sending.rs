@@ -8,7 +8,7 @@ use super::super::state::{Packet, Router, Sender, Waiting};
 use super::Works;
 use crate::engine::messages::{Slot, Unsent};
 use crate::router::layout::Layout;
-use crate::router::request::{packet_key, source_key};
+use crate::router::request::{injector_key, packet_key, source_key};
 use crate::router::{Injection, SourceQueue};
 
 impl Sender {
@@ -72,23 +72,28 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         let Unsent { slot, destination, offered, packets, is_long } = self.unsent[waiting.first()].message;
         let (source, key) = (NodeId(self.first + node), packet_key(key, sequence));
-        let route = || rules.requests.route(&*rules.topology, source, destination, key);
+        let route = |key| rules.requests.route(&*rules.topology, source, destination, key);
         let injector = match (rules.injectors, rules.injection) {
             (1, Injection::Shortest) => 0,
-            (_, Injection::Shortest | Injection::ShortestProfitable) => {
-                self.injector(router, node as usize, destination, &[])
+            (_, Injection::Shortest) => self.injector(router, node as usize, &[]),
+            _ => {
+                let way = route(injector_key(key, self.clock));
+                self.injector(router, node as usize, &way[..rules.layout.shape().dimensions])
             }
-            _ => self.injector(router, node as usize, destination, &route()[..rules.layout.shape().dimensions]),
         };
         if u32::from(self.buffers[node as usize * rules.injectors + injector].count) >= rules.injection_queue_packets {
-            // The buffer relieves the interface when it gives up a packet.
-            self.endpoints[node as usize].held_up = true;
+            if rules.tries_injectors {
+                self.wake_sender(node);
+            } else {
+                // The buffer relieves the interface when it gives up a packet.
+                self.endpoints[node as usize].held_up = true;
+            }
             return;
         }
         let offsets = match rules.layout.is_switched() {
             true => [0; D],
             false => {
-                let route = route();
+                let route = route(key);
                 std::array::from_fn(|dimension| route[dimension])
             }
         };

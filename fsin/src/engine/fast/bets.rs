@@ -1,0 +1,274 @@
+//! Heads of `bubble:smart` that wait, all those of a node together.
+//!
+//! What such a head asks for in a cycle follows from its bet, from which channels fit, and from what is drawn for it
+//! (`router::request::smart`). None of that depends on ownership, so while nothing opens that a waiting head wants, nobody has
+//! to look at it: its bet is computed when something does. The bets of a node's heads are masks of its inputs, and a cycle is a
+//! few operations on these, for all heads. They must be brought up to date before a channel begins or ceases to fit.
+
+use trgen::NodeId;
+
+use super::mask::{Mask, Members};
+use super::rules::Rules;
+use super::state::Router;
+use crate::router::layout::Layout;
+use crate::router::request::{Requests, lots};
+use crate::routing::Order;
+
+/// The heads that wait at a node, in a network of at most `D` dimensions and routers of at most `P` ports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
+    /// \[cycle\] In which the bets are as they stand here.
+    from: u64,
+    /// Inputs whose heads wait.
+    waiting: M,
+    /// By bet from 1 to n: inputs whose bet it is. All others have bet 0.
+    bets: [M; D],
+    /// By port: inputs whose heads would go through it.
+    towards: [M; P],
+}
+
+/// What heads ask for in a cycle.
+struct Asked<M, const D: usize> {
+    /// By dimension: inputs whose heads ask for a channel of it.
+    adaptive: [M; D],
+    /// Inputs whose heads ask for the escape channel, if it passes.
+    escape: M,
+}
+
+impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
+    pub(super) const EMPTY: Self = Self { from: 0, waiting: M::EMPTY, bets: [M::EMPTY; D], towards: [M::EMPTY; P] };
+
+    /// Inputs whose heads wait.
+    #[inline(always)]
+    pub(super) const fn waiting(&self) -> M {
+        self.waiting
+    }
+
+    /// True if a head waits that would go through this port.
+    #[inline(always)]
+    pub(super) fn is_towards(&self, port: usize) -> bool {
+        !self.towards[port].is_empty()
+    }
+
+    /// A head begins to wait, with a bet that holds from cycle `next` on, up to which the others must have been
+    /// [brought](Self::advance).
+    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, offsets: &[i16], next: u64) {
+        self.from = next;
+        self.waiting.insert(input);
+        if bet > 0 {
+            self.bets[usize::from(bet) - 1].insert(input);
+        }
+        let shape = rules.layout.shape();
+        for (dimension, &offset) in offsets[..shape.dimensions].iter().enumerate() {
+            if offset != 0 {
+                self.towards[shape.port(dimension, offset > 0).index()].insert(input);
+            }
+        }
+    }
+
+    /// A head no longer waits.
+    pub(super) fn remove<L: Layout>(&mut self, rules: &Rules<L>, input: usize) {
+        let others = !M::bit(input);
+        let shape = rules.layout.shape();
+        self.waiting = self.waiting & others;
+        self.bets[..shape.dimensions].iter_mut().for_each(|bet| *bet = *bet & others);
+        self.towards[..shape.ports()].iter_mut().for_each(|inputs| *inputs = *inputs & others);
+    }
+
+    /// Brings the bets up to cycle `until`, with the channels that have been fitting since the last time.
+    #[inline(always)]
+    pub(super) fn advance<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M, until: u64) {
+        if self.waiting.is_empty() || self.from >= until {
+            return;
+        }
+        self.advance_all(rules, node, fitting, until);
+    }
+
+    #[inline(never)]
+    fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M, until: u64) {
+        let dimensions = rules.layout.shape().dimensions;
+        // Each head goes round in at most n + 1 cycles, after at most n others.
+        let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
+        let cycles = until - self.from;
+        if cycles > round && !self.draws(rules, fitting) {
+            let left = dimensions as u64 + (cycles - dimensions as u64) % round;
+            self.from = until - left.min(cycles);
+        }
+        while self.from < until {
+            self.step(rules, node, fitting);
+        }
+    }
+
+    /// True if some head may have to draw whether a dimension passes.
+    fn draws<L: Layout>(&self, rules: &Rules<L>, fitting: M) -> bool {
+        let layout = rules.layout;
+        (0..layout.shape().ports()).any(|port| {
+            let adaptive = layout.all_vcs() as u64 & !1;
+            let fits = fitting.word(port * layout.vcs()) & adaptive;
+            self.is_towards(port) && fits != 0 && fits != adaptive
+        })
+    }
+
+    /// The inputs of transit queues that belong to a port's adaptive channels: their heads go straight through it.
+    #[inline(always)]
+    fn straight<L: Layout>(rules: &Rules<L>, port: usize) -> M {
+        M::of_word(u64::from(rules.layout.all_vcs() & !1), port * rules.layout.vcs())
+    }
+
+    /// The inputs whose first bet is a dimension: those of its ports, and of the first one injection queues too.
+    #[inline(always)]
+    fn own<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
+        let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
+        let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
+        if dimension == 0 { ports | !M::below(rules.layout.outputs()) } else { ports }
+    }
+
+    /// Of the inputs in `drawing`, those that draw channel `vc` of a dimension.
+    #[inline(always)]
+    fn drawn<L: Layout>(rules: &Rules<L>, lots: u64, drawing: M, dimension: usize, vc: usize) -> M {
+        match rules.layout.vcs() - 1 {
+            1 => drawing,
+            2 => {
+                let second = M::of_word(lots.rotate_right(29 * dimension as u32), 0);
+                drawing & if vc == 2 { second } else { !second }
+            }
+            count => {
+                let draws = |input| Requests::<L>::smart_vc(lots, input, dimension, count as u32);
+                Members(drawing)
+                    .filter(|&input| usize::from(draws(input)) + 1 == vc)
+                    .fold(M::EMPTY, |mask, input| mask | M::bit(input))
+            }
+        }
+    }
+
+    /// By dimension: the inputs whose channel in it passes in this cycle.
+    #[inline(always)]
+    fn passing<L: Layout>(&self, rules: &Rules<L>, lots: u64, fitting: M) -> [M; D] {
+        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
+        let mut passing = [M::EMPTY; D];
+        for (dimension, passing) in passing.iter_mut().enumerate().take(shape.dimensions) {
+            for port in dimension * shape.ways..(dimension + 1) * shape.ways {
+                let (towards, straight) = (self.towards[port], Self::straight(rules, port));
+                // Channels and the queues that they lead to have the same number.
+                *passing = *passing | towards & straight & fitting;
+                let drawing = towards & !straight;
+                for vc in 1..vcs {
+                    if fitting.has(port * vcs + vc) {
+                        *passing = *passing | Self::drawn(rules, lots, drawing, dimension, vc);
+                    }
+                }
+            }
+        }
+        passing
+    }
+
+    /// One cycle.
+    #[inline(always)]
+    fn step<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M) -> (u64, Asked<M, D>) {
+        let dimensions = rules.layout.shape().dimensions;
+        let lots = lots(rules.seed, node, self.from);
+        let passing = self.passing(rules, lots, fitting);
+        let mut adaptive = [M::EMPTY; D];
+        let mut next = [M::EMPTY; D];
+        let last = self.bets[dimensions - 1];
+        let mut pending = self.bets[..dimensions].iter().fold(self.waiting, |zero, &bet| zero & !bet);
+        for bet in 0..dimensions {
+            if bet > 0 {
+                pending = pending | self.bets[bet - 1];
+            }
+            let mut asking = M::EMPTY;
+            for own in 0..dimensions {
+                let turn = own + bet;
+                let dimension = if turn >= dimensions { turn - dimensions } else { turn };
+                let these = pending & passing[dimension] & Self::own(rules, own);
+                adaptive[dimension] = adaptive[dimension] | these;
+                asking = asking | these;
+            }
+            next[bet] = asking;
+            pending = pending & !asking;
+        }
+        self.bets = next;
+        self.from += 1;
+        (lots, Asked { adaptive, escape: pending | last })
+    }
+
+    /// By port in the order of the deterministic route: the inputs whose escape channel is that of the port.
+    #[inline(always)]
+    fn escapes<L: Layout>(&self, rules: &Rules<L>, mut see: impl FnMut(usize, M)) {
+        let shape = rules.layout.shape();
+        let mut before = M::EMPTY;
+        let mut of = |port: usize| {
+            let towards = self.towards[port] & !before;
+            before = before | towards;
+            if !towards.is_empty() {
+                see(port, towards);
+            }
+        };
+        match rules.order {
+            Order::Direction if shape.ways == 2 => {
+                (0..shape.dimensions).for_each(|dimension| of(2 * dimension));
+                (0..shape.dimensions).for_each(|dimension| of(2 * dimension + 1));
+            }
+            _ => (0..shape.ports()).for_each(of),
+        }
+    }
+
+    /// True if this node's own queue leaves the bubble in the ring of a port's escape channel.
+    #[inline(always)]
+    fn leaves_bubble<L: Layout, const Q: usize>(rules: &Rules<L>, router: &Router<M, Q, P>, output: usize) -> bool {
+        rules.bubble == 0 || router.has_room(output, rules.bubble, rules.queue_packets)
+    }
+
+    /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing changes.
+    #[inline(always)]
+    pub(super) fn grantable<L: Layout, const Q: usize>(&self, rules: &Rules<L>, router: &Router<M, Q, P>) -> M {
+        let (layout, open) = (rules.layout, router.open());
+        let mut wanted = M::EMPTY;
+        for port in 0..layout.shape().ports() {
+            let (towards, straight) = (self.towards[port], Self::straight(rules, port));
+            // Those that go straight want their own channel.
+            wanted = wanted | if (towards & !straight).is_empty() { towards & straight } else { straight };
+        }
+        let mut grantable = wanted & open;
+        self.escapes(rules, |port, inputs| {
+            let output = port * layout.vcs();
+            if open.has(output) && (inputs.has(output) || Self::leaves_bubble(rules, router, output)) {
+                grantable.insert(output);
+            }
+        });
+        grantable
+    }
+
+    /// What waiting heads ask for in the cycle up to which the bets have been [brought](Self::advance), of the
+    /// `grantable` channels.
+    #[inline(always)]
+    pub(super) fn ask<L: Layout, const Q: usize>(
+        &mut self,
+        rules: &Rules<L>,
+        router: &Router<M, Q, P>,
+        node: NodeId,
+        grantable: M,
+        mut asks: impl FnMut(usize, M),
+    ) {
+        let layout = rules.layout;
+        let (lots, asked) = self.step(rules, node, router.fitting());
+        for output in Members(grantable) {
+            let port = layout.port_of(output);
+            let vc = output - port * layout.vcs();
+            if vc > 0 {
+                let dimension = port / layout.shape().ways;
+                let asking = asked.adaptive[dimension] & self.towards[port];
+                let drawing = asking & !Self::straight(rules, port);
+                asks(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
+            }
+        }
+        self.escapes(rules, |port, inputs| {
+            let output = port * layout.vcs();
+            let asking = inputs & asked.escape;
+            if grantable.has(output) && !asking.is_empty() {
+                let all = Self::leaves_bubble(rules, router, output);
+                asks(output, if all { asking } else { asking & M::bit(output) });
+            }
+        });
+    }
+}
