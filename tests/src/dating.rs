@@ -7,7 +7,8 @@
 
 use fsin::run::BatchPlan;
 
-use crate::fsin_original::{Case, Figure};
+use crate::figure::Figure;
+use crate::fsin_original::Case;
 use crate::parallel::parallel;
 
 /// \[cycles\] Of the run, when measuring may have begun: from, to, and in steps of.

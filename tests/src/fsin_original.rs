@@ -1,31 +1,58 @@
-//! The measured rows of the original simulator, and how ours are judged by them.
+//! The measured rows of the original simulator: the settings of ours that each of them asks for.
 //!
-//! # How a row is judged
-//! Rows that differ by seed only are one **case**; the mean over its seeds is compared with the mean over ours. Cases
-//! that differ by load only are one **configuration**. Its *saturation throughput* is the largest load that the
-//! original accepted of any of them, and the *share* of a case is what the original accepted over that. A case is
-//! *saturated* if the original accepted less than 0.97 of what the sending nodes offer (silent nodes, the fixed points
-//! of a permutation, offer nothing).
-//!
-//! - Accepted load agrees within 2 %, of a saturated case within 4 %.
-//! - Mean delay agrees within 3 % up to a share of 0.6, within 8 % beyond.
-//!
-//! A mean over a few seeds is known to its standard error only, the original's as well as ours: [`by_chance`] says what an
-//! exact copy would do. Tolerances are not widened by it.
+//! Rows that differ by seed only are one **case**. Cases that differ by load only are one **configuration**. Its
+//! *saturation throughput* is the largest load that the original accepted of any of them, and the *share* of a case is what
+//! the original accepted over that. A case is *saturated* if the original accepted less than 0.97 of what the sending nodes
+//! offer (silent nodes, the fixed points of a permutation, offer nothing). [`judging`](crate::judging) says how cases are
+//! compared with ours.
 
 use std::fmt;
 use std::path::Path;
 
-use fsin::router::{Arbitration, Consumption, Inject, Injection};
+use fsin::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, SourceQueue};
 use fsin::routing::{Order, Routing};
 use fsin::run::BatchPlan;
 use serde::Deserialize;
-use statrs::distribution::{ContinuousCDF, Normal};
 use trgen::TrGen;
 
-use crate::parallel::parallel;
-use crate::setup::{Setup, accepted_load};
-use crate::table::Table;
+use crate::figure::Figure;
+use crate::setup::Setup;
+
+/// Measured rows of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Set {
+    /// Configurations chosen by hand, each at several loads. The original waited for a steady state after its warm-up.
+    First,
+    /// Configurations drawn at random, each at one load below saturation and at load 1. It measured from the end of its
+    /// warm-up on.
+    Second,
+}
+
+impl Set {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::First, Self::Second];
+
+    /// Of its file, and of the report.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::First => "fsin-original",
+            Self::Second => "fsin-original-2",
+        }
+    }
+
+    /// \[cycle\] When the original began to measure.
+    const fn begin(self, warmup: u64) -> u64 {
+        match self {
+            Self::First => BEGIN,
+            Self::Second => warmup,
+        }
+    }
+}
+
+/// \[cycle\] When the original began to measure in the [first set](Set::First), as far as its greatest delays tell
+/// ([`dating`](crate::dating)).
+pub const BEGIN: u64 = 18_000;
 
 /// One run of the original.
 #[derive(Clone, PartialEq, Deserialize, Debug)]
@@ -40,9 +67,11 @@ struct Row {
     samples: u64,
     sample_size: u64,
     warmup: u64,
+    mean_hops: f64,
     accepted: f64,
     delay_mean: f64,
     delay_max: f64,
+    inj_delay_mean: f64,
 }
 
 impl Row {
@@ -53,59 +82,119 @@ impl Row {
         words.iter().filter(|word| !word.is_empty()).copied().collect::<Vec<_>>().join(" ")
     }
 
-    fn setup(&self) -> Result<Setup, Missing> {
-        let missing = |what: &str| Err(Missing(what.to_owned()));
-        let (routing, vcs) = match &*self.mode {
-            "dor1" => (Routing::BubbleOblivious, 1),
-            "dor3" => (Routing::BubbleOblivious, 3),
-            "smart3" => (Routing::BubbleSmart, 3),
-            "random3" => (Routing::BubbleRandom, 3),
-            "shortest3" => (Routing::BubbleShortest, 3),
-            "trc2" => (Routing::DallyTrc, 2),
-            "basic2" => (Routing::DallyBasic, 2),
-            "improved2" => (Routing::DallyImproved, 2),
-            "doubleob2" => (Routing::DoubleOblivious, 2),
-            "doubleadap2" => (Routing::DoubleAdaptive, 2),
-            "hexaob6" => (Routing::HexaOblivious, 6),
-            mode => return missing(&format!("mode {mode}")),
-        };
-        let mut topology = match self.topology.split_once('_') {
-            Some((name @ ("torus" | "mesh"), sizes)) => format!("{name}:{}", sizes.replace('_', "x")),
-            // Its skews are options.
-            Some(("ttorus", sizes)) => format!("twisted:{}", sizes.replace('_', "x")),
-            _ => return missing(&format!("topology {}", self.topology)),
-        };
-        // The original's tornado does not wrap inside the row.
-        let pattern = if self.pattern == "tornado" { "tornado-fsin" } else { &self.pattern };
-        let skews = self.options.split_whitespace().filter_map(|option| option.strip_prefix("sk_"));
-        for (index, skew) in skews.enumerate() {
-            topology.push(if index == 0 { ':' } else { ',' });
-            // Of x when y wraps, in both.
-            topology.push_str(skew);
+    fn options(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.split_whitespace().map(move |option| {
+            option.split_once('=').unwrap_or_else(|| panic!("option {option} of {self:?} is not understood"))
+        })
+    }
+
+    /// # Panics
+    /// On a topology that is not understood.
+    fn topology(&self) -> String {
+        let (name, numbers) = self.topology.split_once('_').unwrap_or((&self.topology, ""));
+        let numbers: Vec<&str> = numbers.split('_').collect();
+        match (name, &*numbers) {
+            ("torus" | "mesh", sizes) => format!("{name}:{}", sizes.join("x")),
+            // Its skews are options: `sk_yx` of x when y wraps, in both.
+            ("ttorus", sizes) => {
+                let skews: Vec<String> = self
+                    .options()
+                    .filter_map(|(option, skew)| Some(format!("{}={skew}", option.strip_prefix("sk_")?)))
+                    .collect();
+                format!("twisted:{}:{}", sizes.join("x"), skews.join(","))
+            }
+            ("circulant", [nodes, jump]) => format!("circulant:{nodes}:1,{jump}"),
+            ("spinnaker", [x, y, "1"]) => format!("spinnaker:{x}x{y}"),
+            ("fattree" | "thintree" | "slimtree", numbers) => format!("{name}:{}", numbers.join(",")),
+            _ => panic!("topology of {self:?} is not understood"),
         }
-        let mut setup = Setup::new(&topology, routing, vcs).pattern(pattern).load(self.load);
+    }
+
+    /// `smart3`: a request mode and its number of channels.
+    ///
+    /// # Panics
+    /// On a mode that is not understood.
+    fn mode(&self) -> (Routing, usize) {
+        let name = self.mode.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let routing = match name {
+            "adaptive" if self.topology.contains("tree") => Routing::TreeAdaptive,
+            "static" if self.topology.contains("tree") => Routing::TreeStatic,
+            "dor" | "oblivious" => Routing::BubbleOblivious,
+            "random" => Routing::BubbleRandom,
+            "shortest" => Routing::BubbleShortest,
+            "smart" => Routing::BubbleSmart,
+            "doubleob" => Routing::DoubleOblivious,
+            "doubleadap" => Routing::DoubleAdaptive,
+            "hexaob" => Routing::HexaOblivious,
+            "hexaadap" => Routing::HexaAdaptive,
+            "trc" => Routing::DallyTrc,
+            "basic" => Routing::DallyBasic,
+            "improved" => Routing::DallyImproved,
+            "adaptive" => Routing::DallyAdaptive,
+            _ => panic!("mode of {self:?} is not understood"),
+        };
+        (routing, number(&self.mode[name.len()..]) as usize)
+    }
+
+    /// Ours with the same settings.
+    ///
+    /// # Panics
+    /// On a word that is not understood.
+    fn setup(&self) -> Result<Setup, Skipped> {
+        let (routing, vcs) = self.mode();
+        let pattern = match &*self.pattern {
+            // The original's does not wrap inside the row.
+            "tornado" => "tornado-fsin",
+            // To node 0, of all messages.
+            "hotspot" => "hotspot(0.02, 0)",
+            pattern => pattern,
+        };
+        let mut setup = Setup::new(&self.topology(), routing, vcs).pattern(pattern).load(self.load);
         let params = &mut setup.params;
         params.packet_phits = self.packet_phits;
-        for option in self.options.split_whitespace() {
-            match option.split_once('=') {
-                Some(("cmode", "single")) => params.consumption = Consumption::Single,
-                Some(("tql", packets)) => params.queue_packets = number(packets),
-                Some(("bsize", packets)) => params.bubble = number(packets),
-                Some(("lbr", packets)) => params.lbr = number(packets),
-                Some(("intransit_pr", probability)) => params.in_transit_priority = f64::from(number(probability)),
-                Some(("par_inj", "0")) => params.inject = Inject::Serial,
-                Some(("routing", "dir")) => params.order = Order::Direction,
-                Some(("amode", mode)) => params.arbitration = word(mode, &Arbitration::ALL),
-                Some(("imode", "dor")) => params.injection = Injection::Dor,
-                Some(("imode", "dsh")) => params.injection = Injection::DorShortest,
-                Some(("imode", "shp")) => params.injection = Injection::ShortestProfitable,
-                Some(("imode", "lpath")) => params.injection = Injection::LongestPath,
-                Some(("ninj", injectors)) => params.injectors = number(injectors) as usize,
-                Some(("sk_yx", _)) => {}
-                _ => return missing(&format!("option {option}")),
+        params.source_queue = SourceQueue::Throttled;
+        // Of the first set, and of the part of the second that does not name it.
+        params.injection_queue_packets = 8;
+        let names_iql = self.options().any(|(option, _)| option == "iql");
+        let is_drawn = self.set.starts_with("w_") || self.set.starts_with("x_");
+        assert!(names_iql || !is_drawn, "{self:?} does not say iql");
+        let (mut triggers, mut triggered) = (None, None);
+        for (option, value) in self.options() {
+            match (option, value) {
+                ("iql", packets) => params.injection_queue_packets = number(packets),
+                ("tql", packets) => params.queue_packets = number(packets),
+                ("bsize", packets) => params.bubble = number(packets),
+                ("lbr", packets) => params.lbr = number(packets),
+                ("intransit_pr", probability) => params.in_transit_priority = real(probability),
+                ("par_inj", "0") => params.inject = Inject::Serial,
+                ("routing", "dir") => params.order = Order::Direction,
+                ("cmode", "single") => params.consumption = Consumption::Single,
+                ("amode", mode) => params.arbitration = word(mode, &Arbitration::ALL),
+                ("imode", "shortest") => params.injection = Injection::Shortest,
+                ("imode", "dor") => params.injection = Injection::Dor,
+                ("imode", "dsh") => params.injection = Injection::DorShortest,
+                ("imode", "shp") => params.injection = Injection::ShortestProfitable,
+                ("imode", "lpath") => params.injection = Injection::LongestPath,
+                ("ninj", injectors) => params.injectors = number(injectors) as usize,
+                ("global_cc", percent) => params.global_cc = global_cc(real(percent)),
+                ("trigger_rate", probability) => triggers = Some(real(probability)),
+                ("triggered", messages) => triggered = Some(number(messages)),
+                // A part of the topology.
+                ("sk_yx" | "sk_xz", _) if self.topology.starts_with("ttorus_") => {}
+                _ => panic!("option {option}={value} of {self:?} is not understood"),
             }
         }
-        Ok(setup)
+        match (triggers, triggered) {
+            (Some(probability), Some(messages)) => {
+                setup.pattern = format!("source({pattern}, temporal=reactive({probability}, {messages}))");
+            }
+            (None, None) => {}
+            _ => panic!("{self:?} says one of trigger_rate and triggered only"),
+        }
+        match setup.params.check(&*setup.shape()) {
+            Ok(()) => Ok(setup),
+            Err(refusal) => Err(Skipped(refusal.to_string())),
+        }
     }
 
     fn plan(&self) -> BatchPlan {
@@ -113,74 +202,28 @@ impl Row {
     }
 }
 
+/// The original counts ways twice in the capacity that its percentage is of. Twice the percentage is the same limit in ours;
+/// more packets than there is room for never are in the network.
+fn global_cc(percent: f64) -> Option<GlobalCc> {
+    let percent = 2.0 * percent;
+    (percent <= 100.0).then_some(GlobalCc { percent, period: 0 })
+}
+
 fn word<T: Copy>(text: &str, all: &[(&str, T)]) -> T {
     all.iter().find(|(name, _)| *name == text).unwrap_or_else(|| panic!("option value {text} is known to ours")).1
 }
 
 fn number(text: &str) -> u32 {
-    text.parse().unwrap_or_else(|_| panic!("option value {text} is a whole number"))
+    text.parse().unwrap_or_else(|_| panic!("value {text} is a whole number"))
 }
 
-/// \[cycle\] When the original began to measure, as far as its greatest delays tell ([`dating`](crate::dating)).
-pub const BEGIN: u64 = 18_000;
-
-/// When measuring begins: all cases at the same time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Begin {
-    /// At [`BEGIN`].
-    Usual,
-    /// 100 000 cycles after the row's warm-up, to see whether a state drifts.
-    Late,
+fn real(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("value {text} is a number"))
 }
 
-impl Begin {
-    fn of(self, plan: &BatchPlan) -> BatchPlan {
-        let warmup = match self {
-            Self::Usual => BEGIN,
-            Self::Late => plan.warmup + 100_000,
-        };
-        BatchPlan { max_conv_time: 0, warmup, ..*plan }
-    }
-
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Usual => "usual",
-            Self::Late => "late",
-        }
-    }
-}
-
-/// Why a row cannot be compared: what is not built yet.
+/// Why a row that is understood cannot be compared: what ours says of its settings.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Missing(pub String);
-
-/// A figure over several seeds.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Figure {
-    /// Mean over seeds.
-    pub mean: f64,
-    /// Standard deviation from seed to seed; `None` of a single seed.
-    pub spread: Option<f64>,
-    /// Number of seeds.
-    pub seeds: usize,
-}
-
-impl Figure {
-    /// Mean and spread of one value per seed; of at least one.
-    #[must_use]
-    pub fn of(values: &[f64]) -> Self {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self { mean, spread: (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt()), seeds: values.len() }
-    }
-
-    /// Standard error of the mean; 0 where a single seed tells nothing of it.
-    #[must_use]
-    pub fn error(&self) -> f64 {
-        self.spread.unwrap_or(0.0) / (self.seeds as f64).sqrt()
-    }
-}
+pub struct Skipped(pub String);
 
 /// Rows of the original that differ by seed only.
 #[derive(Clone, PartialEq, Debug)]
@@ -189,16 +232,22 @@ pub struct Case {
     pub configuration: String,
     /// The same run with ours, but for the seed.
     pub setup: Setup,
-    /// Run control.
+    /// The original's run control.
     pub plan: BatchPlan,
+    /// \[cycle\] When the original began to measure.
+    pub begin: u64,
     /// \[phit/node/cycle\] What the original accepted.
     pub accepted: Figure,
     /// \[cycles\] The original's mean delay.
     pub delay: Figure,
     /// \[cycles\] The original's greatest delay, mean over batches.
     pub greatest: Figure,
-    /// Accepted over saturation throughput of the configuration.
-    pub share: f64,
+    /// \[cycles\] The original's mean injection delay.
+    pub injection_delay: Figure,
+    /// \[links\] The original's mean path length.
+    pub hops: Figure,
+    /// Accepted over saturation throughput of the configuration; `None` where nobody brought it to saturation.
+    pub share: Option<f64>,
     /// True if the original could not accept what was offered.
     pub saturated: bool,
 }
@@ -213,7 +262,7 @@ impl Case {
     /// \[relative\] Permitted difference of mean delay.
     #[must_use]
     pub fn delay_tolerance(&self) -> f64 {
-        if self.share <= 0.6 { 0.03 } else { 0.08 }
+        if self.share.is_some_and(|share| share > 0.6) { 0.08 } else { 0.03 }
     }
 }
 
@@ -230,16 +279,16 @@ pub struct Cases {
     pub cases: Vec<Case>,
     /// \[rows\] That those are made of.
     pub rows: usize,
-    /// \[rows\] That cannot be compared yet, by reason.
-    pub skipped: Vec<(Missing, usize)>,
+    /// \[rows\] That cannot be compared, by reason.
+    pub skipped: Vec<(Skipped, usize)>,
 }
 
-/// Reads the rows at `path`.
+/// Reads the rows of `set` at `path`.
 ///
 /// # Panics
-/// When the file does not hold the columns that its description promises.
+/// When the file does not hold the columns that its description promises, or a row is not understood.
 #[must_use]
-pub fn read(path: &Path) -> Cases {
+pub fn read(path: &Path, set: Set) -> Cases {
     let mut reader = csv::Reader::from_path(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let rows: Vec<Row> =
         reader.deserialize().map(|row| row.unwrap_or_else(|error| panic!("{}: {error}", path.display()))).collect();
@@ -259,186 +308,101 @@ pub fn read(path: &Path) -> Cases {
         let first = group[0];
         let setup = match first.setup() {
             Ok(setup) => setup,
-            Err(missing) => {
-                match all.skipped.iter_mut().find(|(reason, _)| *reason == missing) {
+            Err(skipped) => {
+                match all.skipped.iter_mut().find(|(reason, _)| *reason == skipped) {
                     Some((_, count)) => *count += group.len(),
-                    None => all.skipped.push((missing, group.len())),
+                    None => all.skipped.push((skipped, group.len())),
                 }
                 continue;
             }
         };
         all.rows += group.len();
         let mean_over_seeds =
-            |pick: fn(&Row) -> f64| Figure::of(&group.iter().map(|row| pick(row)).collect::<Vec<_>>());
-        let accepted = mean_over_seeds(|row| row.accepted);
-        let throughput = groups
-            .iter()
-            .filter(|other| other[0].configuration() == first.configuration())
-            .map(|other| Figure::of(&other.iter().map(|row| row.accepted).collect::<Vec<_>>()).mean)
-            .fold(0.0, f64::max);
+            |group: &[&Row], pick: fn(&Row) -> f64| Figure::of(&group.iter().map(|row| pick(row)).collect::<Vec<_>>());
+        let accepted = mean_over_seeds(group, |row| row.accepted);
         let nodes = setup.shape().nodes();
         let sending = (nodes - setup.source().silent_nodes()) as f64 / nodes as f64;
+        let is_saturated = |load: f64, accepted: f64| accepted < 0.97 * load * sending;
+        let loads: Vec<(f64, f64)> = groups
+            .iter()
+            .filter(|other| other[0].configuration() == first.configuration())
+            .map(|other| (other[0].load, mean_over_seeds(other, |row| row.accepted).mean))
+            .collect();
+        // More than 1 cannot be offered.
+        let is_full = loads.iter().any(|&(load, accepted)| load >= 1.0 || is_saturated(load, accepted));
+        let throughput = loads.iter().map(|&(_, accepted)| accepted).fold(0.0, f64::max);
+        let plan = first.plan();
         all.cases.push(Case {
             configuration: first.configuration(),
-            plan: first.plan(),
+            begin: set.begin(plan.warmup),
+            plan,
             accepted,
-            delay: mean_over_seeds(|row| row.delay_mean),
-            greatest: mean_over_seeds(|row| row.delay_max),
-            share: accepted.mean / throughput,
-            saturated: accepted.mean < 0.97 * first.load * sending,
+            delay: mean_over_seeds(group, |row| row.delay_mean),
+            greatest: mean_over_seeds(group, |row| row.delay_max),
+            injection_delay: mean_over_seeds(group, |row| row.inj_delay_mean),
+            hops: mean_over_seeds(group, |row| row.mean_hops),
+            share: is_full.then_some(accepted.mean / throughput),
+            saturated: is_saturated(first.load, accepted.mean),
             setup,
         });
     }
     all
 }
 
-/// A case, and what ours measured.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Judged {
-    /// The case.
-    pub case: Case,
-    /// When measuring began.
-    pub begin: Begin,
-    /// \[phit/node/cycle\] Accepted by ours.
-    pub accepted: Figure,
-    /// \[cycles\] Mean delay of ours.
-    pub delay: Figure,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Runs every case with every one of these seeds, on all cores.
-///
-/// # Panics
-/// When a run fails.
-#[must_use]
-pub fn judge(cases: &[Case], seeds: &[u64], begin: Begin) -> Vec<Judged> {
-    let mut jobs: Vec<(usize, u64)> =
-        (0..cases.len()).flat_map(|case| seeds.iter().map(move |&seed| (case, seed))).collect();
-    // The longest first.
-    jobs.sort_by_key(|&(case, seed)| {
-        let Case { setup, plan, .. } = &cases[case];
-        let cycles = plan.warmup + plan.samples * plan.sample_size;
-        (std::cmp::Reverse(setup.shape().nodes() as u64 * cycles), case, seed)
-    });
-    let mut runs: Vec<((usize, u64), [f64; 2])> = parallel(&jobs, |&(case, seed)| {
-        let Case { setup, plan, .. } = &cases[case];
-        let outcome = setup.clone().seed(seed).batch(&begin.of(plan));
-        assert_eq!(outcome.failure, None, "{}", cases[case]);
-        let delay = outcome.measured.latency.moments().mean().expect("every case delivers packets");
-        ((case, seed), [accepted_load(&outcome, setup.params.packet_phits), delay])
-    });
-    runs.sort_by_key(|&(job, _)| job);
-    let figure = |index: usize, which: usize| {
-        let values: Vec<f64> =
-            runs.iter().filter(|((case, _), _)| *case == index).map(|(_, figures)| figures[which]).collect();
-        Figure::of(&values)
-    };
-    cases
-        .iter()
-        .enumerate()
-        .map(|(index, case)| Judged { case: case.clone(), begin, accepted: figure(index, 0), delay: figure(index, 1) })
-        .collect()
-}
-
-/// \[relative\] Difference, and the standard error of it.
-fn difference(ours: &Figure, reference: &Figure) -> (f64, f64) {
-    ((ours.mean - reference.mean) / reference.mean, ours.error().hypot(reference.error()) / reference.mean)
-}
-
-impl Judged {
-    /// True if accepted load and mean delay agree.
-    #[must_use]
-    pub fn agrees(&self) -> bool {
-        self.accepted_agrees() && self.delay_agrees()
-    }
-
-    fn accepted_agrees(&self) -> bool {
-        difference(&self.accepted, &self.case.accepted).0.abs() <= self.case.accepted_tolerance()
-    }
-
-    fn delay_agrees(&self) -> bool {
-        difference(&self.delay, &self.case.delay).0.abs() <= self.case.delay_tolerance()
-    }
-
-    fn verdict(&self) -> &'static str {
-        match (self.accepted_agrees(), self.delay_agrees()) {
-            (true, true) => "agrees",
-            (false, true) => "ACCEPTED DIFFERS",
-            (true, false) => "DELAY DIFFERS",
-            (false, false) => "BOTH DIFFER",
+    fn row(topology: &str, mode: &str, options: &str) -> Row {
+        Row {
+            set: "t_".to_owned(),
+            topology: topology.to_owned(),
+            mode: mode.to_owned(),
+            pattern: "uniform".to_owned(),
+            load: 0.3,
+            packet_phits: 16,
+            options: options.to_owned(),
+            samples: 10,
+            sample_size: 2_000,
+            warmup: 6_000,
+            mean_hops: 4.0,
+            accepted: 0.3,
+            delay_mean: 30.0,
+            delay_max: 100.0,
+            inj_delay_mean: 5.0,
         }
     }
-}
 
-/// How many cases an exact copy of the original would have outside the tolerances, on average, and the probability
-/// that it would have none: by the spread of the original's own seeds, for `seeds` seeds of the copy.
-///
-/// # Panics
-/// Never: a standard deviation of a normal distribution is given only if it is positive.
-#[must_use]
-pub fn by_chance(cases: &[Case], seeds: usize) -> (f64, f64) {
-    let inside = |figure: &Figure, tolerance: f64| match figure.spread {
-        Some(spread) if spread > 0.0 => {
-            let error = spread * (1.0 / figure.seeds as f64 + 1.0 / seeds as f64).sqrt() / figure.mean;
-            let normal = Normal::new(0.0, error).expect("positive");
-            1.0 - 2.0 * normal.cdf(-tolerance)
+    #[test]
+    fn the_words_of_the_original_are_translated() {
+        for (topology, mode, options, expected) in [
+            ("ttorus_4_4_8", "smart2", "sk_xz=4", ("twisted:4x4x8:xz=4", Routing::BubbleSmart, 2)),
+            ("circulant_64_8", "doubleob4", "", ("circulant:64:1,8", Routing::DoubleOblivious, 4)),
+            ("spinnaker_8_8_1", "shortest3", "", ("spinnaker:8x8", Routing::BubbleShortest, 3)),
+            ("thintree_4_2_3", "adaptive2", "", ("thintree:4,2,3", Routing::TreeAdaptive, 2)),
+            ("torus_8_8", "adaptive3", "", ("torus:8x8", Routing::DallyAdaptive, 3)),
+        ] {
+            let setup = row(topology, mode, options).setup().unwrap();
+            assert_eq!((&*setup.topology, setup.params.routing, setup.params.vcs), expected);
+            assert_eq!(setup.params.source_queue, SourceQueue::Throttled);
         }
-        _ => 1.0,
-    };
-    let probabilities = cases
-        .iter()
-        .map(|case| inside(&case.accepted, case.accepted_tolerance()) * inside(&case.delay, case.delay_tolerance()));
-    probabilities.fold((0.0, 1.0), |(outside, none), inside| (outside + 1.0 - inside, none * inside))
-}
-
-/// The comparison as a table. `noise` is the standard error of the difference, from the spread over the seeds of both
-/// sides (a side with one seed adds none); `spread` is the standard deviation of the delay from seed to seed.
-#[must_use]
-pub fn table(judged: &[Judged]) -> Table {
-    let mut table = Table::new(&[
-        "configuration",
-        "load",
-        "measured",
-        "share",
-        "accepted ours",
-        "reference",
-        "difference",
-        "noise",
-        "tolerance",
-        "delay ours",
-        "spread",
-        "reference",
-        "spread",
-        "difference",
-        "noise",
-        "tolerance",
-        "verdict",
-    ]);
-    let percent = |share: f64| format!("{:+.2} %", 100.0 * share);
-    let unsigned = |share: f64| format!("{:.2} %", 100.0 * share);
-    let spread = |figure: &Figure| figure.spread.map_or_else(String::new, |spread| format!("{spread:.2}"));
-    for one in judged {
-        let case = &one.case;
-        let (accepted, accepted_noise) = difference(&one.accepted, &case.accepted);
-        let (delay, delay_noise) = difference(&one.delay, &case.delay);
-        table.row(vec![
-            case.configuration.clone(),
-            case.setup.load.to_string(),
-            one.begin.words().to_owned(),
-            format!("{:.2}{}", case.share, if case.saturated { " saturated" } else { "" }),
-            format!("{:.5}", one.accepted.mean),
-            format!("{:.5}", case.accepted.mean),
-            percent(accepted),
-            unsigned(accepted_noise),
-            unsigned(case.accepted_tolerance()),
-            format!("{:.2}", one.delay.mean),
-            spread(&one.delay),
-            format!("{:.2}", case.delay.mean),
-            spread(&case.delay),
-            percent(delay),
-            unsigned(delay_noise),
-            unsigned(case.delay_tolerance()),
-            one.verdict().to_owned(),
-        ]);
+        let limit =
+            |percent| row("torus_8_8", "smart3", &format!("global_cc={percent}")).setup().unwrap().params.global_cc;
+        assert_eq!(limit(5), Some(GlobalCc { percent: 10.0, period: 0 }));
+        assert_eq!(limit(60), None);
+        let setup = row("torus_8_8", "smart3", "trigger_rate=0.5 triggered=1").setup().unwrap();
+        assert_eq!(setup.pattern, "source(uniform, temporal=reactive(0.5, 1))");
     }
-    table
+
+    #[test]
+    fn what_is_not_understood_is_not_skipped() {
+        for (topology, mode, options) in
+            [("torus_8_8", "smart3", "new=1"), ("torus_8_8", "clever3", ""), ("moebius_8_8", "smart3", "")]
+        {
+            let row = row(topology, mode, options);
+            assert!(std::panic::catch_unwind(|| row.setup()).is_err(), "{topology} {mode} {options}");
+        }
+        // Understood, and refused.
+        assert!(row("torus_8_8", "hexaob6", "").setup().is_err());
+    }
 }

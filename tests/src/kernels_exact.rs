@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fsin::router::RouterParams;
+use fsin::router::{RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::topology;
 use serde::Deserialize;
@@ -55,7 +55,8 @@ impl KernelRow {
         let routing = Routing::parse(&self.routing).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}"));
         let program = kernels::parse(&self.kernel, network.nodes(), Some(network.geometry()))
             .unwrap_or_else(|refusal| panic!("{self:?}: {refusal}"));
-        let params = RouterParams { routing, vcs: self.vcs, seed, ..RouterParams::default() };
+        let source_queue = SourceQueue::Throttled;
+        let params = RouterParams { routing, vcs: self.vcs, seed, source_queue, ..RouterParams::default() };
         Replayed::of(program, &self.network, params, 1.0).completion()
     }
 }

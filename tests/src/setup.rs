@@ -10,7 +10,7 @@ use fsin::router::{RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, Outcome, batch, fixed};
 use fsin::topology::{self, Faults, Topology};
-use trgen::synthetic::{Config, Mode, Synthetic};
+use trgen::synthetic::{Config, Mode, Traffic};
 
 /// Everything that a run of synthetic traffic depends on. Starts from the original's settings; tests change what they
 /// are about.
@@ -22,7 +22,7 @@ pub struct Setup {
     pub ways: usize,
     /// Router, and the seed of the run.
     pub params: RouterParams,
-    /// Spatial pattern as a user writes it.
+    /// Spatial pattern as a user writes it, or a sum of several.
     pub pattern: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent.
     pub load: f64,
@@ -31,13 +31,13 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Uniform traffic at load 0.3 on `topology` with two ways, in packets of 16 phits, seed 1.
+    /// Uniform traffic at load 0.3 on `topology` with two ways, in packets of 16 phits from throttled sources, seed 1.
     #[must_use]
     pub fn new(topology: &str, routing: Routing, vcs: usize) -> Self {
         Self {
             topology: topology.to_owned(),
             ways: 2,
-            params: RouterParams { routing, vcs, ..RouterParams::default() },
+            params: RouterParams { routing, vcs, source_queue: SourceQueue::Throttled, ..RouterParams::default() },
             pattern: "uniform".to_owned(),
             load: 0.3,
             faults: 0,
@@ -81,7 +81,7 @@ impl Setup {
     /// # Panics
     /// When a word of the settings is refused.
     #[must_use]
-    pub fn source(&self) -> Synthetic {
+    pub fn source(&self) -> Traffic {
         let config = Config {
             pattern: self.pattern.clone(),
             load: self.load,
@@ -94,7 +94,7 @@ impl Setup {
             seed: self.params.seed,
             ..Config::new(self.shape().geometry().clone())
         };
-        Synthetic::new(&config).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}: {}", refusal.remedy()))
+        Traffic::new(&config).unwrap_or_else(|misfit| panic!("{self:?}: {misfit:?}"))
     }
 
     /// The network, with the reference engine.

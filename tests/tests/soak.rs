@@ -12,7 +12,7 @@ use fsin::run::fixed;
 use fsin::topology::{Port, Topology};
 use tests::setup::Setup;
 use tests::strategies::{SWITCHES, all_routings, fitted, routings_of};
-use trgen::synthetic::Synthetic;
+use trgen::synthetic::Traffic;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
 /// \[cycles\] Of each run.
@@ -65,7 +65,7 @@ fn distances(topology: &dyn Topology) -> Vec<Vec<u64>> {
 
 /// A source that adds up how far apart the ends of all that was delivered are.
 struct Watched {
-    source: Synthetic,
+    source: Traffic,
     distances: Vec<Vec<u64>>,
     sum: u64,
     delivered: u64,
