@@ -187,6 +187,8 @@ impl Row {
         match (triggers, triggered) {
             (Some(probability), Some(messages)) => {
                 setup.pattern = format!("source({pattern}, temporal=reactive({probability}, {messages}))");
+                // The original's load is without the reactions, ours with them.
+                setup.load = self.load / (1.0 - probability * f64::from(messages));
             }
             (None, None) => {}
             _ => panic!("{self:?} says one of trigger_rate and triggered only"),
@@ -230,6 +232,8 @@ pub struct Skipped(pub String);
 pub struct Case {
     /// What all loads of the configuration have in common.
     pub configuration: String,
+    /// \[phit/node/cycle\] The original's word for the load.
+    pub load: f64,
     /// The same run with ours, but for the seed.
     pub setup: Setup,
     /// The original's run control.
@@ -268,7 +272,7 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} load={}", self.configuration, self.setup.load)
+        write!(f, "{} load={}", self.configuration, self.load)
     }
 }
 
@@ -322,7 +326,8 @@ pub fn read(path: &Path, set: Set) -> Cases {
         let accepted = mean_over_seeds(group, |row| row.accepted);
         let nodes = setup.shape().nodes();
         let sending = (nodes - setup.source().silent_nodes()) as f64 / nodes as f64;
-        let is_saturated = |load: f64, accepted: f64| accepted < 0.97 * load * sending;
+        let offered = |load: f64| load * sending * setup.load / first.load;
+        let is_saturated = |load: f64, accepted: f64| accepted < 0.97 * offered(load);
         let loads: Vec<(f64, f64)> = groups
             .iter()
             .filter(|other| other[0].configuration() == first.configuration())
@@ -334,6 +339,7 @@ pub fn read(path: &Path, set: Set) -> Cases {
         let plan = first.plan();
         all.cases.push(Case {
             configuration: first.configuration(),
+            load: first.load,
             begin: set.begin(plan.warmup),
             plan,
             accepted,
@@ -392,6 +398,7 @@ mod tests {
         assert_eq!(limit(60), None);
         let setup = row("torus_8_8", "smart3", "trigger_rate=0.5 triggered=1").setup().unwrap();
         assert_eq!(setup.pattern, "source(uniform, temporal=reactive(0.5, 1))");
+        assert_eq!(setup.load, 0.6);
     }
 
     #[test]

@@ -159,7 +159,7 @@ fn unsigned(share: f64) -> String {
 
 /// The configuration, and the load with an `s` where it is saturated.
 fn name(case: &Case) -> [String; 2] {
-    [case.configuration.clone(), format!("{}{}", case.setup.load, if case.saturated { " s" } else { "" })]
+    [case.configuration.clone(), format!("{}{}", case.load, if case.saturated { " s" } else { "" })]
 }
 
 /// The comparison as a table: "noise" is the standard error of the difference.

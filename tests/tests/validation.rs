@@ -81,8 +81,16 @@ fn of(done: &[Judged], verdict: Verdict) -> Vec<&Judged> {
     done.iter().filter(|one| one.verdict() == verdict).collect()
 }
 
-/// The comparison in words and as tables; `done` is every case, `late` those outside, measured late.
-fn report(set: Set, all: &Cases, done: &[Judged], late: &[Judged], seeds: u64) -> String {
+/// The comparison in words and as tables, which are written by `write_table`; `done` is every case, `late` those outside,
+/// measured late.
+fn report(
+    set: Set,
+    all: &Cases,
+    done: &[Judged],
+    late: &[Judged],
+    seeds: u64,
+    write_table: fn(&Table) -> String,
+) -> String {
     let known = outside(set);
     let [inside, noise, outside] = [Verdict::Inside, Verdict::Noise, Verdict::Outside].map(|verdict| of(done, verdict));
     let (by_chance, none) = judging::by_chance(&all.cases, seeds as usize);
@@ -102,7 +110,7 @@ fn report(set: Set, all: &Cases, done: &[Judged], late: &[Judged], seeds: u64) -
         let _ = write!(text, "\nSkipped {rows} rows: {}.\n", reason.0);
     }
     let mut section = |title: &str, table: &Table| {
-        let _ = write!(text, "\n## {title}\n\n{}", table.markdown());
+        let _ = write!(text, "\n## {title}\n\n{}", write_table(table));
     };
     if !outside.is_empty() {
         let mut causes = Table::new(&["case", "verdict", "cause"]);
@@ -146,11 +154,11 @@ fn compare(set: Set) {
         _ => Vec::new(),
     };
     let late = judging::judge(&late, &numbers, Begin::Late);
-    let text = report(set, &all, &done, &late, seeds);
-    aloud(&format!("\n{text}\n"));
+    let report = |write_table| report(set, &all, &done, &late, seeds, write_table);
+    aloud(&format!("\n{}\n", report(Table::markdown)));
     let part = if chosen.is_some() { "-only" } else { "" };
     let file = report_dir().expect("cargo's target folder can be written to").join(format!("{}{part}.md", set.name()));
-    std::fs::write(&file, &text).expect("the report can be written");
+    std::fs::write(&file, report(Table::compact)).expect("the report can be written");
     aloud(&format!("written to {}\n", file.display()));
     if chosen.is_none() {
         outside(set).check(&done);
@@ -215,7 +223,7 @@ fn chosen() -> Option<String> {
 }
 
 /// One case of every kind: modes, shapes, patterns, options, below and at saturation.
-const QUICK: [&str; 19] = [
+const QUICK: [&str; 33] = [
     "torus_8_8 dor1 uniform L=16 load=0.3",
     "torus_8_8 dor3 uniform L=16 load=1",
     "torus_8_8 smart3 uniform L=16 load=0.3",
@@ -235,6 +243,20 @@ const QUICK: [&str; 19] = [
     "ttorus_8_4 smart3 uniform L=16 sk_yx=4 load=0.3",
     "torus_8_8 smart3 uniform L=16 imode=lpath ninj=4 load=0.5",
     "torus_8_8 smart3 uniform L=16 amode=fifo load=1",
+    "ttorus_8_4 doubleob2 distribute L=8 tql=3 iql=2 bsize=1 sk_yx=4 load=1",
+    "torus_4_4_4 random2 butterfly L=32 tql=3 iql=4 bsize=1 load=0.39",
+    "torus_7_5 smart4 tornado L=16 iql=8 cmode=single lbr=1 load=1",
+    "mesh_3_3_7 hexaob6 hotregion L=1 tql=6 iql=8 amode=longest load=1",
+    "mesh_16 smart2 uniform L=32 tql=3 iql=4 ninj=2 imode=shp intransit_pr=1 load=1",
+    "torus_16_4 trc2 uniform L=16 tql=3 iql=8 routing=dir intransit_pr=1 load=1",
+    "spinnaker_6_9_1 shortest3 rsdist L=16 iql=4 amode=age lbr=2 load=0.34",
+    "circulant_50_7 shortest2 hotspot L=4 tql=6 iql=4 bsize=1 routing=dir load=0.52",
+    "fattree_4_3 adaptive1 uniform L=16 load=1",
+    "thintree_4_2_3 static1 uniform L=16 load=1",
+    "slimtree_4_2_3 adaptive1 uniform L=16 load=1",
+    "torus_8_8 smart3 uniform L=16 global_cc=5 load=1",
+    "torus_8_8 smart3 uniform L=16 trigger_rate=0.5 triggered=1 load=0.2",
+    "ttorus_4_4_8 smart2 uniform L=16 sk_xz=4 load=1",
 ];
 
 #[test]
