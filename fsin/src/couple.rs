@@ -147,13 +147,19 @@ impl<'a> Coupled<'a> {
                 }
             }
             let network = &mut *self.network;
-            let dropped = &mut self.dropped;
-            self.outbox.offer(|message| match network.inject(message) {
-                Injected::Accepted => true,
-                Injected::Refused => false,
-                Injected::Dropped => {
-                    dropped.push(message);
-                    true
+            let (source, dropped) = (&mut *self.source, &mut self.dropped);
+            let is_held = !self.outbox.is_empty() && network.holds_back();
+            self.outbox.offer(|message| {
+                if is_held && source.take_back(now, &message) {
+                    return true;
+                }
+                match network.inject(message) {
+                    Injected::Accepted => true,
+                    Injected::Refused => false,
+                    Injected::Dropped => {
+                        dropped.push(message);
+                        true
+                    }
                 }
             });
             for message in self.dropped.drain(..) {

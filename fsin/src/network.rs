@@ -55,6 +55,11 @@ pub trait Network {
     /// Offers a message to its source's interface, at the clock.
     fn inject(&mut self, message: Message) -> Injected;
 
+    /// True if congestion control keeps nodes from generating in the cycle at which the clock stands.
+    fn holds_back(&mut self) -> bool {
+        false
+    }
+
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
     /// comes first. An empty network goes straight to `until`.
     ///

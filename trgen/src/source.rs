@@ -26,6 +26,9 @@
 //! waits for [`TrGen::sent`] before it draws the node's next message, so that nothing is ever refused; an **open-loop**
 //! source draws on regardless. Both are the source's choice: the network only ever says when a message went.
 //!
+//! While global congestion control is tripped nothing is *drawn*: the loop offers messages to the source first
+//! ([`TrGen::take_back`]), and to the network only if the source does not take them back.
+//!
 //! # Failure
 //!
 //! Generating may fail: a guest vanishes, a trace breaks off. [`TrGen::generate`] then returns an error, the run ends,
@@ -73,6 +76,13 @@ pub trait TrGen {
 
     /// The last packet of `message` has entered the source buffer in cycle `now`: the sender is free of it.
     fn sent(&mut self, now: Cycle, message: &Message);
+
+    /// Congestion control keeps nodes from generating in cycle `now`: takes a message back that has just been generated, as if it
+    /// had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they wait at the
+    /// interface of their node.
+    fn take_back(&mut self, _now: Cycle, _message: &Message) -> bool {
+        false
+    }
 
     /// A message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);

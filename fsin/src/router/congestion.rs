@@ -8,15 +8,18 @@ use super::params::{GlobalCc, RouterParams, Timeouts};
 use crate::topology::{Port, Topology};
 use trgen::NodeId;
 
-/// Control of the whole network: no packet enters a source buffer while too many are under way.
+/// Control of the whole network: while too many packets are under way, nothing is drawn and no packet enters a source
+/// buffer. Nodes see the count of one period ago.
 #[derive(Clone, Debug)]
 pub struct GlobalControl {
     /// \[packets\] More than so many are too many.
     limit: u64,
-    /// \[cycles\] From one look to the next.
+    /// \[cycles\] From one count to the next.
     period: u64,
-    /// The period in which the network was looked at last.
-    looked: Option<u64>,
+    /// The latest period in which packets were counted.
+    counted: u64,
+    /// \[packets\] At its beginning.
+    packets: u64,
     tripped: bool,
 }
 
@@ -27,7 +30,7 @@ impl GlobalControl {
         let GlobalCc { percent, period } = params.global_cc?;
         let capacity = transit_capacity(params, topology);
         let limit = (percent / 100.0 * capacity as f64) as u64;
-        Some(Self { limit, period: period.max(1), looked: None, tripped: false })
+        Some(Self { limit, period: period.max(1), counted: 0, packets: 0, tripped: false })
     }
 
     /// Whether entering is forbidden in cycle `now`, with so many packets in the network at the end of the previous one:
@@ -36,9 +39,11 @@ impl GlobalControl {
     /// To be asked in every cycle in which this number may have changed since the one before.
     pub fn is_tripped(&mut self, now: u64, packets: u64) -> bool {
         let period = now / self.period;
-        if self.looked != Some(period) {
-            self.looked = Some(period);
-            self.tripped = packets > self.limit;
+        if period > self.counted {
+            // In periods that were left out nothing changed.
+            let seen = if period == self.counted + 1 { self.packets } else { packets };
+            self.tripped = seen > self.limit;
+            (self.counted, self.packets) = (period, packets);
         }
         self.tripped
     }
@@ -118,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_network_is_looked_at_once_in_a_period() {
+    fn packets_are_counted_once_in_a_period() {
         let topology = crate::topology::parse("torus:4x4", 2).unwrap();
         let control = |percent, period| {
             let params = RouterParams { global_cc: Some(GlobalCc { percent, period }), ..RouterParams::default() };
@@ -126,16 +131,21 @@ mod tests {
         };
         // 16 nodes, 4 ports, 3 channels, 4 packets each.
         let mut control_50 = control(50.0, 0);
+        let counts = [(10, 384), (11, 385), (12, 384), (13, 0), (14, 0)];
         assert_eq!(
-            [383, 384, 385, 384].map(|packets| control_50.is_tripped(packets, packets)),
-            [false, false, true, false]
+            counts.map(|(now, packets)| control_50.is_tripped(now, packets)),
+            [false, false, true, false, false],
+            "nodes see the count of the cycle before"
         );
+        assert!(control_50.is_tripped(20, 385), "nothing changed since cycle 15");
         let mut slow = control(10.0, 100);
         assert!(!slow.is_tripped(1, 0));
-        assert!(!slow.is_tripped(99, 77), "nobody has looked since");
-        assert!(slow.is_tripped(100, 77));
-        assert!(slow.is_tripped(199, 0));
-        assert!(!slow.is_tripped(250, 0));
+        assert!(!slow.is_tripped(99, 77));
+        assert!(!slow.is_tripped(100, 77));
+        assert!(!slow.is_tripped(199, 0));
+        assert!(slow.is_tripped(200, 0), "77 packets at the beginning of the period before");
+        assert!(slow.is_tripped(299, 0));
+        assert!(!slow.is_tripped(300, 0));
     }
 
     #[test]

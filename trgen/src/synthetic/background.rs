@@ -90,6 +90,16 @@ impl<M: TrGen> TrGen for Background<M> {
         }
     }
 
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        if message.id.is_multiple_of(2) {
+            let taken = self.main.take_back(now, &Message { id: message.id / 2, ..*message });
+            self.underway -= u64::from(taken);
+            return taken;
+        }
+        let inner = self.inner(message);
+        self.beside.take_back(now, &inner)
+    }
+
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         if delivery.message.id.is_multiple_of(2) {
             self.underway = self.underway.saturating_sub(1);

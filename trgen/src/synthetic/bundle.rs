@@ -57,6 +57,11 @@ impl Bundle {
         self.parts[part].sent(now, &own);
     }
 
+    pub(super) fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        let (part, own) = (self.owner(message), self.own(message));
+        self.parts[part].take_back(now, &own)
+    }
+
     pub(super) fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let part = self.owner(&delivery.message);
         let own = Delivery { message: self.own(&delivery.message), ..*delivery };
@@ -119,6 +124,10 @@ impl TrGen for Sum {
 
     fn sent(&mut self, now: Cycle, message: &Message) {
         self.parts.sent(now, message);
+    }
+
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        self.parts.take_back(now, message)
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {

@@ -72,6 +72,11 @@ impl TrGen for Phases {
         self.parts.sent(clock, message);
     }
 
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        let clock = self.clock(self.parts.owner(message), now);
+        self.parts.take_back(clock, message)
+    }
+
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let clock = self.clock(self.parts.owner(&delivery.message), now);
         self.parts.delivered(clock, delivery);

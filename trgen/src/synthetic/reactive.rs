@@ -80,6 +80,13 @@ impl TrGen for Reactive {
         }
     }
 
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        let is_drawn = message.id.is_multiple_of(2);
+        let taken = is_drawn && self.base.take_back(now, &Message { id: message.id / 2, ..*message });
+        self.underway -= u64::from(taken);
+        taken
+    }
+
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         self.underway = self.underway.saturating_sub(1);
         let caused = self.caused(&delivery.message);

@@ -243,6 +243,12 @@ impl TrGen for Synthetic {
         }
     }
 
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        // The gap to the next message begins anew; that of an open-loop source is under way already.
+        self.sent(now, message);
+        true
+    }
+
     fn delivered(&mut self, _: Cycle, _: &Delivery) {}
 
     fn next(&self) -> Next {

@@ -384,6 +384,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         Injected::Accepted
     }
 
+    fn holds_back(&mut self) -> bool {
+        if self.control.is_none() {
+            return false;
+        }
+        self.settle();
+        let (now, packets) = (self.clock, self.whole.in_network);
+        self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
+    }
+
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
         notices.clear();
         while self.clock < until.0 {

@@ -42,6 +42,11 @@ impl Network for Reference {
         Injected::Accepted
     }
 
+    fn holds_back(&mut self) -> bool {
+        let (now, packets) = (self.clock.0, self.in_network);
+        self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
+    }
+
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
         notices.clear();
         while self.clock < until {

@@ -342,6 +342,10 @@ impl TrGen for Traffic {
         self.source_mut().sent(now, message);
     }
 
+    fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
+        self.source_mut().take_back(now, message)
+    }
+
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         self.source_mut().delivered(now, delivery);
     }
