@@ -12,7 +12,6 @@ use super::rules::Rules;
 use super::state::Router;
 use crate::router::layout::Layout;
 use crate::router::request::{Requests, lots};
-use crate::routing::Order;
 
 /// The heads that wait at a node, in a network of at most `D` dimensions and routers of at most `P` ports.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +24,11 @@ pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
     bets: [M; D],
     /// By port: inputs whose heads would go through it.
     towards: [M; P],
+    /// By port: those of them whose escape channel it has.
+    escaping: [M; P],
+    /// Adaptive output channels that some head may ask for, and escape channels.
+    wanted: M,
+    wanted_escapes: M,
 }
 
 /// What heads ask for in a cycle.
@@ -36,7 +40,15 @@ struct Asked<M, const D: usize> {
 }
 
 impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
-    pub(super) const EMPTY: Self = Self { from: 0, waiting: M::EMPTY, bets: [M::EMPTY; D], towards: [M::EMPTY; P] };
+    pub(super) const EMPTY: Self = Self {
+        from: 0,
+        waiting: M::EMPTY,
+        bets: [M::EMPTY; D],
+        towards: [M::EMPTY; P],
+        escaping: [M::EMPTY; P],
+        wanted: M::EMPTY,
+        wanted_escapes: M::EMPTY,
+    };
 
     /// Inputs whose heads wait.
     #[inline(always)]
@@ -44,35 +56,59 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.waiting
     }
 
-    /// True if a head waits that would go through this port.
+    /// True if some head may ask for this output channel.
     #[inline(always)]
-    pub(super) fn is_towards(&self, port: usize) -> bool {
-        !self.towards[port].is_empty()
+    pub(super) fn wants(&self, output: usize) -> bool {
+        (self.wanted | self.wanted_escapes).has(output)
+    }
+
+    /// True if some bet depends on whether this output channel fits.
+    #[inline(always)]
+    pub(super) fn depends_on(&self, output: usize) -> bool {
+        self.wanted.has(output)
     }
 
     /// A head begins to wait, with a bet that holds from cycle `next` on, up to which the others must have been
     /// [brought](Self::advance).
     pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, offsets: &[i16], next: u64) {
+        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
+        let offsets = &offsets[..shape.dimensions];
         self.from = next;
         self.waiting.insert(input);
         if bet > 0 {
             self.bets[usize::from(bet) - 1].insert(input);
         }
-        let shape = rules.layout.shape();
-        for (dimension, &offset) in offsets[..shape.dimensions].iter().enumerate() {
-            if offset != 0 {
-                self.towards[shape.port(dimension, offset > 0).index()].insert(input);
-            }
+        for (dimension, &offset) in offsets.iter().enumerate().filter(|&(_, &offset)| offset != 0) {
+            let port = shape.port(dimension, offset > 0).index();
+            self.towards[port].insert(input);
+            self.wanted = self.wanted | Self::wanted_of(rules, port, M::bit(input));
+        }
+        if let Some(port) = rules.order.next(shape, offsets) {
+            self.escaping[port.index()].insert(input);
+            self.wanted_escapes.insert(port.index() * vcs);
         }
     }
 
     /// A head no longer waits.
     pub(super) fn remove<L: Layout>(&mut self, rules: &Rules<L>, input: usize) {
         let others = !M::bit(input);
-        let shape = rules.layout.shape();
+        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
         self.waiting = self.waiting & others;
         self.bets[..shape.dimensions].iter_mut().for_each(|bet| *bet = *bet & others);
-        self.towards[..shape.ports()].iter_mut().for_each(|inputs| *inputs = *inputs & others);
+        (self.wanted, self.wanted_escapes) = (M::EMPTY, M::EMPTY);
+        for port in 0..shape.ports() {
+            self.towards[port] = self.towards[port] & others;
+            self.escaping[port] = self.escaping[port] & others;
+            self.wanted = self.wanted | Self::wanted_of(rules, port, self.towards[port]);
+            self.wanted_escapes = self.wanted_escapes | M::bit_if(port * vcs, !self.escaping[port].is_empty());
+        }
+    }
+
+    /// The adaptive channels of a port that heads of these inputs may ask for: their own if they go straight, or all.
+    #[inline(always)]
+    fn wanted_of<L: Layout>(rules: &Rules<L>, port: usize, towards: M) -> M {
+        let straight = Self::straight(rules, port);
+        if (towards & !straight).is_empty() { towards } else { straight }
     }
 
     /// Brings the bets up to cycle `until`, with the channels that have been fitting since the last time.
@@ -105,7 +141,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         (0..layout.shape().ports()).any(|port| {
             let adaptive = layout.all_vcs() as u64 & !1;
             let fits = fitting.word(port * layout.vcs()) & adaptive;
-            self.is_towards(port) && fits != 0 && fits != adaptive
+            !self.towards[port].is_empty() && fits != 0 && fits != adaptive
         })
     }
 
@@ -192,27 +228,6 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         (lots, Asked { adaptive, escape: pending | last })
     }
 
-    /// By port in the order of the deterministic route: the inputs whose escape channel is that of the port.
-    #[inline(always)]
-    fn escapes<L: Layout>(&self, rules: &Rules<L>, mut see: impl FnMut(usize, M)) {
-        let shape = rules.layout.shape();
-        let mut before = M::EMPTY;
-        let mut of = |port: usize| {
-            let towards = self.towards[port] & !before;
-            before = before | towards;
-            if !towards.is_empty() {
-                see(port, towards);
-            }
-        };
-        match rules.order {
-            Order::Direction if shape.ways == 2 => {
-                (0..shape.dimensions).for_each(|dimension| of(2 * dimension));
-                (0..shape.dimensions).for_each(|dimension| of(2 * dimension + 1));
-            }
-            _ => (0..shape.ports()).for_each(of),
-        }
-    }
-
     /// True if this node's own queue leaves the bubble in the ring of a port's escape channel.
     #[inline(always)]
     fn leaves_bubble<L: Layout, const Q: usize>(rules: &Rules<L>, router: &Router<M, Q, P>, output: usize) -> bool {
@@ -222,20 +237,13 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing changes.
     #[inline(always)]
     pub(super) fn grantable<L: Layout, const Q: usize>(&self, rules: &Rules<L>, router: &Router<M, Q, P>) -> M {
-        let (layout, open) = (rules.layout, router.open());
-        let mut wanted = M::EMPTY;
-        for port in 0..layout.shape().ports() {
-            let (towards, straight) = (self.towards[port], Self::straight(rules, port));
-            // Those that go straight want their own channel.
-            wanted = wanted | if (towards & !straight).is_empty() { towards & straight } else { straight };
+        let open = router.open();
+        let mut grantable = self.wanted & open;
+        for output in Members(self.wanted_escapes & open) {
+            let goes_straight = self.escaping[rules.port_of(output)].has(output);
+            let passes = goes_straight || Self::leaves_bubble(rules, router, output);
+            grantable = grantable | M::bit_if(output, passes);
         }
-        let mut grantable = wanted & open;
-        self.escapes(rules, |port, inputs| {
-            let output = port * layout.vcs();
-            if open.has(output) && (inputs.has(output) || Self::leaves_bubble(rules, router, output)) {
-                grantable.insert(output);
-            }
-        });
         grantable
     }
 
@@ -253,22 +261,62 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         let layout = rules.layout;
         let (lots, asked) = self.step(rules, node, router.fitting());
         for output in Members(grantable) {
-            let port = layout.port_of(output);
+            let port = rules.port_of(output);
             let vc = output - port * layout.vcs();
-            if vc > 0 {
+            if vc == 0 {
+                let asking = self.escaping[port] & asked.escape;
+                let all = Self::leaves_bubble(rules, router, output);
+                asks(output, if all { asking } else { asking & M::bit(output) });
+            } else {
                 let dimension = port / layout.shape().ways;
                 let asking = asked.adaptive[dimension] & self.towards[port];
                 let drawing = asking & !Self::straight(rules, port);
                 asks(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
             }
         }
-        self.escapes(rules, |port, inputs| {
-            let output = port * layout.vcs();
-            let asking = inputs & asked.escape;
-            if grantable.has(output) && !asking.is_empty() {
-                let all = Self::leaves_bubble(rules, router, output);
-                asks(output, if all { asking } else { asking & M::bit(output) });
-            }
-        });
     }
+}
+
+/// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that. `wants` are
+/// the output channels that it may ask for ([`Requests::wants`]).
+#[inline(always)]
+pub(super) fn first_request<L: Layout, M: Mask, const Q: usize, const P: usize>(
+    rules: &Rules<L>,
+    router: &Router<M, Q, P>,
+    node: NodeId,
+    input: usize,
+    wants: u64,
+    now: u64,
+) -> (Option<usize>, u8) {
+    let (layout, escapes) = (rules.layout, rules.requests.escapes());
+    let fitting = router.fitting().word(0) & wants;
+    let adaptive = fitting & !escapes;
+    if adaptive >> input & 1 != 0 {
+        return (Some(input), 1);
+    }
+    if adaptive != 0 {
+        let (shape, vcs) = (layout.shape(), layout.vcs());
+        let (dimensions, channels) = (shape.dimensions, shape.ways * vcs);
+        let in_transit = input < rules.outputs();
+        let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
+        let goes_straight = wants & !escapes & 1 << input != 0;
+        let lots = lots(rules.seed, node, now);
+        for bet in usize::from(goes_straight)..dimensions {
+            let turn = own + bet;
+            let dimension = if turn >= dimensions { turn - dimensions } else { turn };
+            let fits = adaptive >> (dimension * channels);
+            // A packet goes one way in each dimension.
+            let other = shape.ways > 1 && fits >> vcs & u64::from(layout.all_vcs()) != 0;
+            let vc = 1 + usize::from(Requests::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
+            let output = (if other { vcs } else { 0 }) + vc;
+            if fits >> output & 1 != 0 {
+                return (Some(dimension * channels + output), bet as u8 + 1);
+            }
+        }
+    }
+    let escape = fitting & escapes;
+    let output = escape.trailing_zeros() as usize;
+    let passes = escape != 0
+        && (rules.bubble == 0 || output == input || router.has_room(output, rules.bubble, rules.queue_packets));
+    (passes.then_some(output), 0)
 }

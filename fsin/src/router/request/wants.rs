@@ -49,6 +49,12 @@ impl<L: Layout> Requests<L> {
         self.is_plain
     }
 
+    /// The first channel of each port, as a mask of outputs: the escape channels where there are any.
+    #[inline(always)]
+    pub(crate) const fn escapes(&self) -> u64 {
+        self.escapes
+    }
+
     /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.
     pub(super) fn first_channels(layout: L) -> u64 {
         let outputs = layout.outputs();

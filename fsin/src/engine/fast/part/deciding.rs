@@ -2,6 +2,7 @@
 
 use trgen::NodeId;
 
+use super::super::bets::first_request;
 use super::super::mask::{Mask, Members};
 use super::super::state::{List, Moves, Router, Stamp};
 use super::near::head;
@@ -188,10 +189,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return None;
         }
         if rules.requests.is_plain() {
-            let head = head(rules, self.first + node, input, packet, self.clock);
-            let mut bet = 0;
-            let asked = rules.requests.request(&head, &mut bet, &self.near(router, node));
-            let asked = asked.map(|output| output.index(rules.layout.vcs()));
+            let number = NodeId(self.first + node);
+            let (asked, bet) = first_request(rules, router, number, input, packet.wants, self.clock);
             if asked.is_some_and(|output| router.open().has(output)) {
                 self.fresh[input] = bet;
                 return asked;

@@ -73,7 +73,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
         if let Some(bets) = self.bets.get(node as usize) {
-            return M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.is_towards(port));
+            return M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output));
         }
         if router.has_sleepers(M::EMPTY) { self.woken(router, node, port, self.kind(output)) } else { M::EMPTY }
     }
@@ -98,7 +98,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let transit = input < rules.outputs();
         if let Some(bets) = self.bets.get(node as usize) {
             // The bubble of this ring may have opened.
-            let may_enter = transit && router.open().has(input) && bets.is_towards(rules.port_of(input));
+            let may_enter = transit && router.open().has(input) && bets.wants(input);
             woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
         } else if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for those who want to enter it here.
@@ -148,7 +148,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
         if let Some(bets) = self.bets.get_mut(node as usize)
-            && bets.is_towards(self.rules.port_of(output))
+            && bets.depends_on(output)
         {
             bets.advance(&self.rules, NodeId(self.first + node), router.fitting(), next);
         }
