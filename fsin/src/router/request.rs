@@ -26,7 +26,7 @@ mod guided;
 mod smart;
 mod wants;
 
-pub use smart::lots;
+pub use smart::{lots, lots_key};
 
 use dally::Ring;
 

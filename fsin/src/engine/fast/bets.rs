@@ -11,11 +11,13 @@ use super::mask::{Mask, Members};
 use super::rules::Rules;
 use super::state::Router;
 use crate::router::layout::Layout;
-use crate::router::request::{Requests, lots};
+use crate::router::request::{Requests, lots, lots_key};
 
 /// The heads that wait at a node, in a network of at most `D` dimensions and routers of at most `P` ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
+    /// Names (run seed, node) in what is drawn.
+    key: u64,
     /// \[cycle\] In which the bets are as they stand here.
     from: u64,
     /// Inputs whose heads wait.
@@ -40,15 +42,19 @@ struct Asked<M, const D: usize> {
 }
 
 impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
-    pub(super) const EMPTY: Self = Self {
-        from: 0,
-        waiting: M::EMPTY,
-        bets: [M::EMPTY; D],
-        towards: [M::EMPTY; P],
-        escaping: [M::EMPTY; P],
-        wanted: M::EMPTY,
-        wanted_escapes: M::EMPTY,
-    };
+    /// Of a node at which nothing waits.
+    pub(super) const fn new(seed: u64, node: NodeId) -> Self {
+        Self {
+            key: lots_key(seed, node),
+            from: 0,
+            waiting: M::EMPTY,
+            bets: [M::EMPTY; D],
+            towards: [M::EMPTY; P],
+            escaping: [M::EMPTY; P],
+            wanted: M::EMPTY,
+            wanted_escapes: M::EMPTY,
+        }
+    }
 
     /// Inputs whose heads wait.
     #[inline(always)]
@@ -62,31 +68,40 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         (self.wanted | self.wanted_escapes).has(output)
     }
 
+    /// True if some head may ask for this escape channel.
+    #[inline(always)]
+    pub(super) fn wants_escape(&self, output: usize) -> bool {
+        self.wanted_escapes.has(output)
+    }
+
     /// True if some bet depends on whether this output channel fits.
     #[inline(always)]
     pub(super) fn depends_on(&self, output: usize) -> bool {
         self.wanted.has(output)
     }
 
-    /// A head begins to wait, with a bet that holds from cycle `next` on, up to which the others must have been
-    /// [brought](Self::advance).
-    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, offsets: &[i16], next: u64) {
-        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
-        let offsets = &offsets[..shape.dimensions];
+    /// A head begins to wait that may ask for the outputs `wants`, with a bet that holds from cycle `next` on, up to which the
+    /// others must have been [brought](Self::advance).
+    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, wants: u64, next: u64) {
+        let (layout, escapes) = (rules.layout, rules.requests.escapes());
         self.from = next;
         self.waiting.insert(input);
         if bet > 0 {
             self.bets[usize::from(bet) - 1].insert(input);
         }
-        for (dimension, &offset) in offsets.iter().enumerate().filter(|&(_, &offset)| offset != 0) {
-            let port = shape.port(dimension, offset > 0).index();
-            self.towards[port].insert(input);
-            self.wanted = self.wanted | Self::wanted_of(rules, port, M::bit(input));
+        for port in 0..layout.shape().ports() {
+            let goes = wants >> (port * layout.vcs() + 1) & 1 != 0;
+            self.towards[port] = self.towards[port] | M::bit_if(input, goes);
         }
-        if let Some(port) = rules.order.next(shape, offsets) {
-            self.escaping[port.index()].insert(input);
-            self.wanted_escapes.insert(port.index() * vcs);
+        let mut adaptive = M::of_word(wants & !escapes, 0);
+        if adaptive.has(input) {
+            // It goes straight, in its own channel.
+            adaptive = adaptive & !Self::straight(rules, rules.port_of(input)) | M::bit(input);
         }
+        self.wanted = self.wanted | adaptive;
+        let escape = (wants & escapes).trailing_zeros() as usize;
+        self.escaping[rules.port_of(escape)].insert(input);
+        self.wanted_escapes.insert(escape);
     }
 
     /// A head no longer waits.
@@ -113,15 +128,15 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
 
     /// Brings the bets up to cycle `until`, with the channels that have been fitting since the last time.
     #[inline(always)]
-    pub(super) fn advance<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M, until: u64) {
+    pub(super) fn advance<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         if self.waiting.is_empty() || self.from >= until {
             return;
         }
-        self.advance_all(rules, node, fitting, until);
+        self.advance_all(rules, fitting, until);
     }
 
     #[inline(never)]
-    fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M, until: u64) {
+    fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         let dimensions = rules.layout.shape().dimensions;
         // Each head goes round in at most n + 1 cycles, after at most n others.
         let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
@@ -131,7 +146,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             self.from = until - left.min(cycles);
         }
         while self.from < until {
-            self.step(rules, node, fitting);
+            self.step(rules, fitting);
         }
     }
 
@@ -189,9 +204,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
                 *passing = *passing | towards & straight & fitting;
                 let drawing = towards & !straight;
                 for vc in 1..vcs {
-                    if fitting.has(port * vcs + vc) {
-                        *passing = *passing | Self::drawn(rules, lots, drawing, dimension, vc);
-                    }
+                    let fits = if fitting.has(port * vcs + vc) { drawing } else { M::EMPTY };
+                    *passing = *passing | Self::drawn(rules, lots, fits, dimension, vc);
                 }
             }
         }
@@ -200,9 +214,9 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
 
     /// One cycle.
     #[inline(always)]
-    fn step<L: Layout>(&mut self, rules: &Rules<L>, node: NodeId, fitting: M) -> (u64, Asked<M, D>) {
+    fn step<L: Layout>(&mut self, rules: &Rules<L>, fitting: M) -> (u64, Asked<M, D>) {
         let dimensions = rules.layout.shape().dimensions;
-        let lots = lots(rules.seed, node, self.from);
+        let lots = lots(self.key, self.from);
         let passing = self.passing(rules, lots, fitting);
         let mut adaptive = [M::EMPTY; D];
         let mut next = [M::EMPTY; D];
@@ -254,12 +268,11 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         &mut self,
         rules: &Rules<L>,
         router: &Router<M, Q, P>,
-        node: NodeId,
         grantable: M,
         mut asks: impl FnMut(usize, M),
     ) {
         let layout = rules.layout;
-        let (lots, asked) = self.step(rules, node, router.fitting());
+        let (lots, asked) = self.step(rules, router.fitting());
         for output in Members(grantable) {
             let port = rules.port_of(output);
             let vc = output - port * layout.vcs();
@@ -280,10 +293,10 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
 /// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that. `wants` are
 /// the output channels that it may ask for ([`Requests::wants`]).
 #[inline(always)]
-pub(super) fn first_request<L: Layout, M: Mask, const Q: usize, const P: usize>(
+pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,
     router: &Router<M, Q, P>,
-    node: NodeId,
+    bets: &Bets<M, D, P>,
     input: usize,
     wants: u64,
     now: u64,
@@ -300,7 +313,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const Q: usize, const P: usize>(
         let in_transit = input < rules.outputs();
         let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
         let goes_straight = wants & !escapes & 1 << input != 0;
-        let lots = lots(rules.seed, node, now);
+        let lots = lots(bets.key, now);
         for bet in usize::from(goes_straight)..dimensions {
             let turn = own + bet;
             let dimension = if turn >= dimensions { turn - dimensions } else { turn };

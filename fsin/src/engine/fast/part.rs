@@ -171,7 +171,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
             leaving_beyond: vec![M::EMPTY; if border.is_empty() { 0 } else { count }],
             filled_beyond: Vec::new(),
-            bets: vec![Bets::EMPTY; if rules.requests.is_plain() { count } else { 0 }],
+            bets: (0..if rules.requests.is_plain() { count } else { 0 })
+                .map(|node| Bets::new(rules.seed, NodeId::at(first as usize + node)))
+                .collect(),
             single_bets: vec![0; if rules.requests.keeps_bets() && !rules.requests.is_plain() { count * Q } else { 0 }],
             fresh: [0; Q],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],

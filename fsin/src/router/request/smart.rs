@@ -8,16 +8,23 @@
 //! cycle begins with bet 0 either way.
 
 use trgen::NodeId;
-use trgen::rng::{Purpose, mix2, pick};
+use trgen::rng::{Purpose, mix, mix2, pick};
 
 use super::{Head, Input, OutputVc, Requests, Surroundings, source_key};
 use crate::router::layout::Layout;
 
-/// What is drawn at a node in a cycle. Bit (queue + 29 dimension) mod 64 draws one of two channels for the head of a queue.
+/// The part of what is drawn at a node that names (run seed, node).
+#[must_use]
+pub const fn lots_key(seed: u64, node: NodeId) -> u64 {
+    mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
+}
+
+/// What is drawn at a node of this [key](lots_key) in a cycle: a number of the SplitMix64 sequence. Bit (queue + 29 dimension)
+/// mod 64 draws one of two channels for the head of a queue.
 #[must_use]
 #[inline(always)]
-pub const fn lots(seed: u64, node: NodeId, now: u64) -> u64 {
-    mix2(mix2(source_key(seed, node), Purpose::VirtualChannel as u64), now)
+pub const fn lots(key: u64, now: u64) -> u64 {
+    mix(key.wrapping_add(now.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
 impl<L: Layout> Requests<L> {
@@ -50,7 +57,7 @@ impl<L: Layout> Requests<L> {
         let vc = match head.input {
             Input::Transit(input) if input.port == port && input.vc > 0 => input.vc,
             _ => {
-                let lots = lots(self.seed, head.node, head.now);
+                let lots = lots(lots_key(self.seed, head.node), head.now);
                 1 + Self::smart_vc(lots, head.queue, dimension, u32::from(self.vcs()) - 1)
             }
         };

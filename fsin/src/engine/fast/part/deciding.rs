@@ -40,13 +40,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     #[inline(always)]
     fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let grantable = self.grantable(router, node);
         let look = router.look();
         if self.rules.more_than_heads {
-            return self.decide_more(router, node, look);
+            return self.decide_more(router, node, look, grantable);
         }
-        let is_waited = self.bets.get(node as usize).is_some_and(|bets| !bets.waiting().is_empty());
-        if is_waited || (!look.is_empty() && !look.rest().is_empty()) {
-            self.decide_several(router, node, look);
+        if !grantable.is_empty() || (!look.is_empty() && !look.rest().is_empty()) {
+            self.decide_several(router, node, look, grantable);
         } else if !look.is_empty() {
             let input = look.least();
             if let Some(output) = self.ask(router, node, input) {
@@ -63,12 +63,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
     #[inline(never)]
-    fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M) {
+    fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
         if self.timers.is_empty() {
-            return self.decide_several(router, node, look);
+            return self.decide_several(router, node, look, grantable);
         }
         let headers = self.going_on(router, node, look);
-        self.decide_several(router, node, look);
+        self.decide_several(router, node, look, grantable);
         self.time(router, node, headers);
     }
 
@@ -88,18 +88,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let blocked = headers & router.unrouted;
         let is = |mask: M| move |queue: usize| mask.has(queue);
         let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
-        // Who was kept from injecting may try now.
+        // Headers that were kept from injecting may try now.
         let injecting = router.unrouted & !M::below(queues);
-        if is_cleared {
+        if is_cleared && self.rules.lbr > 0 {
             self.wake(router, node, injecting);
         }
     }
 
     /// Any number of heads ask.
     #[inline(never)]
-    fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M) {
-        let (mut wanted, waiting) = self.ask_waiting(router, node);
-        for input in Members(look & !waiting) {
+    fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
+        let mut wanted = if grantable.is_empty() { M::EMPTY } else { self.ask_waiting(router, node, grantable) };
+        for input in Members(look) {
             if let Some(output) = self.ask(router, node, input) {
                 let asking = &mut self.asking[output];
                 *asking = if wanted.has(output) { *asking | M::bit(input) } else { M::bit(input) };
@@ -127,43 +127,40 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.watch_waiting(router, node);
     }
 
-    /// What heads ask for that wait together: as a mask of outputs, with the inputs of these heads.
+    /// Open channels that heads which wait together may be granted now or later.
     #[inline(always)]
-    fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32) -> (M, M) {
-        let Some(bets) = self.bets.get_mut(node as usize) else { return (M::EMPTY, M::EMPTY) };
-        let waiting = bets.waiting();
-        let mut wanted = M::EMPTY;
-        if !waiting.is_empty() {
-            let (rules, number) = (&self.rules, NodeId(self.first + node));
-            let grantable = bets.grantable(rules, router);
-            if !grantable.is_empty() {
-                bets.advance(rules, number, router.fitting(), self.clock);
-                bets.ask(rules, router, number, grantable, |output, inputs| {
-                    if !inputs.is_empty() {
-                        self.asking[output] = inputs;
-                        wanted.insert(output);
-                    }
-                });
-            }
+    fn grantable(&self, router: &Router<M, Q, P>, node: u32) -> M {
+        if !router.has_sleepers(M::EMPTY) {
+            return M::EMPTY;
         }
-        (wanted, waiting)
+        self.bets.get(node as usize).map_or(M::EMPTY, |bets| bets.grantable(&self.rules, router))
+    }
+
+    /// The `grantable` channels that heads ask for which wait together.
+    #[inline(always)]
+    fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32, grantable: M) -> M {
+        let (rules, bets, mut wanted) = (&self.rules, &mut self.bets[node as usize], M::EMPTY);
+        bets.advance(rules, router.fitting(), self.clock);
+        bets.ask(rules, router, grantable, |output, inputs| {
+            self.asking[output] = inputs;
+            wanted = wanted | M::bit_if(output, !inputs.is_empty());
+        });
+        wanted
     }
 
     /// The node is looked at again in the next cycle if some head that waits may be granted something then.
     #[inline(always)]
     fn watch_waiting(&mut self, router: &mut Router<M, Q, P>, node: u32) {
-        let Some(bets) = self.bets.get(node as usize) else { return };
-        if !bets.waiting().is_empty() && !bets.grantable(&self.rules, router).is_empty() {
-            self.wake(router, node, M::bit(Router::<M, Q, P>::NO_INPUT));
-        }
+        let really = !self.grantable(router, node).is_empty();
+        self.wake(router, node, M::bit_if(Router::<M, Q, P>::NO_INPUT, really));
     }
 
     /// A head begins to wait with others, from the next cycle on with this bet.
     fn wait_with_others(&mut self, router: &Router<M, Q, P>, node: u32, input: usize, bet: u8) {
         let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
         let next = self.clock + 1;
-        bets.advance(&self.rules, NodeId(self.first + node), router.fitting(), next);
-        bets.insert(&self.rules, input, bet, &packet.offsets, next);
+        bets.advance(&self.rules, router.fitting(), next);
+        bets.insert(&self.rules, input, bet, packet.wants, next);
     }
 
     /// The head of an input has been given an output.
@@ -189,8 +186,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return None;
         }
         if rules.requests.is_plain() {
-            let number = NodeId(self.first + node);
-            let (asked, bet) = first_request(rules, router, number, input, packet.wants, self.clock);
+            let bets = &self.bets[node as usize];
+            let (asked, bet) = first_request(rules, router, bets, input, packet.wants, self.clock);
             if asked.is_some_and(|output| router.open().has(output)) {
                 self.fresh[input] = bet;
                 return asked;
@@ -268,16 +265,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         router.give(output, winner);
         self.granted(node, winner);
         let losers = asking & !M::bit(winner);
-        let Some(bets) = self.bets.get_mut(node as usize) else {
-            self.wake(router, node, losers);
-            return winner;
-        };
-        let waiting = bets.waiting();
-        if waiting.has(winner) {
-            bets.remove(&self.rules, winner);
-        }
-        for input in Members(losers & !waiting) {
-            self.wait_with_others(router, node, input, self.fresh[input]);
+        match self.bets.get_mut(node as usize) {
+            None => self.wake(router, node, losers),
+            Some(bets) => {
+                let waiting = bets.waiting();
+                if waiting.has(winner) {
+                    bets.remove(&self.rules, winner);
+                }
+                for input in Members(losers & !waiting) {
+                    self.wait_with_others(router, node, input, self.fresh[input]);
+                }
+            }
         }
         winner
     }
@@ -337,7 +335,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let rules = &self.rules;
         let port = rules.port_of(output);
         let handle = router.head(input);
-        self.before_change(router, node, output, self.clock + 1);
+        if router.room_behind(output) == 1 {
+            self.before_change(router, node, output, self.clock + 1);
+        }
         let rules = &self.rules;
         let packet = &mut self.packets[handle];
         router.leave(input, packet);

@@ -1,7 +1,5 @@
 //! Step 4: tails leave, and what they held is free.
 
-use trgen::NodeId;
-
 use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
 use super::{Abroad, Event, Left, Works};
@@ -72,10 +70,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
-        if let Some(bets) = self.bets.get(node as usize) {
-            return M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output));
+        if !router.has_sleepers(M::EMPTY) {
+            return M::EMPTY;
         }
-        if router.has_sleepers(M::EMPTY) { self.woken(router, node, port, self.kind(output)) } else { M::EMPTY }
+        match self.bets.get(node as usize) {
+            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output)),
+            None => self.woken(router, node, port, self.kind(output)),
+        }
     }
 
     /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
@@ -96,16 +97,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.since[node as usize * Q + input] = self.clock + 1;
         }
         let transit = input < rules.outputs();
-        if let Some(bets) = self.bets.get(node as usize) {
-            // The bubble of this ring may have opened.
-            let may_enter = transit && router.open().has(input) && bets.wants(input);
-            woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
-        } else if transit && router.has_sleepers(woken) {
-            // The bubble of this ring may have opened for those who want to enter it here.
-            let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
-            woken = woken | self.woken(router, node, port, Interest::Deterministic);
-            if is_restricted {
-                woken = woken | self.woken(router, node, port, Interest::Adaptive);
+        if transit && router.has_sleepers(woken) {
+            // The bubble of this ring may have opened for heads that want to enter it here.
+            if let Some(bets) = self.bets.get(node as usize) {
+                let may_enter = router.open().has(input) && bets.wants_escape(input);
+                woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
+            } else {
+                let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
+                woken = woken | self.woken(router, node, port, Interest::Deterministic);
+                if is_restricted {
+                    woken = woken | self.woken(router, node, port, Interest::Adaptive);
+                }
             }
         }
         self.wake(router, node, woken);
@@ -147,10 +149,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// From cycle `next` on a packet may fit behind an output channel where it did not, or the other way round.
     #[inline(always)]
     pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
-        if let Some(bets) = self.bets.get_mut(node as usize)
+        if router.has_sleepers(M::EMPTY)
+            && let Some(bets) = self.bets.get_mut(node as usize)
             && bets.depends_on(output)
         {
-            bets.advance(&self.rules, NodeId(self.first + node), router.fitting(), next);
+            bets.advance(&self.rules, router.fitting(), next);
         }
     }
 
