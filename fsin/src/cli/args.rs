@@ -87,7 +87,9 @@ pub(crate) fn command() -> Command {
                     "Translates words of the original simulator (FSIN, INSEE), such as topo=torus_16_16 mode=smart3 \
                      load=0.3, and runs the experiment that they mean. The equivalent `fsin run` line is printed on \
                      stderr, and a note where ours treats a word otherwise. A word without `=` names a configuration \
-                     file; where none is named, fsin.conf is read first if it is there. Unknown words are refused.",
+                     file; where none is named, fsin.conf is read first if it is there. Words may be cut short. What is \
+                     not given has the original's default where that is known, and sources are throttled as its are. \
+                     Words that have no part are named, unknown ones are refused.",
                 )
                 .after_long_help(legacy::glossary())
                 .arg(

@@ -32,7 +32,7 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let translation =
         translate(&words).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
     if !matches.get_flag("quiet") {
-        for note in &translation.notes {
+        for note in translation.notes() {
             output::tell(&format!("note: {note}"));
         }
     }
@@ -88,6 +88,8 @@ fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
-    let text = fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    // Comments may be of a time before UTF-8.
+    let text = String::from_utf8_lossy(&bytes);
     read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))
 }

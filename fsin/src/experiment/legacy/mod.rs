@@ -1,0 +1,380 @@
+//! Words of the original simulator (FSIN, INSEE), translated into keys of an experiment.
+//!
+//! Only words whose meaning is known are translated, with the original's defaults; all others are refused by name. Where the
+//! original has a defect that ours does not copy, or a word is understood by its name only, a note says so.
+
+mod control;
+mod network;
+mod traffic;
+mod words;
+
+use trgen::catalog::Refusal;
+
+use super::keys::{KEYS, Kind};
+use traffic::{Run, is_original};
+pub use words::glossary;
+use words::{Meaning, Takes, choose, meaning};
+
+/// A word of the original, with its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Word {
+    /// Before the `=`.
+    pub name: String,
+    /// After it.
+    pub value: String,
+    /// The line of a file that it stands in, if it does.
+    pub line: Option<(String, usize)>,
+}
+
+impl Word {
+    /// A word of a command line.
+    #[must_use]
+    pub fn new(name: &str, value: &str) -> Self {
+        Self { name: name.to_owned(), value: value.to_owned(), line: None }
+    }
+
+    /// Where it stands in a file, if it does, as the beginning of what is wrong with it.
+    fn place(&self) -> String {
+        self.line.as_ref().map_or(String::new(), |(file, line)| format!("{file}: line {line}: "))
+    }
+}
+
+/// A word, and what it is.
+#[derive(Clone, Debug)]
+struct Known {
+    word: Word,
+    meaning: Meaning,
+}
+
+impl Known {
+    const fn name(&self) -> &'static str {
+        self.meaning.name()
+    }
+}
+
+/// What the words of the original mean here.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Translation {
+    /// Keys and values, in the order of the key table.
+    pub settings: Vec<(&'static str, String)>,
+    /// What is not as it was, and the key that it is about, if there is one.
+    notes: Vec<(Option<&'static str>, String)>,
+    /// Keys, the words that set them, and whether those are the original's.
+    origins: Vec<(&'static str, Word, bool)>,
+    /// Words without a part in such a run.
+    useless: Vec<Word>,
+    /// The word that is being translated.
+    present: Option<Word>,
+    /// True if that is one of the original's.
+    original: bool,
+}
+
+/// Keys whose values have arguments, and how those are written here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
+const COMPOSITE: &[(&str, bool)] = &[("temporal", true), ("size", true), ("placement", false), ("link-delay", false)];
+
+/// The word of this name, all spellings of it included. Each word stands once.
+fn last<'a>(words: &'a [Known], name: &str) -> Option<&'a Known> {
+    words.iter().find(|known| known.name() == name)
+}
+
+/// What is wrong with a word, and where it stands.
+fn at(known: &Known, refusal: &Refusal) -> Refusal {
+    Refusal::value(format!("{}{refusal}", known.word.place()), refusal.remedy())
+}
+
+/// The number that a word takes.
+fn number(known: &Known) -> Result<f64, Refusal> {
+    let value: Option<f64> = known.word.value.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| {
+        let what = format!("`{}` takes a number that is not negative, not `{}`", known.word.name, known.word.value);
+        at(known, &Refusal::value(what, format!("write a number, or leave {} out", known.word.name)))
+    })
+}
+
+/// Translates words and their values; a later one overrides an earlier one that says the same.
+///
+/// # Errors
+/// A word or a value that is not known, by its name, with the nearest ones that are, and by its line.
+pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
+    let mut all: Vec<Known> = Vec::with_capacity(words.len());
+    for word in words {
+        let here = |refusal: &Refusal| Refusal::value(format!("{}{refusal}", word.place()), refusal.remedy());
+        let meaning = meaning(&word.name).map_err(|refusal| here(&refusal))?;
+        if word.value.is_empty() {
+            let refusal =
+                Refusal::value(format!("`{}` has no value", word.name), "write one behind the =, or leave it out");
+            return Err(here(&refusal));
+        }
+        // The last one counts.
+        all.retain(|known| known.name() != meaning.name());
+        all.push(Known { word: word.clone(), meaning });
+    }
+    let run = Run::of(&all)?;
+    let mut new = Translation { original: true, ..Translation::default() };
+    // An ideal network has no router, of which a default could be said.
+    let ideal = last(&all, "network").is_some_and(|known| known.word.value.starts_with("ideal"));
+    if !ideal {
+        new.usual(&all);
+    }
+    if !ideal || last(&all, "topo").is_some() {
+        new.network(&all)?;
+    }
+    if last(&all, "rmode").is_none() {
+        new.routing(&all)?;
+    }
+    for known in &all {
+        new.present = Some(known.word.clone());
+        new.original = is_original(known);
+        new.translated(known, &all, run)?;
+    }
+    new.original = true;
+    new.control(&all)?;
+    new.traffic(&all, run)?;
+    if !ideal {
+        new.unknown_defaults();
+    }
+    new.idle(&all);
+    new.settings.sort_by_key(|(name, _)| KEYS.iter().position(|key| key.name == *name));
+    Ok(new)
+}
+
+/// `cburst_8`, where the value of the key has arguments.
+fn composite(key: &str, value: &str) -> String {
+    let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
+    match value.split_once('_') {
+        // As it is written here, or a path.
+        _ if value.contains([':', '(', '/']) => value.to_owned(),
+        Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
+        _ => value.replace('_', ":"),
+    }
+}
+
+impl Translation {
+    /// What is not as it was.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.notes.iter().map(|(_, note)| note.as_str())
+    }
+
+    /// One word for itself.
+    fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), Refusal> {
+        let Word { name, value, .. } = &known.word;
+        match known.meaning {
+            Meaning::Original(entry) => match (entry.name, entry.takes) {
+                ("rmode", _) => return self.routing(all),
+                ("tpattern", _) => return self.pattern(known, run),
+                ("placement", _) => return self.placement(known, run),
+                // Whatever it says, it has no part: a file of the original holds words of all kinds of runs.
+                (_, Takes::Same(key) | Takes::Choice(key, _)) if !run.knows(key, true) => {
+                    self.useless.push(known.word.clone());
+                    return Ok(());
+                }
+                (_, Takes::Same(key)) => self.set(key, value.clone()),
+                ("trace_cpu_units", _) if value.parse::<f64>().is_ok() => {
+                    let what =
+                        format!("`{name}={value}` is a number, and what the original counts in is not known here");
+                    return Err(at(known, &Refusal::value(what, format!("write ns, us, ms or cycles: {name}=us"))));
+                }
+                (_, Takes::Choice(key, choices)) => {
+                    self.set(key, choose(name, value, choices).map_err(|refusal| at(known, &refusal))?);
+                }
+                (_, Takes::Missing(why)) => {
+                    self.notes.push((None, format!("{name}={value}: no counterpart here, left out: {why}")));
+                }
+                (_, Takes::Together | Takes::Printing) => {}
+            },
+            Meaning::Ours(key) => {
+                if key.kind == Kind::Switch && !matches!(&**value, "true" | "false") {
+                    let what = format!("`{name}` is true or false, not `{value}`");
+                    return Err(at(known, &Refusal::value(what, format!("write {name}=true, or leave it out"))));
+                }
+                self.set(key.name, composite(key.name, value));
+            }
+        }
+        self.remark(known)
+    }
+
+    /// What is to be said of a word, or against its value.
+    fn remark(&mut self, known: &Known) -> Result<(), Refusal> {
+        let Word { name, value, .. } = &known.word;
+        match (known.name(), &**value) {
+            ("imode", "dor" | "dsh") => self.note(
+                "injection",
+                &format!("{name}={value}: the original takes the last dimension with hops to go; here it is the first"),
+            ),
+            ("timeout_upper", _) => self.note(
+                "timeout-upper",
+                "timeout_upper: as compiled for 64 bits, the original keeps a node congested for ever once it is; here \
+                 timeout_lower ends that",
+            ),
+            ("bsize", _) if "bubble".starts_with(&**name) => {
+                self.note("bubble", &format!("{name}={value}: read as bsize, the packets of the bubble"));
+            }
+            ("intransit_pr", _) if "ipr".starts_with(&**name) => {
+                self.note("in-transit-priority", &format!("{name}={value}: read as intransit_pr, a probability"));
+            }
+            ("conv_thres", _) if number(known)? > 1.0 => {
+                let what = format!("`{name}={value}` is no share: whether the original means percent is not known");
+                return Err(at(known, &Refusal::value(what, "write a share such as 0.05")));
+            }
+            ("link_bandwidth", _) if value.parse::<f64>().is_ok() => {
+                let what = format!("`{name}={value}` has no unit, and what the original counts in is not known here");
+                return Err(at(known, &Refusal::value(what, format!("write it with its unit: {name}=10Gb/s"))));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Says which defaults are not the original's.
+    fn unknown_defaults(&mut self) {
+        let missing: Vec<&str> = [("rmode", "routing"), ("plength", "packet")]
+            .into_iter()
+            .filter_map(|(word, key)| self.source(key).is_none().then_some(word))
+            .collect();
+        if !missing.is_empty() {
+            let what = format!(
+                "not given: {}; what the original takes then is not known here, and the default of `fsin run` is taken",
+                missing.join(", ")
+            );
+            self.notes.push((None, what));
+        }
+    }
+
+    /// Says which words only changed what was printed.
+    fn idle(&mut self, words: &[Known]) {
+        let printing = |known: &&Known| matches!(known.meaning, Meaning::Original(entry) if matches!(entry.takes, Takes::Printing));
+        let words: Vec<String> =
+            words.iter().filter(printing).map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
+        if !words.is_empty() {
+            let what = format!("without effect, since they only change what is printed: {}", words.join(", "));
+            self.notes.push((None, what));
+        }
+    }
+
+    fn set(&mut self, name: &'static str, value: String) {
+        self.remove(name);
+        self.settings.push((name, value));
+        self.origins.extend(self.present.clone().map(|word| (name, word, self.original)));
+    }
+
+    /// Forgets a key, and what was said of it.
+    fn remove(&mut self, name: &str) {
+        self.settings.retain(|(known, _)| *known != name);
+        self.origins.retain(|(known, ..)| *known != name);
+        self.notes.retain(|(about, _)| *about != Some(name));
+    }
+
+    /// Says something of a key that has been set.
+    fn note(&mut self, about: &'static str, note: &str) {
+        self.notes.push((Some(about), note.to_owned()));
+    }
+
+    /// The word that set a key, and whether it is one of the original's.
+    fn source(&self, name: &str) -> Option<(&Word, bool)> {
+        self.origins.iter().find(|(key, ..)| *key == name).map(|(_, word, original)| (word, *original))
+    }
+
+    /// Which word a message is about that names one of the keys as a flag: where it stands, and as it was written.
+    #[must_use]
+    pub fn origin(&self, message: &str) -> Option<String> {
+        let mut flags = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
+        let word = flags.find_map(|flag| self.source(flag.strip_prefix("--")?).map(|(word, _)| word))?;
+        Some(format!("{}`{}={}`", word.place(), word.name, word.value))
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Reads a configuration file: `key=value` or `key value`, one on a line, with blanks wherever they may be; `#` and `;` begin
+/// a comment.
+///
+/// # Errors
+/// A line without a value, by its number.
+pub fn read(file: &str, text: &str) -> Result<Vec<Word>, Refusal> {
+    // Editors of other systems begin a file with a mark.
+    let lines = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .enumerate()
+        .map(|(number, line)| (number + 1, line.split(['#', ';']).next().unwrap_or("").trim()));
+    lines
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(number, line)| {
+            let (word, value) =
+                line.split_once('=').or_else(|| line.split_once(char::is_whitespace)).ok_or_else(|| {
+                    let what = format!("{file}: line {number}: `{line}` has no value");
+                    Refusal::value(what, "write it as in `load=0.3`")
+                })?;
+            Ok(Word { line: Some((file.to_owned(), number)), ..Word::new(word.trim(), value.trim()) })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn translated(line: &str) -> Result<Translation, Refusal> {
+        let words = line.split_whitespace().map(|word| word.split_once('=').unwrap());
+        translate(&words.map(|(word, value)| Word::new(word, value)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_last_word_of_several_counts() {
+        for (words, key, expected) in [
+            ("load=0.1 load=0.2", "load", "0.2"),
+            ("amode=fifo arbitration=age", "arbitration", "age"),
+            ("arbitration=age amode=fifo", "arbitration", "fifo"),
+            ("mode=smart3 vcs=2", "vcs", "2"),
+            ("vcs=2 mode=smart3", "vcs", "3"),
+            ("nchan=2 rmode=smart3", "vcs", "3"),
+            ("topo=torus_8_8 topology=mesh_4_4", "topology", "mesh:4x4"),
+            ("topo=ttorus_8_4 sk_yx=2 sk_yx=4", "topology", "twisted:8x4:yx=4"),
+            ("tpattern=tornado traffic=uniform", "traffic", "uniform"),
+        ] {
+            let translation = translated(words).unwrap();
+            assert_eq!(translation.value(key), Some(expected), "{words}");
+            assert!(!translation.notes().any(|note| note.contains("tornado")), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_overridden_is_not_spoken_of() {
+        let notes = |words: &str| translated(words).unwrap().notes().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(notes("rmode=smart3 plength=16 imode=dor ninj=4").len(), 1);
+        assert_eq!(notes("rmode=smart3 plength=16 imode=dor injection=shortest"), Vec::<String>::new());
+        assert_eq!(notes("rmode=adaptive3 plength=16 mode=smart3"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn capacity_is_counted_as_the_original_does() {
+        for (words, expected) in [
+            ("topo=torus_8_8 global_cc=1", Some("2")),
+            ("topo=torus_8_8 global_cc=50", Some("100")),
+            ("topo=torus_8_8 global_cc=51", None),
+            ("topo=torus_8_8 nways=1 global_cc=60", Some("60")),
+            // 64 nodes with 4 ports of 2 ways, and 224 links.
+            ("topo=mesh_8_8 global_cc=7", Some("16")),
+            ("topo=circulant_20_3 global_cc=10", Some("20")),
+            ("topo=spinnaker_6_6_1 global_cc=10", Some("20")),
+            ("topo=fattree_4_2 global_cc=10", Some("20")),
+            ("topo=spidergon_16 global_cc=10", Some("20")),
+        ] {
+            let translation = translated(words).unwrap();
+            assert_eq!(translation.value("global-cc"), expected, "{words}");
+            assert_eq!(expected.is_none(), translation.notes().any(|note| note.contains("never exceeded")), "{words}");
+        }
+    }
+
+    #[test]
+    fn files_hold_a_word_a_line() {
+        let words =
+            read("f", "\u{feff}# comment\r\n\ttopo = torus_8_8 ; and another\r\n\n load 0.3\nmode=smrat3").unwrap();
+        let found: Vec<(&str, &str)> = words.iter().map(|word| (&*word.name, &*word.value)).collect();
+        assert_eq!(found, [("topo", "torus_8_8"), ("load", "0.3"), ("mode", "smrat3")]);
+        assert!(translate(&words).unwrap_err().to_string().starts_with("f: line 5: `mode` does not know"));
+        assert!(read("f", "a=1\nload\n").unwrap_err().to_string().contains("f: line 2"));
+    }
+}

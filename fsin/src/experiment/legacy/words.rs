@@ -1,0 +1,266 @@
+//! The vocabulary of the original: its words, what each sets here, and how they are looked up.
+
+use trgen::catalog::{Refusal, suggestion};
+
+use super::network::{FAMILIES, MODES, NETWORKS};
+use crate::experiment::keys::{KEYS, Key, key};
+
+/// Values of words that choose, and what they are here.
+pub(super) type Choices = &'static [(&'static str, &'static str)];
+
+/// What becomes of a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Takes {
+    /// It sets this key to the same value.
+    Same(&'static str),
+    /// It sets this key to what its value is here.
+    Choice(&'static str, Choices),
+    /// It is translated together with others.
+    Together,
+    /// It only changes what the original printed.
+    Printing,
+    /// There is nothing like it here: why that may matter.
+    Missing(&'static str),
+}
+
+/// A word of the original.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    /// Other names of it.
+    pub(super) also: &'static [&'static str],
+    pub(super) takes: Takes,
+    /// What a reader should know of it; empty if its key says it.
+    about: &'static str,
+}
+
+const fn entry(name: &'static str, also: &'static [&'static str], takes: Takes, about: &'static str) -> Entry {
+    Entry { name, also, takes, about }
+}
+
+use Takes::{Choice, Missing, Printing, Same, Together};
+
+const INJECTIONS: Choices = &[
+    ("shortest", "shortest"),
+    ("dor", "dor"),
+    ("dsh", "dor-shortest"),
+    ("shp", "shortest-profitable"),
+    ("lpath", "longest-path"),
+];
+const ARBITRATIONS: Choices = &[
+    ("rr", "rr"),
+    ("fifo", "fifo"),
+    ("longest", "longest"),
+    ("random", "random"),
+    ("age", "age"),
+    ("highest_vc", "highest-vc"),
+];
+const CONSUMPTIONS: Choices = &[("single", "single"), ("multiple", "multiple")];
+const ORDERS: Choices = &[("dim", "dim"), ("dir", "dir")];
+const PARALLEL: Choices = &[("0", "serial"), ("1", "parallel")];
+const UNITS: Choices = &[("ns", "ns"), ("us", "us"), ("ms", "ms"), ("cycles", "cycles")];
+
+/// Every word of the original that is known.
+#[rustfmt::skip]
+pub(super) const WORDS: &[Entry] = &[
+    entry("topo", &["topology"], Together, ""),
+    entry("sk_xy", &[], Together, ""),
+    entry("sk_xz", &[], Together, ""),
+    entry("sk_yx", &[], Together, ""),
+    entry("sk_yz", &[], Together, ""),
+    entry("sk_zx", &[], Together, ""),
+    entry("sk_zy", &[], Together, ""),
+    entry("nways", &[], Same("ways"), ""),
+    entry("nchan", &[], Same("vcs"), ""),
+    entry("rmode", &["mode"], Together, ""),
+    entry("vc", &[], Together, "how deadlock is avoided, where `rmode` alone leaves it open: bubble, double, dally; tree, icube"),
+    entry("routing", &[], Choice("order", ORDERS), ""),
+    entry("plength", &["packet_phits"], Same("packet"), ""),
+    entry("tql", &["transit_queue"], Same("queue"), ""),
+    entry("iql", &[], Same("injection-queue"), ""),
+    entry("ninj", &[], Same("injectors"), ""),
+    entry("imode", &[], Choice("injection", INJECTIONS), ""),
+    entry("par_inj", &[], Choice("inject", PARALLEL), "1, or 0 for serial injection"),
+    entry("cmode", &[], Choice("consumption", CONSUMPTIONS), ""),
+    entry("amode", &[], Choice("arbitration", ARBITRATIONS), ""),
+    entry("bsize", &["bub"], Same("bubble"), ""),
+    entry("bub_to_adap", &[], Missing("what it restricted is not known; --lbr restricts injected packets on adaptive channels"), ""),
+    entry("lbr", &[], Same("lbr"), ""),
+    entry("intransit_pr", &["ipr"], Same("in-transit-priority"), ""),
+    entry("drop_packets", &[], Missing("a source that finds its buffer full keeps the packet and waits"), ""),
+    entry("extract", &[], Missing("arrived packets are consumed as `cmode` says"), ""),
+    entry("faults", &[], Same("faults"), ""),
+    entry("global_cc", &[], Together, "percent of the capacity as the original counted it: ways twice"),
+    entry("update_period", &[], Together, "in diameters"),
+    entry("timeout_upper", &[], Same("timeout-upper"), ""),
+    entry("timeout_lower", &[], Same("timeout-lower"), ""),
+    entry("tpattern", &["pattern", "traffic"], Together, "as --traffic, arguments parted by _; inverse is reversal, tornado is tornado-fsin, hotspot alone is hotspot(0.02,0)"),
+    entry("load", &[], Same("load"), ""),
+    entry("longmessages", &[], Together, "packets of a long message, or 0: --size bimodal"),
+    entry("lng_msg_ratio", &[], Together, "share of the messages that are long"),
+    entry("trigger_rate", &[], Together, "probability that a reception triggers packets: --temporal reactive"),
+    entry("triggered", &[], Together, "how many packets it triggers"),
+    entry("shotmode", &[], Together, "1: shots instead of a steady load"),
+    entry("shotsize", &[], Together, "with shotmode=1: --shot; 0 is one packet for each other node"),
+    entry("numshots", &[], Together, "with shotmode=1: --samples"),
+    entry("shot_size", &[], Same("shot"), ""),
+    entry("rseed", &["seed"], Same("seed"), ""),
+    entry("warm_up_period", &[], Same("warmup"), ""),
+    entry("conv_period", &[], Same("conv-period"), ""),
+    entry("conv_thres", &[], Same("conv-threshold"), ""),
+    entry("max_conv_time", &[], Same("max-conv-time"), ""),
+    entry("nsamples", &[], Same("samples"), ""),
+    entry("sample_size", &[], Same("sample-size"), ""),
+    entry("min_batch_pkt", &[], Same("min-batch-packets"), ""),
+    entry("tracefile", &[], Same("trace"), ""),
+    entry("trace_cpu_units", &[], Choice("trace-unit", UNITS), "unit of computing times in a trace: ns, us, ms, cycles"),
+    entry("link_bandwidth", &[], Same("bandwidth"), "with its unit: 10Gb/s"),
+    entry("placement", &[], Together, "as --placement, arguments parted by _; or kind_tasks_instances"),
+    entry("bg_load", &[], Together, "with a trace: --temporal background, from nodes without a task"),
+    entry("plevel", &[], Printing, ""),
+    entry("pheaders", &[], Printing, ""),
+    entry("bheaders", &[], Printing, ""),
+    entry("pinterval", &[], Printing, ""),
+];
+
+/// A word that somebody wrote, as far as it is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    /// One of the original's.
+    Original(&'static Entry),
+    /// A key of ours, with `_` for `-`.
+    Ours(&'static Key),
+}
+
+impl Meaning {
+    /// The name that all spellings of the word share.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Original(entry) => entry.name,
+            Self::Ours(key) => key.name,
+        }
+    }
+}
+
+/// Finds a word: by a name of it, as a key of ours, or by the beginning of its name, if no other begins so.
+///
+/// # Errors
+/// A word that is not known, with the nearest that are; a beginning of several.
+pub(super) fn meaning(written: &str) -> Result<Meaning, Refusal> {
+    let names = |entry: &'static Entry| std::iter::once(entry.name).chain(entry.also.iter().copied());
+    if let Some(entry) = WORDS.iter().find(|entry| names(entry).any(|name| name == written)) {
+        return Ok(Meaning::Original(entry));
+    }
+    // Words that are ours alone, such as `cycles` and `link_loads`.
+    if let Some(key) = key(&written.replace('_', "-")).filter(|_| !written.contains('-')) {
+        return Ok(Meaning::Ours(key));
+    }
+    let begin: Vec<&'static Entry> = WORDS
+        .iter()
+        .filter(|entry| !written.is_empty() && names(entry).any(|name| name.starts_with(written)))
+        .collect();
+    match &*begin {
+        [entry] => Ok(Meaning::Original(entry)),
+        [] => {
+            let ours: Vec<String> = KEYS.iter().map(|key| key.name.replace('-', "_")).collect();
+            let known: Vec<&str> = WORDS.iter().flat_map(names).chain(ours.iter().map(String::as_str)).collect();
+            let near = suggestion(written, &known);
+            let remedy =
+                if near.starts_with("known") { "see the words in `fsin legacy --help`".to_owned() } else { near };
+            Err(Refusal::value(format!("the original's word `{written}` is not known"), remedy))
+        }
+        several => {
+            let several: Vec<&str> = several.iter().map(|entry| entry.name).collect();
+            let what = format!("`{written}` is the beginning of several words");
+            Err(Refusal::value(what, format!("write one of them in full: {}", several.join(", "))))
+        }
+    }
+}
+
+/// What a word that chooses says here.
+///
+/// # Errors
+/// A value that is not known.
+pub(super) fn choose(word: &str, value: &str, choices: Choices) -> Result<String, Refusal> {
+    choices.iter().find(|(name, _)| *name == value).map(|(_, ours)| (*ours).to_owned()).ok_or_else(|| {
+        let known: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
+        Refusal::value(format!("`{word}` does not know `{value}`"), suggestion(value, &known))
+    })
+}
+
+/// The words that are known, with what they take, for a reader.
+#[must_use]
+pub fn glossary() -> String {
+    let names = |choices: Choices| choices.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ");
+    let families: Vec<String> =
+        FAMILIES.iter().map(|&(family, _, modes)| format!("{family}: {}", names(modes))).collect();
+    let mut text = "Words, which may be cut short as long as no other begins so:\n".to_owned();
+    for entry in WORDS.iter().filter(|entry| !matches!(entry.name, "sk_xz" | "sk_yx" | "sk_yz" | "sk_zx" | "sk_zy")) {
+        let takes = match (entry.name, entry.takes) {
+            ("topo", _) => format!("{}; sizes behind it, parted by _", NETWORKS.join(", ")),
+            ("sk_xy", _) => "and sk_yx, sk_xz, ...: skews of ttorus".to_owned(),
+            ("rmode", _) => {
+                format!("{}; channels behind it, as in smart3 ({})", names(MODES), families.join("; "))
+            }
+            (_, Choice(_, choices)) if entry.about.is_empty() => names(choices),
+            (_, Same(key)) if entry.about.is_empty() => format!("--{key}"),
+            (_, Same(key)) => format!("--{key}, {}", entry.about),
+            (_, Choice(..) | Together) => entry.about.to_owned(),
+            (_, Printing) => continue,
+            (_, Missing(why)) => format!("no counterpart: {why}"),
+        };
+        let all: Vec<&str> = std::iter::once(entry.name).chain(entry.also.iter().copied()).collect();
+        text.push_str(&format!("  {}: {takes}\n", all.join(", ")));
+    }
+    let printing: Vec<&str> =
+        WORDS.iter().filter(|entry| matches!(entry.takes, Printing)).map(|entry| entry.name).collect();
+    text.push_str(&format!("  {}: no effect: they only changed what was printed\n", printing.join(", ")));
+    text.push_str(
+        "What is not given is the original's default where that is known: topo=torus_4_4 nchan=2 iql=4 load=0.05\n\
+         warm_up_period=5000 nsamples=10 sample_size=1000, and always a throttled source; else that of `fsin run`.\n\
+         Beside these words every key of `fsin run`, with _ for -: cycles, temporal, link_loads, ...",
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_that_is_set_exists_and_no_name_stands_twice() {
+        let mut names = Vec::new();
+        for entry in WORDS {
+            if let Same(name) | Choice(name, _) = entry.takes {
+                assert!(key(name).is_some(), "{}", entry.name);
+            }
+            names.extend(std::iter::once(entry.name).chain(entry.also.iter().copied()));
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_word_may_be_cut_short() {
+        for (written, expected) in [
+            ("topol", "topo"),
+            ("warm", "warm_up_period"),
+            ("drop", "drop_packets"),
+            ("bub", "bsize"),
+            ("bub_", "bub_to_adap"),
+            ("conv_p", "conv_period"),
+            ("patt", "tpattern"),
+            ("vc", "vc"),
+            // Keys of ours are not cut short by words of the original.
+            ("shot", "shot"),
+            ("cycles", "cycles"),
+        ] {
+            assert_eq!(meaning(written).unwrap().name(), expected, "{written}");
+        }
+        for (written, what) in [("conv", "several"), ("shots_", "not known"), ("", "not known"), ("cyc", "not known")] {
+            assert!(meaning(written).unwrap_err().to_string().contains(what), "{written}");
+        }
+    }
+}
