@@ -191,7 +191,7 @@ fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
                 let mut input = Input::Injection;
                 while node != destination {
                     let mut ways = Vec::new();
-                    let visit = Visit { node, input, destination, key, state: &state };
+                    let visit = Visit { node, input, source: NodeId(0), destination, key, state: &state };
                     guide.ways(&visit, |way| ways.push(way));
                     assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
                     // Always the same of the ways, by key; a packet that weighs could take any.
@@ -398,7 +398,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
                 }
                 let mut ways = Vec::new();
                 let input = held.map_or(Input::Injection, |((_, port, vc), _)| Input::Transit(OutputVc { port, vc }));
-                guide.ways(&Visit { node, input, destination: to, key, state: &state }, |way| ways.push(way));
+                guide.ways(&Visit { node, input, source: from, destination: to, key, state: &state }, |way| ways.push(way));
                 let last = ways.iter().map(|way| way.tier).max();
                 for way in ways {
                     for vc in (0..32u8).filter(|vc| way.vcs & 1 << vc != 0) {
@@ -508,7 +508,14 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
                 }
                 found.insert((switch, to));
                 for key in 0..8 {
-                    let visit = Visit { node: switch, input: Input::Injection, destination, key, state: &[0; 2] };
+                    let visit = Visit {
+                        node: switch,
+                        input: Input::Injection,
+                        source: destination,
+                        destination,
+                        key,
+                        state: &[0; 2],
+                    };
                     guide.ways(&visit, |way| assert_eq!(leads(way.port).map(group), Some(to), "{spec}: {visit:?}"));
                 }
             }
@@ -527,7 +534,8 @@ fn ugal_weighs_different_links() {
         for key in 0..5 {
             for node in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
                 for destination in (0..topology.endpoints()).step_by(3).map(NodeId::at) {
-                    let visit = Visit { node, input: Input::Injection, destination, key, state: &[0; 2] };
+                    let visit =
+                        Visit { node, input: Input::Injection, source: node, destination, key, state: &[0; 2] };
                     let mut ports = Vec::new();
                     guide.ways(&visit, |way| ports.push(way.port));
                     if let [straight, round] = ports[..] {
