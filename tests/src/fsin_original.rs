@@ -71,12 +71,20 @@ impl Row {
         };
         let mut topology = match self.topology.split_once('_') {
             Some((name @ ("torus" | "mesh"), sizes)) => format!("{name}:{}", sizes.replace('_', "x")),
+            // A ring, and one jump.
+            Some(("circulant", numbers)) => format!("circulant:{}", numbers.replace('_', ":1,")),
+            // Its third size is 1.
+            Some(("spinnaker", sizes)) => format!("spinnaker:{}", sizes.trim_end_matches("_1").replace('_', "x")),
             // Its skews are options.
             Some(("ttorus", sizes)) => format!("twisted:{}", sizes.replace('_', "x")),
             _ => return missing(&format!("topology {}", self.topology)),
         };
         // The original's tornado does not wrap inside the row.
-        let pattern = if self.pattern == "tornado" { "tornado-fsin" } else { &self.pattern };
+        let pattern = match &*self.pattern {
+            "tornado" => "tornado-fsin",
+            "hotspot" => "hotspot(0.02, 0)",
+            pattern => pattern,
+        };
         let skews = self.options.split_whitespace().filter_map(|option| option.strip_prefix("sk_"));
         for (index, skew) in skews.enumerate() {
             topology.push(if index == 0 { ':' } else { ',' });

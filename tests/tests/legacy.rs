@@ -75,6 +75,9 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
         "topo=midimew_17 pattern=distribute",
         "topo=icube_4_4_2 mode=smart3",
         "topo=dragonfly_2_4_2 mode=ugal3",
+        "topo=circulant_50_7 pattern=hotspot",
+        "topo=circpk_3_2 mode=shortest2",
+        "topo=spinnaker_4_4_1 mode=dor1",
         "link_loads=true",
         "link_loads=false",
     ] {
@@ -88,8 +91,9 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
         assert_eq!(legacy["digest"], line["digest"], "{words}: {printed}");
         assert_eq!(legacy["experiment"], line["experiment"], "{words}");
         assert!(legacy["packets_received"].as_u64().is_some_and(|count| count > 100), "{words}");
-        let otherwise =
-            ["tornado", "imode=dor ", "imode=dsh", "global_cc", "adaptive3"].iter().any(|word| words.contains(word));
+        let otherwise = ["tornado", "imode=dor ", "imode=dsh", "global_cc", "adaptive3", "circpk"]
+            .iter()
+            .any(|word| words.contains(word));
         assert_eq!(printed.contains("the original"), otherwise, "{words}: {printed}");
     }
 }

@@ -230,6 +230,10 @@ pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
         new.present = Some(word.clone());
         let spec = network(&word.value, words).map_err(|refusal| at(word, refusal))?;
         let name = spec.split(':').next().unwrap_or("").to_owned();
+        if word.value.starts_with("circpk") {
+            new.notes
+                .push(format!("{}={}: the original's routes are not minimal; here they are", word.name, word.value));
+        }
         new.set("topology", spec);
         FAMILIES.iter().find(|(family, _)| name.ends_with(family)).map_or(MODES, |(_, modes)| modes)
     } else if let Some(word) = words.iter().find(|word| word.name.starts_with("sk_")) {
@@ -339,10 +343,15 @@ impl Translation {
 
     /// `hotspot_0.1_0`: a pattern and its arguments.
     fn pattern(&mut self, value: &str) {
-        let (name, arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
+        let (name, mut arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
         self.notes.retain(|note| !note.starts_with("tornado:"));
         let name = match name {
             "inverse" => "reversal",
+            // The original's takes no arguments.
+            "hotspot" if arguments.is_none() => {
+                arguments = Some("0.02_0");
+                name
+            }
             "tornado" => {
                 self.notes.push(
                     "tornado: the original's does not wrap inside the row; it is tornado-fsin here, and tornado is another \
@@ -402,11 +411,19 @@ fn network(value: &str, words: &[Word]) -> Result<String, Refusal> {
         "ttorus" | "twisted" => {
             format!("twisted:{sizes}:{}", if skews.is_empty() { "yx=0".to_owned() } else { skews.join(",") })
         }
-        "torus" | "mesh" | "spinnaker" => format!("{name}:{sizes}"),
+        "torus" | "mesh" => format!("{name}:{sizes}"),
+        // Its third size is 1, if it is given.
+        "spinnaker" if parts.len() == 3 && parts[2] == "1" => format!("spinnaker:{}x{}", parts[0], parts[1]),
+        "spinnaker" => format!("spinnaker:{sizes}"),
         "fattree" | "thintree" | "slimtree" => format!("{name}:{}", parts.join(",")),
         "midimew" | "spidergon" | "hypercube" => format!("{name}:{rest}"),
-        "circpk" => format!("circpk:{}", parts.join("^")),
-        "circulant" => format!("circulant:{}:{}", parts[0], parts[1..].join(",")),
+        "circpk" => circpk(value, &parts)?,
+        // The ring, and the jumps that are named.
+        "circulant" => {
+            let jumps = parts[1..].iter().filter(|&&jump| jump != "1");
+            let jumps: Vec<&str> = std::iter::once("1").chain(jumps.copied()).collect();
+            format!("circulant:{}:{}", parts[0], jumps.join(","))
+        }
         "icube" => {
             let (sizes, endpoints) = parts.split_at(parts.len() - 1);
             format!("icube:{}:{}", sizes.join("x"), endpoints.join(""))
@@ -423,6 +440,23 @@ fn network(value: &str, words: &[Word]) -> Result<String, Refusal> {
             return Err(Refusal::value(format!("`topo` does not know `{name}`"), suggestion(name, NETWORKS)));
         }
     })
+}
+
+/// `circpk_a_k`: 2 a^2 nodes, and jumps of 1 and 2 k a - 1, either way round the ring.
+fn circpk(value: &str, parts: &[&str]) -> Result<String, Refusal> {
+    let refuse = |what: &str| {
+        Refusal::value(format!("`topo={value}` {what}"), "write circpk_a_k: 2 a^2 nodes, jumps of 1 and 2 k a - 1")
+    };
+    let numbers: Vec<u64> = parts.iter().filter_map(|part| part.parse().ok()).collect();
+    let [a, k] = *numbers else { return Err(refuse("needs two numbers")) };
+    let (nodes, jump) = a
+        .checked_mul(a)
+        .and_then(|square| square.checked_mul(2))
+        .zip(a.checked_mul(k).and_then(|product| product.checked_mul(2)))
+        .filter(|&(nodes, twice)| twice > 0 && twice < nodes)
+        .map(|(nodes, twice)| (nodes, twice - 1))
+        .ok_or_else(|| refuse("has no second jump"))?;
+    Ok(format!("circulant:{nodes}:1,{}", jump.min(nodes - jump)))
 }
 
 /// Reads a configuration file: `key=value` or `key value`, one on a line; `#` and `;` begin a comment.
@@ -476,7 +510,14 @@ mod tests {
             ("topo=dragonfly_2_4_2", "topology=dragonfly:p=2,a=4,h=2 routing=dragonfly:minimal"),
             ("topo=dragonfly_2_4_2 mode=ugal3", "topology=dragonfly:p=2,a=4,h=2 vcs=3 routing=dragonfly:ugal"),
             ("mode=oblivious2 transit_queue=6", "vcs=2 routing=bubble:oblivious queue=6"),
-            ("topo=circulant_20_3_4", "topology=circulant:20:3,4"),
+            ("topo=circulant_64_8", "topology=circulant:64:1,8"),
+            ("topo=circulant_20_3_4", "topology=circulant:20:1,3,4"),
+            ("topo=circulant_20_1_4", "topology=circulant:20:1,4"),
+            ("topo=circpk_5_2", "topology=circulant:50:1,19"),
+            ("topo=circpk_5_4", "topology=circulant:50:1,11"),
+            ("topo=spinnaker_8_8_1", "topology=spinnaker:8x8"),
+            ("topo=spinnaker_6_9", "topology=spinnaker:6x9"),
+            ("pattern=hotspot", "traffic=hotspot(0.02,0)"),
             ("topo=torus_8_8 global_cc=50 update_period=2", "topology=torus:8x8 global-cc=50 global-cc-period=16"),
             ("load=0.1 load=0.2", "load=0.2"),
             ("amode=fifo arbitration=age", "arbitration=age"),
@@ -507,6 +548,7 @@ mod tests {
             ("pattern=tornado", "tornado-fsin"),
             ("mode=adaptive3", "never adapted"),
             ("global_cc=30", "twice"),
+            ("topo=circpk_5_2", "not minimal"),
         ] {
             let notes = translated(words).unwrap().notes;
             assert!(notes.len() == 1 && notes[0].contains(expected), "{notes:?}");
@@ -528,6 +570,9 @@ mod tests {
             ("update_period=2", "without `global_cc`", ""),
             ("topo=dragonfly_2_4_2_5", "needs 3 numbers", "dragonfly_2_4_2"),
             ("topo=dragonfly_2_4", "needs 3 numbers", "dragonfly_2_4_2"),
+            ("topo=circpk_5", "needs two numbers", "circpk_a_k"),
+            ("topo=circpk_5_5", "has no second jump", "circpk_a_k"),
+            ("topo=circpk_5_0", "has no second jump", "circpk_a_k"),
             ("topo=hyperx_4_4_2", "does not know `hyperx`", "torus, mesh"),
         ] {
             let refusal = translated(words).unwrap_err();
