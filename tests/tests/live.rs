@@ -17,8 +17,10 @@ use fsin::run::{Outcome, to_end};
 use fsin::switch::Switch;
 use fsin::topology;
 use tests::live::{Part, Table, play, start};
-use tests::programs::Replayed;
+use tests::programs::{Replayed, compute, irecv, isend, recv, send, wait};
+use trgen::Picoseconds;
 use trgen::trace::kernels;
+use trgen::trace::program::{Event, Program};
 use trgen::{Cycle, Geometry, TrGen, conformance};
 
 fn network(spec: &str) -> Reference {
@@ -34,6 +36,11 @@ fn spec(geometry: &Geometry) -> String {
 fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)> {
     let program =
         kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).expect("what the test is made of is right");
+    guests(program, stride)
+}
+
+/// Each task of a program as a guest, in such an order.
+fn guests(program: Program, stride: usize) -> Vec<(Config, Part)> {
     let count = program.tasks.len();
     let script = Arc::new(Script::new(program));
     (0..count)
@@ -91,6 +98,36 @@ fn kernels_of_64_guests_give_the_digest_of_one_process() {
     for kernel in OF_64 {
         Played::new(kernel, &[8, 8]).agrees(1, true);
     }
+}
+
+/// Computing before and after sends, receives, waits and other computing, for less than a cycle too.
+#[test]
+fn programs_that_compute_give_the_digest_of_one_process() {
+    let task = |task: u32| {
+        let (next, last) = ((task + 1) % 16, (task + 15) % 16);
+        let part = Event::Compute(Picoseconds(3199));
+        (0..6)
+            .flat_map(|round| {
+                let (label, length) = (i64::from(round), u64::from((task * 7 + round) % 5));
+                [
+                    vec![compute(length), send(next, label, 300), compute(1 + length), part.clone()],
+                    vec![
+                        recv(Some(last), Some(label)),
+                        compute(length),
+                        compute(1),
+                        irecv(Some(next), Some(label), round),
+                    ],
+                    vec![isend(last, label, 64, 100 + round), compute(3), wait(&[round, 100 + round]), compute(2)],
+                    vec![send(next, label + 100, 64), recv(Some(last), Some(label + 100))],
+                ]
+                .concat()
+            })
+            .collect()
+    };
+    let program = Program { tasks: (0..16).map(task).collect() };
+    let replayed = Replayed::of(program.clone(), "torus:4x4", RouterParams::default(), 1.0);
+    let (outcome, _) = play(&Table::new(16), &mut network("torus:4x4"), guests(program, 1));
+    assert_eq!((outcome.digest, outcome.completion), (replayed.outcome.digest, replayed.outcome.completion));
 }
 
 #[test]

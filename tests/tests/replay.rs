@@ -30,20 +30,20 @@ fn scaled(tasks: Vec<Vec<Event>>, compute_scale: f64) -> Replayed {
 #[test]
 fn a_receive_blocks_until_the_message_has_arrived() {
     let replayed = replay(vec![vec![compute(10), send(1, 7, PACKET)], vec![recv(Some(0), Some(7))]]);
-    // Task 0 works in cycles 1 to 10 and sends in 11; the packet enters the empty buffer in the same cycle, and task 0
-    // goes on in 12. It is offered in 11, so that task 1 goes on in 11 + 16 + 1 = 28.
-    assert_eq!(replayed.finished(), [Some(12), Some(28)]);
-    // The clock reads one more when cycle 28 is over.
-    assert_eq!(replayed.completion(), 29);
+    // Task 0 works in cycles 1 to 10 and sends in 10; the packet enters the empty buffer in the same cycle, and task 0
+    // goes on in 11. It is offered in 10, so that task 1 goes on in 10 + 16 + 1 = 27.
+    assert_eq!(replayed.finished(), [Some(11), Some(27)]);
+    // The clock reads one more when cycle 27 is over.
+    assert_eq!(replayed.completion(), 28);
     assert_eq!(replayed.report.tasks[0].blocked_on_send_cycles, 1);
-    assert_eq!(replayed.report.tasks[1].blocked_on_receive_cycles, 27, "from cycle 1 to 27");
+    assert_eq!(replayed.report.tasks[1].blocked_on_receive_cycles, 26, "from cycle 1 to 26");
 }
 
 #[test]
 fn a_message_that_is_there_already_costs_no_time() {
     let replayed = replay(vec![vec![send(1, 7, PACKET)], vec![compute(99), recv(Some(0), Some(7))]]);
-    // Delivered in cycle 1 + 16 + 1 - 1 = 17, received in 100.
-    assert_eq!(replayed.finished(), [Some(2), Some(100)]);
+    // Delivered in cycle 1 + 16 + 1 - 1 = 17, received in 99, the last cycle of work.
+    assert_eq!(replayed.finished(), [Some(2), Some(99)]);
     assert_eq!(replayed.report.tasks[1].blocked_on_receive_cycles, 0);
 }
 
@@ -93,7 +93,8 @@ fn a_long_send_blocks_until_its_last_packet_is_in_the_buffer() {
     for packets in [13, 14, 40] {
         let left = last_enters(packets) + 1;
         let blocking = replay(vec![vec![send(1, 0, packets * PACKET), compute(100)], receiver()]);
-        assert_eq!(blocking.finished(), [Some(left + 100), Some(1 + 16 * packets + 1)], "{packets} packets");
+        // The first cycle of work is `left`.
+        assert_eq!(blocking.finished(), [Some(left + 99), Some(1 + 16 * packets + 1)], "{packets} packets");
         assert_eq!(blocking.report.tasks[0].blocked_on_send_cycles, left - 1);
     }
     // Packets 1 to 12 enter in cycles 1 to 12.
@@ -107,7 +108,7 @@ fn work_hides_a_send_that_does_not_block() {
     for work in [100, left - 1, 1_000] {
         let sender = vec![isend(1, 0, 40 * PACKET, 0), compute(work), wait(&[0])];
         let replayed = replay(vec![sender, vec![recv(Some(0), Some(0))]]);
-        // The wait ends with the longer of the two.
+        // The send begins in cycle 1, the work in cycle 2. The wait ends with the longer of the two.
         assert_eq!(replayed.finished(), [Some(left.max(1 + work)), Some(1 + 16 * 40 + 1)], "{work} cycles of work");
         assert_eq!(replayed.report.tasks[0].blocked_on_wait_cycles, left.saturating_sub(1 + work));
     }
@@ -118,7 +119,7 @@ fn wait_all_ends_with_the_last_of_its_requests() {
     let mut tasks = vec![Vec::new(); 6];
     tasks[0] = vec![irecv(Some(1), Some(0), 1), irecv(Some(5), Some(0), 2), compute(5), wait(&[1, 2])];
     tasks[1] = vec![send(0, 0, PACKET)];
-    tasks[5] = vec![compute(4), send(0, 0, 2 * PACKET)];
+    tasks[5] = vec![compute(5), send(0, 0, 2 * PACKET)];
     let replayed = replay(tasks);
     // From task 1: delivered in 1 + 16 + 1 - 1 = 17. From task 5: offered in cycle 5, delivered in 5 + 32 + 2 - 1 = 38; the
     // two meet at node 0 in different queues, which drain side by side.
@@ -134,12 +135,44 @@ fn a_wait_for_what_is_complete_costs_no_time() {
     assert_eq!(replayed.finished()[0], Some(51));
 }
 
+/// Work that follows a receive begins in the cycle after it was served, and what follows the work may begin in its last
+/// cycle.
 #[test]
-fn computing_scales_and_its_fractions_of_cycles_are_carried() {
-    for (scale, whole, thrice) in [(0.0, 0, 0), (0.5, 15, 4), (1.0, 30, 9), (2.0, 60, 18)] {
-        // 3 * 1.5 cycles at half scale: 1, then 1.5 + 0.5 = 2, then 1, and half a cycle is left over.
+fn work_begins_after_a_receive_and_its_last_cycle_is_shared() {
+    let finished = |work: &[u64]| {
+        let then: Vec<Event> = work.iter().map(|&cycles| compute(cycles)).collect();
+        let worker = [vec![recv(Some(0), Some(0))], then, vec![send(0, 1, PACKET)]].concat();
+        replay(vec![vec![send(1, 0, PACKET), recv(Some(1), Some(1))], worker]).finished()
+    };
+    // Served in 1 + 16 + 1 = 18, where an answer without work is sent; it is received 17 cycles later.
+    assert_eq!(finished(&[]), [Some(18 + 17), Some(19)]);
+    // Work in 19 to 18 + n, the answer in 18 + n.
+    for cycles in [1, 2, 10] {
+        assert_eq!(finished(&[cycles]), [Some(18 + cycles + 17), Some(18 + cycles + 1)], "{cycles}");
+    }
+    // Work after work begins in the cycle after it: nothing is done twice in a cycle.
+    assert_eq!(finished(&[1, 1, 3]), finished(&[5]));
+    // One that has received nothing begins at once: work in cycles 1 to n, the message in n.
+    for cycles in [1, 2, 10] {
+        let replayed = replay(vec![vec![compute(cycles), send(1, 0, PACKET)], vec![recv(Some(0), Some(0))]]);
+        assert_eq!(replayed.finished(), [Some(cycles + 1), Some(cycles + 17)], "{cycles}");
+    }
+    // After a wait as after a receive, after a blocking send in the cycle after its last packet (1) went.
+    let waiter = vec![irecv(Some(0), Some(0), 1), wait(&[1]), compute(4)];
+    let replayed = replay(vec![vec![send(1, 0, PACKET), compute(3)], waiter]);
+    assert_eq!(replayed.finished(), [Some(4), Some(18 + 4)]);
+    // A receive that is served at once, in the last cycle of work.
+    let replayed = replay(vec![vec![send(1, 0, PACKET)], vec![compute(30), recv(Some(0), Some(0)), compute(7)]]);
+    assert_eq!(replayed.finished(), [Some(2), Some(37)]);
+}
+
+#[test]
+fn computing_scales_and_each_time_is_rounded_down() {
+    for (scale, whole, thrice) in [(0.0, 0, 0), (0.25, 7, 0), (0.5, 15, 3), (1.0, 30, 9), (1.9, 57, 15), (2.0, 60, 18)]
+    {
+        // Three times 1.5 cycles at half scale are three cycles: what does not fill a cycle is lost.
         let replayed = scaled(vec![vec![compute(30)], vec![compute(3), compute(3), compute(3)]], scale);
-        assert_eq!(replayed.finished(), [Some(1 + whole), Some(1 + thrice)], "scale {scale}");
+        assert_eq!(replayed.finished(), [Some(whole.max(1)), Some(thrice.max(1))], "scale {scale}");
         let worked: Vec<u64> = replayed.report.tasks.iter().map(|task| task.compute_cycles).collect();
         assert_eq!(worked, [whole, thrice]);
     }

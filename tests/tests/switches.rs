@@ -8,7 +8,7 @@ use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
 use fsin::router::RouterParams;
-use fsin::router::guide::{Guide, Visit};
+use fsin::router::guide::{Choice, Guide, Visit};
 use fsin::router::request::{Input, OutputVc};
 use fsin::routing::Routing;
 use fsin::run::fixed;
@@ -191,7 +191,7 @@ fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
                 let mut input = Input::Injection;
                 while node != destination {
                     let mut ways = Vec::new();
-                    let visit = Visit { node, input, source: NodeId(0), destination, key, state: &state };
+                    let visit = Visit { node, input, source: NodeId::at(from), destination, key, state: &state };
                     guide.ways(&visit, |way| ways.push(way));
                     assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
                     // Always the same of the ways, by key; a packet that weighs could take any.
@@ -372,8 +372,9 @@ fn faults_that_cannot_be_avoided_are_named() {
 
 type Channel = (NodeId, Port, u8);
 
-/// A packet at a node, in which channel (and whether that is a ring's with a bubble), and what it carries.
-type Place = (NodeId, Option<(Channel, bool)>, [i16; 2]);
+/// A packet at a node, in which channel (and whether that is a ring's with a bubble), what it carries, and where it came from if its
+/// way depends on that.
+type Place = (NodeId, Option<(Channel, bool)>, [i16; 2], NodeId);
 
 /// Every pair (held, asked for) of channels that packets can come to: with an escape channel, only those of the last tier.
 /// Channels of a ring with a bubble are one.
@@ -390,15 +391,17 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
     for key in 0..12u64 {
         for to in (0..topology.endpoints()).map(NodeId::at) {
             let mut seen = HashSet::new();
-            let mut places: Vec<Place> =
-                (0..topology.endpoints()).map(|from| (NodeId::at(from), None, [0; 2])).collect();
-            while let Some((node, held, state)) = places.pop() {
-                if node == to || !seen.insert((node, held, state)) {
+            let by_source = guide.choice() == Choice::Drawn;
+            let source = |from| if by_source { from } else { NodeId(0) };
+            let starts = (0..topology.endpoints()).map(NodeId::at);
+            let mut places: Vec<Place> = starts.map(|from| (from, None, [0; 2], source(from))).collect();
+            while let Some((node, held, state, source)) = places.pop() {
+                if node == to || !seen.insert((node, held, state, source)) {
                     continue;
                 }
                 let mut ways = Vec::new();
                 let input = held.map_or(Input::Injection, |((_, port, vc), _)| Input::Transit(OutputVc { port, vc }));
-                guide.ways(&Visit { node, input, source: from, destination: to, key, state: &state }, |way| ways.push(way));
+                guide.ways(&Visit { node, input, source, destination: to, key, state: &state }, |way| ways.push(way));
                 let last = ways.iter().map(|way| way.tier).max();
                 for way in ways {
                     for vc in (0..32u8).filter(|vc| way.vcs & 1 << vc != 0) {
@@ -416,7 +419,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
                         let mut carried = state;
                         guide.hop(node, to, key, way.port, &mut carried);
                         let next = topology.neighbour(node, way.port).expect("ways follow links");
-                        places.push((next, Some((asked, way.bubble)), carried));
+                        places.push((next, Some((asked, way.bubble)), carried, source));
                     }
                 }
             }

@@ -4,11 +4,13 @@ use crate::units::NodeId;
 
 /// Dimensions and sizes of a grid of nodes. Node i has coordinates x = i mod X, y = (i / X) mod Y, ...
 ///
-/// Patterns such as tornado and placements such as `row` are defined on coordinates. Nothing else of a topology
-/// (wrapping, ways, links) is known to traffic.
+/// Patterns such as tornado and placements such as `row` are defined on coordinates, the placement `shuffle` on the leaf
+/// switches of trees. Nothing else of a topology (wrapping, ways, links) is known to traffic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Geometry {
     sizes: Vec<u32>,
+    /// Nodes that share a leaf switch, which follow one another; 1 where there are no such switches.
+    leaf: u32,
 }
 
 impl Geometry {
@@ -17,7 +19,20 @@ impl Geometry {
     #[must_use]
     pub fn new(sizes: &[u32]) -> Option<Self> {
         let nodes = sizes.iter().try_fold(1u32, |product, &size| product.checked_mul(size))?;
-        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec() })
+        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1 })
+    }
+
+    /// The same nodes as the endpoints of a tree, `leaf` after `leaf` on each switch. `None` if they do not come out even.
+    #[must_use]
+    pub fn with_leaf(self, leaf: u32) -> Option<Self> {
+        let fits = leaf > 0 && self.nodes().is_multiple_of(leaf as usize);
+        fits.then_some(Self { leaf, ..self })
+    }
+
+    /// Nodes on each leaf switch of a tree; 1 in other networks.
+    #[must_use]
+    pub const fn leaf(&self) -> u32 {
+        self.leaf
     }
 
     /// Sizes, dimension 0 first.
@@ -73,5 +88,8 @@ mod tests {
         assert_eq!(Geometry::new(&[]), None);
         assert_eq!(Geometry::new(&[4, 0]), None);
         assert_eq!(Geometry::new(&[1 << 16, 1 << 16, 2]), None);
+        let line = Geometry::new(&[12]).unwrap();
+        assert_eq!((line.leaf(), line.clone().with_leaf(4).map(|tree| tree.leaf())), (1, Some(4)));
+        assert_eq!((line.clone().with_leaf(5), line.with_leaf(0)), (None, None));
     }
 }

@@ -81,8 +81,8 @@ fn jobs_keep_to_the_contract_of_a_source() {
 #[test]
 fn the_next_starts_in_the_cycle_after_the_last_one_ended() {
     let jobs = [quiet("a", 8, 100, 1), quiet("b", 8, 50, 10)];
-    // Computing 100 cycles from cycle 1 on ends in cycle 101; the nodes are free in 102.
-    assert_eq!(times(Scheduler::Fcfs, &jobs), [(1, 101), (102, 152)]);
+    // Computing takes cycles 1 to 100; the nodes are free in 101.
+    assert_eq!(times(Scheduler::Fcfs, &jobs), [(1, 100), (101, 150)]);
 }
 
 #[test]
@@ -118,9 +118,9 @@ fn every_job_is_seen_once_and_those_that_run_by_name() {
 fn schedulers_differ_in_who_overtakes() {
     // `wide` has to wait for `a`; `short` fits beside `a` and ends before it, `long` does not end before it.
     let jobs = [quiet("a", 4, 100, 1), quiet("wide", 8, 10, 2), quiet("long", 2, 200, 3), quiet("short", 4, 50, 4)];
-    assert_eq!(times(Scheduler::Fcfs, &jobs), [(1, 101), (102, 112), (113, 313), (113, 163)]);
-    assert_eq!(times(Scheduler::FirstFit, &jobs), [(1, 101), (204, 214), (3, 203), (102, 152)]);
-    assert_eq!(times(Scheduler::Easy, &jobs), [(1, 101), (102, 112), (113, 313), (4, 54)]);
+    assert_eq!(times(Scheduler::Fcfs, &jobs), [(1, 100), (101, 110), (111, 310), (111, 160)]);
+    assert_eq!(times(Scheduler::FirstFit, &jobs), [(1, 100), (203, 212), (3, 202), (101, 150)]);
+    assert_eq!(times(Scheduler::Easy, &jobs), [(1, 100), (101, 110), (111, 310), (4, 53)]);
 }
 
 #[test]

@@ -137,11 +137,11 @@ fn a_wait_for_any_takes_each_completion_once() {
         let mut replay = Replay::new(waiting(waits), &nodes(3), 3, PACE).unwrap();
         run(&mut replay, 10).unwrap().0.iter().find(|(_, message)| message.source == NodeId(0)).unwrap().0
     };
-    // The message of cycle 1 arrives in 11 and is answered in 12; that of cycle 51 arrives in 61.
+    // The message of cycle 1 arrives in 11 and is answered in 12; that of cycle 50, the last of work, arrives in 60.
     assert_eq!(last(1), 12 + 10);
-    assert_eq!(last(2), 62 + 10);
+    assert_eq!(last(2), 61 + 10);
     // Nothing is left for a third wait: it ends at once.
-    assert_eq!(last(3), 62 + 10);
+    assert_eq!(last(3), 61 + 10);
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn a_rendezvous_waits_for_the_receive() {
         (steps, replay.report().tasks[0].finished.unwrap().0)
     };
     assert_eq!(with(Some(100)), (vec![(11, 100)], 2));
-    // Announced in 1, here in 11; received from 41 on: the answer arrives in 51, the data leave in 52.
-    assert_eq!(with(Some(99)), (vec![(11, 0), (51, 0), (62, 100)], 53));
+    // Announced in 1, here in 11; received from 40 on: the answer arrives in 50, the data leave in 51.
+    assert_eq!(with(Some(99)), (vec![(11, 0), (50, 0), (61, 100)], 52));
 }
 
 #[test]

@@ -221,13 +221,14 @@ fn even_patterns() {
         let groups = grid.nodes() as u32 / 4;
         evenly(grid, |to| to / 4 == (source / 4 + 2) % groups)
     });
-    check_everywhere("semi", &GRIDS, |grid, source| {
-        let half = |node| 2 * grid.coordinates(NodeId(node))[0] < grid.sizes()[0];
-        evenly(grid, |to| to != source && half(source) && half(to))
-    });
-    check_everywhere("semi", &[&[5, 3], &[1], &[2]], |grid, source| {
-        let half = |node| 2 * grid.coordinates(NodeId(node))[0] < grid.sizes()[0];
-        evenly(grid, |to| to != source && half(source) && half(to))
+    // x < floor(X/2), and z = 0; rows of one node, and one sender, are silent.
+    let shapes: [&[u32]; 8] = [&[5, 3], &[5, 9], &[1], &[2], &[3, 1], &[1, 4], &[5, 3, 2], &[4, 2, 3, 2]];
+    check_everywhere("semi", &[&GRIDS[..], &shapes].concat(), |grid, source| {
+        let sends = |node| {
+            let at = grid.coordinates(NodeId(node));
+            at[0] < grid.sizes()[0] / 2 && at.iter().skip(2).all(|&higher| higher == 0)
+        };
+        evenly(grid, |to| to != source && sends(source) && sends(to))
     });
     check_everywhere("map(block:4, uniform)", &GRIDS, |grid, source| {
         evenly(grid, |to| to != source && to / 4 == source / 4)
@@ -255,10 +256,30 @@ fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
 
 #[test]
 fn hot_patterns_and_mixtures() {
-    check_everywhere("hotregion", &GRIDS, |grid, source| {
-        let region: Vec<u32> = (0..grid.nodes() as u32 / 8).collect();
-        hot(grid, source, 0.25, &region)
-    });
+    let weights = |grid: &Geometry, source: u32| {
+        let nodes = grid.nodes() as u32;
+        // How much of the interval from 0 to N/8 is node i's, in eighths.
+        let part = |node: u32| f64::from(nodes.saturating_sub(8 * node).min(8));
+        let others = f64::from(nodes) - part(source);
+        let even = if others > 0.0 { 0.75 } else { 1.0 } / f64::from(nodes - 1);
+        let hot = |to| if others > 0.0 { 0.25 * part(to) / others } else { 0.0 };
+        (0..nodes).map(|to| if to == source { 0.0 } else { even + hot(to) }).collect()
+    };
+    check_everywhere("hotregion", &GRIDS, weights);
+    for sizes in [&[8][..], &[9], &[15], &[6, 6], &[7, 5]] {
+        let grid = Geometry::new(sizes).unwrap();
+        // All of the region, and the first nodes beyond it.
+        for source in 0..6 {
+            check("hotregion", &grid, source, &weights(&grid, source));
+        }
+    }
+    // Of 36 nodes, 0 to 3 weigh 2/9 each and 4 weighs 1/9: as node 35 sees it.
+    let shares = weights(&Geometry::new(&[6, 6]).unwrap(), 35);
+    let expected = |weight: f64| 0.75 / 35.0 + 0.25 * weight;
+    for (node, share) in shares.iter().enumerate().take(35) {
+        let weight = if node < 4 { 2.0 / 9.0 } else { f64::from(u8::from(node == 4)) / 9.0 };
+        assert!((share - expected(weight)).abs() < 1e-12, "{node}: {share}");
+    }
     check_everywhere("hotspot(0.2, 1, 7)", &GRIDS, |grid, source| hot(grid, source, 0.2, &[1, 7]));
     check_everywhere("mix(3:uniform, 1:shift(2))", &GRIDS, |grid, source| {
         let mut weights: Vec<f64> = hot(grid, source, 0.75, &[]).iter().map(|weight| 0.75 * weight).collect();
@@ -267,7 +288,10 @@ fn hot_patterns_and_mixtures() {
     });
     // A part in which a node is silent leaves its share to the others.
     check_everywhere("mix(1:semi, 9:compose(shift(1), shift(-1)), 1:shift(1))", &GRIDS, |grid, source| {
-        let half = |node| 2 * grid.coordinates(NodeId(node))[0] < grid.sizes()[0];
+        let half = |node| {
+            let at = grid.coordinates(NodeId(node));
+            2 * at[0] < grid.sizes()[0] && at.iter().skip(2).all(|&higher| higher == 0)
+        };
         let mut weights = evenly(grid, |to| to != source && half(source) && half(to));
         let total: f64 = weights.iter().sum();
         weights[(source as usize + 1) % grid.nodes()] += total.max(1.0);

@@ -263,8 +263,10 @@ fn the_hot_region_gets_a_quarter() {
     for source in [0, 7, 8, 63] {
         check_even("hotregion", 64, source, hot_weight(0.25, &region, 64, source));
     }
-    // An eighth of 15 is 1 node, which has no other hot one to send to.
-    check_even("hotregion", 15, 0, |to| f64::from(u8::from(to != 0)));
+    // An eighth of 15 is node 0 and seven eighths of node 1; of 8 it is node 0, which has no other hot one to send to.
+    check_even("hotregion", 15, 0, hot_weight(0.25, &[1], 15, 0));
+    check_even("hotregion", 15, 1, hot_weight(0.25, &[0], 15, 1));
+    check_even("hotregion", 8, 0, |to| f64::from(u8::from(to != 0)));
 }
 
 #[test]

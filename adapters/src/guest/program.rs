@@ -93,8 +93,8 @@ struct Player<'a> {
     early: HashMap<u32, Early>,
     /// True once what a blocking step waits for has come.
     served: bool,
-    /// Computing that did not fill a cycle, in picoseconds times the cycle's denominator.
-    carry: u128,
+    /// When it did something last, a blocking send apart, as in a replay.
+    busy: Option<u64>,
     injected: u64,
     arrived: u64,
 }
@@ -110,7 +110,7 @@ impl<'a> Player<'a> {
             completed: HashSet::new(),
             early: HashMap::new(),
             served: false,
-            carry: 0,
+            busy: None,
             injected: 0,
             arrived: 0,
         }
@@ -122,14 +122,20 @@ impl<'a> Player<'a> {
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
         for (at, step) in steps.iter().enumerate() {
             match step {
-                Step::Compute(time) => self.compute(time.0, guest)?,
+                Step::Compute(time) => {
+                    self.compute(time.0, guest)?;
+                    continue;
+                }
                 Step::Send(send) | Step::Isend(send, _) => {
                     let request = send_of(step).and_then(|(_, request)| request);
                     let over = !self.send(at as u64, send, guest)?;
                     match request {
                         Some(request) => self.begin(request, over),
                         None if over => {}
-                        None => self.wait(guest, |player| player.served)?,
+                        None => {
+                            self.wait(guest, |player| player.served)?;
+                            continue;
+                        }
                     }
                 }
                 Step::Recv(receive) => {
@@ -145,17 +151,22 @@ impl<'a> Player<'a> {
                 Step::WaitAll(all) => self.wait_all(all, guest)?,
                 Step::WaitAny(any) => self.wait_any(any, guest)?,
             }
+            self.busy = Some(guest.now());
         }
         Ok((self.injected, self.arrived))
     }
 
-    /// Whole cycles; the rest is carried to the next computing.
+    /// Whole cycles, from the next one on if it has done something in this one, to the last of them.
     fn compute(&mut self, time: u64, guest: &mut Guest) -> Result<(), GuestError> {
         let (numerator, denominator) = self.clock.ratio();
-        let total = u128::from(time) * u128::from(denominator) + self.carry;
-        self.carry = total % u128::from(numerator);
-        let cycles = u64::try_from(total / u128::from(numerator)).unwrap_or(u64::MAX);
-        guest.advance(self.clock.span(cycles))
+        let cycles = u128::from(time) * u128::from(denominator) / u128::from(numerator);
+        let cycles = u64::try_from(cycles).unwrap_or(u64::MAX);
+        if cycles > 0 {
+            let is_busy = self.busy == Some(guest.now());
+            guest.advance(self.clock.span(cycles - u64::from(!is_busy)))?;
+            self.busy = Some(guest.now());
+        }
+        Ok(())
     }
 
     /// True if the network has it; a message to the task itself takes no network.

@@ -13,7 +13,7 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 /// Most nodes: the table of routes has an entry for each.
 pub(super) const MAX_NODES: usize = 1 << 24;
 
-/// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one.)
+/// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one, where none is fixed.)
 const MAX_ROUTES: usize = 32;
 
 /// \[hops\] Longest route: offsets have 16 bits.
@@ -49,7 +49,12 @@ pub struct Cayley {
     starts: Vec<u32>,
     /// By route and dimension.
     routes: Vec<i16>,
+    /// Which of several shortest routes packets take, where none is drawn.
+    fixed: Option<FixedRoute>,
 }
+
+/// The route of packets between two nodes, of these coordinates, of a network with these ways.
+pub(super) type FixedRoute = fn(&Geometry, usize, NodeId, NodeId) -> Offsets;
 
 impl Cayley {
     /// The network of these steps. `order` holds every coordinate, before those that it shifts; every node must be
@@ -74,6 +79,7 @@ impl Cayley {
             neighbours: Vec::new(),
             starts: Vec::new(),
             routes: Vec::new(),
+            fixed: None,
         };
         for node in 0..new.geometry.nodes() {
             let here = new.geometry.coordinates(NodeId::at(node));
@@ -92,6 +98,11 @@ impl Cayley {
             return Err(Refusal::value(what, "use fewer nodes, longer jumps, or links both ways"));
         }
         Ok(new)
+    }
+
+    /// The same network, whose packets take these routes, which are shortest ones, instead of drawn ones.
+    pub(super) fn with_fixed(self, route: FixedRoute) -> Self {
+        Self { fixed: Some(route), ..self }
     }
 
     /// The node of these coordinates, which may be outside the box.
@@ -203,6 +214,9 @@ impl Topology for Cayley {
     }
 
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
+        if let Some(route) = self.fixed {
+            return route(&self.geometry, self.ways, from, to);
+        }
         let (start, end) = self.routes_between(from, to);
         // Among several, one that 16 draws name.
         let chosen = match end - start {

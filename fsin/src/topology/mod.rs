@@ -269,7 +269,8 @@ pub const TOPOLOGIES: &[Component] = &[
     },
     Component {
         name: "spinnaker",
-        about: "triangular torus: links along X, Y and the diagonal (+1, +1); degree 6; w x w has diameter floor(2 w / 3)",
+        about: "triangular torus: links along X, Y and the diagonal (+1, +1); degree 6; w x w has diameter floor(2 w / 3); of \
+                equally short routes between two nodes packets take the same one",
         parameters: &[Parameter {
             name: "sizes",
             about: "width and height, separated by x",

@@ -57,16 +57,17 @@ impl CubeGuide {
     }
 
     pub(super) fn ways(&self, vcs: u32, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let way = |port, vcs, bubble| Way { port, vcs, tier: 0, hops: 1, bubble };
+        // The tier tells which channel is the escape; it is weighed as an equal.
+        let way = |port, vcs, tier, bubble| Way { port, vcs, tier, hops: 1, bubble };
         let Some(next) = self.profitable(visit, home).next() else { return };
         if !self.adaptive {
             let kept = match visit.input {
                 Input::Transit(input) if input.port == next => 1 << input.vc,
                 _ => vcs,
             };
-            return see(way(next, kept, true));
+            return see(way(next, kept, 0, true));
         }
-        self.profitable(visit, home).for_each(|port| see(way(port, vcs & !1, false)));
-        see(way(next, 1, true));
+        self.profitable(visit, home).for_each(|port| see(way(port, vcs & !1, 0, false)));
+        see(way(next, 1, 1, true));
     }
 }

@@ -165,8 +165,10 @@ impl Tree {
                 }
             }
         }
-        let endpoints = tree.firsts[1] as usize;
-        Switched::new(spec, endpoints, nodes, &links, Plan::Tree(tree))
+        let (endpoints, leaf) = (tree.firsts[1] as usize, tree.children[0]);
+        let mut new = Switched::new(spec, endpoints, nodes, &links, Plan::Tree(tree))?;
+        new.geometry = new.geometry.clone().with_leaf(leaf).unwrap_or(new.geometry);
+        Ok(new)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Traffic of one half of the network.
+//! Traffic of one half of a plane of the network.
 
 use super::uniform::any_other;
 use super::{Entry, Pattern};
@@ -10,7 +10,8 @@ use crate::units::NodeId;
 pub(super) static SEMI: Entry = Entry {
     component: Component {
         name: "semi",
-        about: "nodes with x < X/2 send to any other of them, all equally likely; the others are silent",
+        about: "nodes with x < floor(X/2), of the plane z = 0 where there are more dimensions than two, send to any other of them, \
+                all equally likely; the others are silent",
         parameters: &[],
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
@@ -27,12 +28,17 @@ impl Semi {
     /// Size of dimension 0, and how much of it sends.
     fn row(&self) -> (u32, u32) {
         let size = self.geometry.sizes()[0];
-        (size, size.div_ceil(2))
+        (size, size / 2)
+    }
+
+    /// Nodes of the plane of dimensions 0 and 1, which have the lowest numbers.
+    fn plane(&self) -> u32 {
+        self.geometry.sizes().iter().take(2).product()
     }
 
     fn senders(&self) -> u32 {
         let (size, half) = self.row();
-        self.geometry.nodes() as u32 / size * half
+        self.plane() / size * half
     }
 }
 
@@ -54,6 +60,7 @@ impl Pattern for Semi {
 
     fn is_silent(&self, source: NodeId) -> bool {
         let (size, half) = self.row();
-        source.0 % size >= half || self.senders() == 1
+        // With one sender there is no other; with rows of one node there is none.
+        source.0 >= self.plane() || source.0 % size >= half || self.senders() < 2
     }
 }

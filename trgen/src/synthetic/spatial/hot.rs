@@ -2,6 +2,9 @@
 //!
 //! A node that is itself among the preferred ones sends its preferred share to the *others* of them, so that the share
 //! of such traffic is the one asked for; if there are no others, that share is uniform.
+//!
+//! The region of `hotregion` is an eighth of the nodes, N/8, and is not rounded: where 8 does not divide N, the node in
+//! which the region ends belongs to it in part, and is chosen that much more rarely than the nodes before it.
 
 use super::uniform::any_other;
 use super::{Built, Entry, Pattern, Site};
@@ -14,7 +17,8 @@ use crate::units::NodeId;
 pub(super) static HOTREGION: Entry = Entry {
     component: Component {
         name: "hotregion",
-        about: "with probability 1/4 any of the first floor(N/8) nodes, else any other node",
+        about: "with probability 1/4 node floor(u N/8), u uniform in [0,1), drawn again while it is the source: the first eighth \
+                of the nodes, the last of them more rarely where 8 does not divide N; else any other node",
         parameters: &[],
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
@@ -23,13 +27,55 @@ pub(super) static HOTREGION: Entry = Entry {
         let nodes = site.nodes();
         if nodes < 8 {
             return Err(call.refuse_all(
-                &format!("`hotregion` prefers an eighth of the nodes, and an eighth of {nodes} is none"),
+                &format!("`hotregion` prefers an eighth of the nodes, and an eighth of {nodes} is less than one"),
                 "a network of 8 nodes or more, or `hotspot(0.25, 0)`",
             ));
         }
-        Ok(Hot::new(nodes, 0.25, (0..nodes / 8).collect()))
+        Ok(Box::new(Region { nodes }))
     },
 };
+
+/// Probability of a destination in the hot region.
+const REGION_SHARE: f64 = 0.25;
+
+#[derive(Debug)]
+struct Region {
+    /// At least 8.
+    nodes: u32,
+}
+
+impl Region {
+    /// A hot destination other than `source`; `None` if there is no other, which is of 8 nodes.
+    ///
+    /// With t = floor(u N), which is uniform in 0..N, floor(u N/8) = floor(t/8). Node i has the eight numbers t from 8 i on,
+    /// the last one what is left of them. Drawing again while the node is the source is drawing once among the others' numbers.
+    fn hot(&self, source: u32, rng: &mut Stream) -> Option<u32> {
+        // No overflow: beyond N/8 it is N.
+        let first = source.saturating_mul(8).min(self.nodes);
+        let own = (self.nodes - first).min(8);
+        let others = self.nodes - own;
+        if others == 0 {
+            return None;
+        }
+        let drawn = below(others, rng);
+        Some(if drawn < first { drawn } else { drawn + own } / 8)
+    }
+}
+
+impl Pattern for Region {
+    fn nodes(&self) -> usize {
+        self.nodes as usize
+    }
+
+    fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId> {
+        let hot = if chance(REGION_SHARE, rng) { self.hot(source.0, rng) } else { None };
+        Some(hot.map_or_else(|| any_other(source, self.nodes, rng), NodeId))
+    }
+
+    fn is_silent(&self, _: NodeId) -> bool {
+        false
+    }
+}
 
 pub(super) static HOTSPOT: Entry = Entry {
     component: Component {

@@ -45,7 +45,8 @@ pub const PLACEMENTS: &[Component] = &[
     plain("column", "along the last dimension first, along dimension 0 last: (0,0), (0,1), (0,2), ...", INSEE),
     plain(
         "diagonal",
-        "along diagonals of dimensions 0 and 1: (0,0), (1,1), ..., then (1,0), (2,1), ...; plane by plane",
+        "node i takes the task that is i-th along the anti-diagonals of the grid of tasks: (0,0), (1,0), (0,1), (2,0), (1,1), \
+         (0,2), ...; plane by plane",
         INSEE,
     ),
     plain(
@@ -53,7 +54,12 @@ pub const PLACEMENTS: &[Component] = &[
         "one half of every dimension first: the quadrant of node 0, then the one beside it along dimension 0, ...",
         INSEE,
     ),
-    plain("shuffle", "tasks dealt to nodes 0, 2, 4, ..., then 1, 3, 5, ...: the perfect shuffle", INSEE),
+    plain(
+        "shuffle",
+        "tasks dealt to nodes 0, 2, 4, ..., then 1, 3, 5, ...: the perfect shuffle; on trees of d endpoints a switch to the \
+         first endpoint of every switch, then to the second one, ...: 0, d, 2d, ..., then 1, d+1, ...",
+        INSEE,
+    ),
     Component {
         name: "shift",
         about: "task i on node (i + s) mod N",
@@ -233,7 +239,10 @@ fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<V
             all.shuffle(&mut stream(seed, 0, Purpose::Placement));
             all
         }
-        ("shuffle", None) => (0..nodes).step_by(2).chain((1..nodes).step_by(2)).map(NodeId::at).collect(),
+        ("shuffle", None) => {
+            let hand = if geometry.leaf() > 1 { geometry.leaf() as usize } else { 2 };
+            (0..hand).flat_map(|first| (first..nodes).step_by(hand)).map(NodeId::at).collect()
+        }
         ("row" | "column" | "diagonal" | "quadrant", None) => along(name, geometry)?,
         ("shift", Some(shift)) => match shift.parse::<usize>() {
             Ok(shift) if shift < nodes => (0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect(),
@@ -299,8 +308,8 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
         match name {
             "column" => {}
             "diagonal" => {
-                at[0] = (at[0] + sizes[0] - at[1] % sizes[0]) % sizes[0];
-                // Planes, diagonals, places on the diagonal.
+                // Planes, anti-diagonals, places from the bottom on.
+                at[0] += at[1];
                 at.swap(0, 1);
                 at.reverse();
             }
@@ -314,6 +323,14 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
         }
         at
     });
+    if name == "diagonal" {
+        // These are the tasks of node 0, 1, ...: the other way round.
+        let mut nodes = vec![NodeId(0); all.len()];
+        for (node, task) in all.into_iter().enumerate() {
+            nodes[task.index()] = NodeId::at(node);
+        }
+        return Ok(nodes);
+    }
     Ok(all)
 }
 
@@ -388,14 +405,27 @@ mod tests {
     #[test]
     fn orders_are_those_that_are_described() {
         assert_eq!(placed("column", 16, &[4, 4]), [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
-        assert_eq!(placed("diagonal", 8, &[4, 4]), [0, 5, 10, 15, 1, 6, 11, 12]);
-        assert_eq!(placed("diagonal", 8, &[2, 4]), [0, 3, 4, 7, 1, 2, 5, 6]);
+        // Nodes 0, 1, ... take tasks 0, 1, 4, 2, 5, 8, 3, 6, 9, 12, 7, 10, 13, 11, 14, 15.
+        assert_eq!(placed("diagonal", 16, &[4, 4]), [0, 1, 3, 6, 2, 4, 7, 10, 5, 8, 11, 13, 9, 12, 14, 15]);
+        // Tasks 0, 1, 2, 3, 4, 5, 6, 7 are (0,0), (1,0), (0,1), (1,1), (0,2), ...
+        assert_eq!(placed("diagonal", 8, &[2, 4]), [0, 1, 2, 3, 4, 5, 6, 7]);
+        // Nodes take tasks 0, 1, 3, 2, 4, 5 of their plane.
+        assert_eq!(placed("diagonal", 12, &[3, 2, 2]), [0, 1, 3, 2, 4, 5, 6, 7, 9, 8, 10, 11]);
+        assert_eq!(placed("diagonal", 3, &[3, 2]), [0, 1, 3]);
         assert_eq!(placed("quadrant", 16, &[4, 4]), [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
         assert_eq!(placed("quadrant", 9, &[3, 3]), [0, 1, 3, 4, 2, 5, 6, 7, 8]);
         assert_eq!(placed("column", 12, &[2, 3, 2]), [0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11]);
         // 2 i mod (N - 1), as in shuffling cards.
         let shuffled: Vec<u32> = (0..15).map(|task| 2 * task % 15).chain([15]).collect();
         assert_eq!(placed("shuffle", 16, &[16]), shuffled);
+        assert_eq!(placed("shuffle", 7, &[7]), [0, 2, 4, 6, 1, 3, 5]);
+        // Of trees, task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
+        for (d, m) in [(4, 16), (2, 4), (3, 9)] {
+            let tree = Geometry::new(&[d * m]).unwrap().with_leaf(d).unwrap();
+            let found = place("shuffle", (d * m) as usize, &tree, 1, None).unwrap().nodes;
+            let expected: Vec<NodeId> = (0..d * m).map(|i| NodeId(i / m + i % m * d)).collect();
+            assert_eq!(found, expected, "{d} endpoints on each of {m} switches");
+        }
     }
 
     #[test]

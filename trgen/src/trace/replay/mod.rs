@@ -4,6 +4,11 @@
 //! source buffer (**eager**: nobody waits for the receiver); a receive ends in the cycle after the one in which the
 //! matching message has arrived in full. Everything else takes no time, so a task may do many things in one cycle.
 //!
+//! Computing begins in the cycle after the one in which the receive (or the wait, the send, the computing) before it ended, and
+//! takes whole cycles: each time is rounded down by itself. The event after it may begin in the last of them. So what a
+//! receive was waited for is answered n cycles after it ended, where computing takes n; a task that begins with n cycles of
+//! computing sends in cycle n, and one that computes after a blocking send is ready n cycles after the last packet went.
+//!
 //! # How the model departs from reality, and who could notice
 //! - Software overheads (o of LogGP) are nil: latency-bound codes look faster than on a machine.
 //! - Messages between the same two tasks are seen in the order in which they were sent. Where an adaptive network lets a
@@ -279,9 +284,11 @@ impl Replay {
         if task.state == State::Finished {
             return Ok(());
         }
-        if task.state != State::Running {
-            task.state = State::Running;
+        if !matches!(task.state, State::Running | State::Sending(..)) {
+            // What it has been waiting for is there in this cycle.
+            task.busy = Some(now);
         }
+        task.state = State::Running;
         loop {
             let task = &mut self.tasks[id.index()];
             let Some(event) = task.steps.next()? else {
@@ -290,15 +297,16 @@ impl Replay {
                 self.unfinished -= 1;
                 return Ok(());
             };
-            match event {
-                Event::Compute(time) => {
-                    let cycles = task.cycles(time, self.pace);
-                    if cycles > 0 {
-                        task.report.compute_cycles += cycles;
-                        self.agenda.push(Reverse((now + cycles, id)));
-                        return Ok(());
-                    }
+            if let Event::Compute(time) = event {
+                if let Some(last) = task.compute(time, self.pace, now).filter(|&last| last > now) {
+                    self.agenda.push(Reverse((last, id)));
+                    return Ok(());
                 }
+                continue;
+            }
+            task.busy = Some(now);
+            match event {
+                Event::Compute(_) => {}
                 Event::Send(send) => {
                     if self.send(id, &send, None, now, out) {
                         return self.block(id, State::Sending(send, self.is_announced(&send)), now);

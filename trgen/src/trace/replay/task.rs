@@ -44,8 +44,9 @@ pub(super) struct Task {
     pub(super) outstanding: HashMap<Request, Outstanding>,
     /// Completed, and no wait has accounted for it.
     pub(super) completed: HashSet<Request>,
-    /// \[ps\] Of computing that did not fill a cycle.
-    carry: u64,
+    /// \[cycle\] The last one in which it did something, a send apart: that is over in the cycle in which its last packet
+    /// enters the source buffer. Computing begins after it.
+    pub(super) busy: Option<Cycle>,
     /// \[cycle\] When it began to block.
     pub(super) blocked_since: Cycle,
     pub(super) report: TaskReport,
@@ -60,19 +61,24 @@ impl Task {
             mailbox: Mailbox::default(),
             outstanding: HashMap::new(),
             completed: HashSet::new(),
-            carry: 0,
+            busy: None,
             blocked_since: Cycle::FIRST,
             report: TaskReport::default(),
         }
     }
 
-    /// Whole cycles of a compute event; the rest is carried to the next one, so that rounding does not add up.
-    pub(super) fn cycles(&mut self, time: Picoseconds, pace: Pace) -> u64 {
+    /// Computes from cycle `now` on, or from the next one if it has been busy in `now`, in whole cycles: what does not fill one is
+    /// lost. Returns the last of them, in which the next event may begin; `None` if the time is less than a cycle.
+    pub(super) fn compute(&mut self, time: Picoseconds, pace: Pace, now: Cycle) -> Option<Cycle> {
         let scaled =
             if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
-        let total = scaled.saturating_add(self.carry);
-        self.carry = total % pace.cycle.0;
-        total / pace.cycle.0
+        let cycles = scaled / pace.cycle.0;
+        let others = cycles.checked_sub(1)?;
+        self.report.compute_cycles += cycles;
+        let first = if self.busy == Some(now) { now.next() } else { now };
+        let last = first + others;
+        self.busy = Some(last);
+        Some(last)
     }
 
     /// A request begins; true if it is over already.
