@@ -285,10 +285,14 @@ fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
 
 /// The book cannot reach a file outside of it.
 #[test]
-fn the_book_shows_the_picture_of_the_example() {
-    let kept = workspace().join("examples/npb-torus-fattree/completion.svg");
-    let shown = workspace().join("docs/book/src/images/completion.svg");
-    assert_eq!(read(&kept), read(&shown), "copy {} to {}", kept.display(), shown.display());
+fn the_book_shows_the_pictures_of_examples() {
+    for (kept, shown) in
+        [("npb-torus-fattree/completion.svg", "completion.svg"), ("ownership/latency.svg", "ownership.svg")]
+    {
+        let kept = workspace().join("examples").join(kept);
+        let shown = workspace().join("docs/book/src/images").join(shown);
+        assert_eq!(read(&kept), read(&shown), "copy {} to {}", kept.display(), shown.display());
+    }
 }
 
 /// Writes the results and pictures of today beside the page, with the columns that are there.

@@ -537,8 +537,7 @@ fn ugal_weighs_different_links() {
         for key in 0..5 {
             for node in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
                 for destination in (0..topology.endpoints()).step_by(3).map(NodeId::at) {
-                    let visit =
-                        Visit { node, input: Input::Injection, source: node, destination, key, state: &[0; 2] };
+                    let visit = Visit { node, input: Input::Injection, source: node, destination, key, state: &[0; 2] };
                     let mut ports = Vec::new();
                     guide.ways(&visit, |way| ports.push(way.port));
                     if let [straight, round] = ports[..] {

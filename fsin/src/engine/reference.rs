@@ -14,9 +14,7 @@ use crate::network::Notices;
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{
-    Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key,
-};
+use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key};
 use crate::router::wires::Wires;
 use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
 use crate::stats::{Receipt, Recorder};

@@ -23,7 +23,10 @@ pub enum Arbitration {
 /// Every arbitration that `--arbitration` knows.
 pub const ARBITRATIONS: &[Component] = &[
     component("rr", "round robin: the first after the last winner, in the order of the inputs"),
-    component("fifo", "the header that has stood at the head of its queue for the longest time; of equals the first input"),
+    component(
+        "fifo",
+        "the header that has stood at the head of its queue for the longest time; of equals the first input",
+    ),
     component("longest", "the input queue with most phits; equals in turn"),
     component("random", "any of those that ask, drawn"),
     component("age", "the packet that entered its source buffer first; of equals the first input"),

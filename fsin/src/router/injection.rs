@@ -127,7 +127,11 @@ mod tests {
         }
         let equal = |mode: Injection| mode.injector((Order::Dimension, shape), &[2, -2], 4, |_| true, |_| 0);
         assert_eq!(equal(Injection::LongestPath), 0, "of equally long dimensions the lowest");
-        assert_eq!(equal(Injection::ShortestProfitable), 0, "of equally occupied injectors that of the lowest dimension");
+        assert_eq!(
+            equal(Injection::ShortestProfitable),
+            0,
+            "of equally occupied injectors that of the lowest dimension"
+        );
         let alone = Injection::LongestPath.injector((Order::Dimension, shape), &[0, 0], 4, |_| true, |_| 0);
         assert_eq!(alone, 0, "a packet that stays where it is");
     }

@@ -293,7 +293,11 @@ impl<L: Layout> Requests<L> {
             }
             Routing::DallyAdaptive => self.adaptive_wait(head, near, || self.dally_open(head, near)),
             Routing::DallyImproved => {
-                if self.dally_open(head, near).is_some() { Wait::Poll } else { Wait::Opening }
+                if self.dally_open(head, near).is_some() {
+                    Wait::Poll
+                } else {
+                    Wait::Opening
+                }
             }
             Routing::DoubleOblivious | Routing::DoubleAdaptive | Routing::HexaOblivious | Routing::HexaAdaptive => {
                 self.double_wait(head, near)

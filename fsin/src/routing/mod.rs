@@ -350,11 +350,7 @@ impl Routing {
     pub const fn has_escape_channel(self) -> bool {
         matches!(
             self,
-            Self::BubbleRandom
-                | Self::BubbleShortest
-                | Self::BubbleAdaptive
-                | Self::BubbleSmart
-                | Self::BubbleBimodal
+            Self::BubbleRandom | Self::BubbleShortest | Self::BubbleAdaptive | Self::BubbleSmart | Self::BubbleBimodal
         )
     }
 

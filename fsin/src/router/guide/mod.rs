@@ -164,8 +164,20 @@ impl Guide {
     #[must_use]
     pub const fn choice(&self) -> Choice {
         match &self.scheme {
-            Scheme::Tree(tree) => if tree.is_adaptive() { Choice::MostSpace } else { Choice::Drawn },
-            Scheme::Cube(cube) => if cube.is_adaptive() { Choice::MostSpace } else { Choice::Drawn },
+            Scheme::Tree(tree) => {
+                if tree.is_adaptive() {
+                    Choice::MostSpace
+                } else {
+                    Choice::Drawn
+                }
+            }
+            Scheme::Cube(cube) => {
+                if cube.is_adaptive() {
+                    Choice::MostSpace
+                } else {
+                    Choice::Drawn
+                }
+            }
             _ => Choice::Open,
         }
     }

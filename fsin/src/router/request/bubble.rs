@@ -104,12 +104,22 @@ impl<L: Layout> Requests<L> {
             (true, _) => Wait::Poll,
             // What it leaves may also cease to pass because this node's own queue fills up: nothing tells of that.
             (false, true) if self.lbr > 0 && head.input == Input::Injection => {
-                if other() { Wait::Poll } else { Wait::Opening }
+                if other() {
+                    Wait::Poll
+                } else {
+                    Wait::Opening
+                }
             }
             (false, true) if other() => Wait::OpeningOrFilling,
             (false, true) => Wait::Opening,
             // One of several may be drawn later.
-            (false, false) => if other() { Wait::Poll } else { Wait::Opening },
+            (false, false) => {
+                if other() {
+                    Wait::Poll
+                } else {
+                    Wait::Opening
+                }
+            }
         }
     }
 }

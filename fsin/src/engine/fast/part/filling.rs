@@ -26,12 +26,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// The injector of a packet with so many hops to go to a node.
-    pub(super) fn injector(
-        &self,
-        router: &Router<M, Q, P>,
-        node: usize,
-        offsets: &[i16],
-    ) -> usize {
+    pub(super) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
         rules.injection.injector(
