@@ -219,7 +219,7 @@ pub fn graph(graph: &Graph) -> Verdict {
             }
         }
     }
-    let mut hosts = Hosts::new(graph.clone(), free).with_sizes();
+    let mut hosts = Hosts::new(graph.clone(), free);
     while hosts.step(&mut AtOnce) {}
     let remains = hosts.remains();
     let deadlock = remains.unstarted > 0;
@@ -236,7 +236,7 @@ pub fn graph(graph: &Graph) -> Verdict {
     let mut verdict = Verdict {
         tasks: graph.ranks().len(),
         waits: if deadlock { remains.waits } else { Vec::new() },
-        misfits: hosts.misfits(),
+        misfits: hosts.misfits().clone(),
         unmatched,
         critical_path: last.map(|nanoseconds| Picoseconds(nanoseconds.saturating_mul(1000))),
         unmatched_shown,

@@ -178,23 +178,16 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     let figures = ideal_figures(experiment, &run, costs, manifest);
     if !quiet {
         run.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
+        run.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     output::print(format(matches), &figures)?;
     if let Some(folder) = matches.get_one::<PathBuf>("output") {
         output::keep(folder, &figures, &experiment.to_toml())?;
     }
-    let remains = &run.execution.remains;
-    match (run.complete, remains.is_nothing()) {
-        (false, _) => Ok(Exit::Interrupted),
-        (true, true) => Ok(Exit::Done),
-        (true, false) => {
-            let mut what = "the trace deadlocks: nothing can happen any more, and not everything is done".to_owned();
-            for wait in remains.waits.iter().take(16) {
-                what.push_str("\n  ");
-                what.push_str(wait);
-            }
-            Err(Complaint::new(Exit::Watchdog, what, "check that every receive has a send that it matches"))
-        }
+    match run.failure() {
+        Some(failure) => Err(Complaint::of_failure(&failure)),
+        None if run.complete => Ok(Exit::Done),
+        None => Ok(Exit::Interrupted),
     }
 }
 

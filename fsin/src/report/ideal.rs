@@ -2,16 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::figures::{Costs, SCHEMA, settings};
+use super::figures::{Costs, SCHEMA, failure, settings};
 use crate::experiment::{Experiment, IdealRun};
 
 /// The figures, in the order in which they are written. Times are in ns, the unit of graphs.
 #[must_use]
 pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, manifest: Value) -> Map<String, Value> {
-    let IdealRun { execution, messages, message_bytes, complete, notes } = run;
+    let IdealRun { execution, messages, message_bytes, complete, notes, warnings } = run;
     let finish = &execution.finish;
     let remains = &execution.remains;
     let sound = *complete && remains.is_nothing();
+    // A task that still waits for a message has not ended.
+    let ended = *complete && remains.unstarted == 0 && remains.unserved == 0;
     let last = execution.last();
     let mut all = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -19,6 +21,8 @@ pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, mani
     };
     put("schema", json!(SCHEMA));
     put("complete", json!(sound));
+    put("failure", failure(run.failure().as_ref()));
+    put("warnings", json!(warnings));
     put("notes", json!(notes));
     // As they were used, defaults too.
     put("network_latency_ns", json!(experiment.ideal_latency));
@@ -31,7 +35,7 @@ pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, mani
     put("messages", json!(messages));
     put("message_bytes", json!(message_bytes));
     put("events", json!(execution.events));
-    put("completion_seconds", json!(last.filter(|_| sound).map(|(_, time)| time as f64 * 1e-9)));
+    put("completion_seconds", json!(last.filter(|_| ended).map(|(_, time)| time as f64 * 1e-9)));
     put("finish_max_ns", json!(last.map(|(_, time)| time)));
     put("finish_max_task", json!(last.map(|(task, _)| task)));
     put("finish_min_ns", json!(finish.iter().min()));

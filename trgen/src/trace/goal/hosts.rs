@@ -141,8 +141,8 @@ pub struct Hosts {
     unserved: u64,
     /// Became ready during the event under way.
     ready: Vec<(u32, u32)>,
-    /// Receives that were too small, where somebody asked for them.
-    misfits: Option<Misfits>,
+    /// Receives that were too small.
+    misfits: Misfits,
 }
 
 /// What a rank has done so far.
@@ -204,20 +204,14 @@ impl Hosts {
             unstarted,
             unserved: 0,
             ready: Vec::new(),
-            misfits: None,
+            misfits: Misfits::default(),
         }
     }
 
-    /// The same, looking at the sizes of messages and receives, too. To be called before anything is done.
+    /// Receives so far that had less room than their message needs.
     #[must_use]
-    pub fn with_sizes(self) -> Self {
-        Self { misfits: Some(Misfits::default()), ..self }
-    }
-
-    /// Receives so far that had less room than their message needs; none unless [sizes](Self::with_sizes) are looked at.
-    #[must_use]
-    pub fn misfits(&self) -> Misfits {
-        self.misfits.clone().unwrap_or_default()
+    pub const fn misfits(&self) -> &Misfits {
+        &self.misfits
     }
 
     /// What a rank has done so far.
@@ -422,21 +416,12 @@ impl Hosts {
         self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
     }
 
-    /// A message has been found for a receive: looks at their sizes, if it is to.
-    #[inline]
-    fn compare(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
-        if self.misfits.is_some() {
-            self.compare_sizes(sender, send, receiver, receive);
-        }
-    }
-
-    #[inline(never)]
-    fn compare_sizes(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+    /// A receive got a message that is larger than its room.
+    #[cold]
+    fn misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
-        if let Some(misfits) = self.misfits.as_mut().filter(|_| room < bytes) {
-            let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
-            misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
-        }
+        let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
+        self.misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
     }
 
     fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
@@ -444,7 +429,9 @@ impl Hosts {
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
-                self.compare(message.peer, message.node, host, node);
+                if operation.size < self.node(message.peer, message.node).size {
+                    self.misfit(message.peer, message.node, host, node);
+                }
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
                     let send = self.node(message.peer, message.node);
@@ -477,8 +464,10 @@ impl Hosts {
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
-                self.compare(from, node, host, posted.node);
                 let receive = self.node(host, posted.node);
+                if receive.size < send.size {
+                    self.misfit(from, node, host, posted.node);
+                }
                 self.release_finished(host, posted.node, &receive);
                 if send.size > params.rendezvous {
                     self.resources.hold_sender(from, send.cpu, send.nic, now);

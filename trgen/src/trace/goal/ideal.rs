@@ -2,6 +2,7 @@
 
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
+use crate::trace::replay::Misfits;
 
 /// A network that only has a latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,8 @@ pub struct Execution {
     pub events: u64,
     /// What was left over; nothing after a complete execution.
     pub remains: Remains,
+    /// Receives that had less room than their message needs.
+    pub misfits: Misfits,
 }
 
 impl Execution {
@@ -50,5 +53,10 @@ pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn
             break;
         }
     }
-    Execution { finish: hosts.finish(), events: hosts.events(), remains: hosts.remains() }
+    Execution {
+        finish: hosts.finish(),
+        events: hosts.events(),
+        remains: hosts.remains(),
+        misfits: hosts.misfits().clone(),
+    }
 }

@@ -17,7 +17,7 @@ use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
-use crate::trace::replay::{ReplayReport, TaskReport};
+use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// A message that has left its host and has not entered the network.
@@ -132,7 +132,16 @@ impl Routed {
         };
         let tasks: Vec<TaskReport> = finish.iter().enumerate().map(task).collect();
         let unfinished = tasks.iter().filter(|task| task.finished.is_none()).count();
-        ReplayReport { tasks, unreceived: remains.unreceived, unfinished }
+        let Remains { unserved, unreceived, mut waits, .. } = remains;
+        waits.truncate(SHOWN);
+        ReplayReport {
+            tasks,
+            unreceived,
+            unserved,
+            unmatched: waits,
+            misfits: self.hosts.misfits().clone(),
+            unfinished,
+        }
     }
 
     /// What has been sent so far, message by message: from which node, to which, \[bytes\].
