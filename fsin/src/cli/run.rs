@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::dashboard;
 use fsin::experiment::{
-    Experiment, Finished, KEYS, Origin, Trouble, execute, execute_ideal, execute_watched, variable,
+    Experiment, Finished, KEYS, Origin, Trouble, check, execute, execute_ideal, execute_watched, variable,
 };
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
@@ -191,9 +191,13 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     }
 }
 
-/// Prints the effective experiment.
+/// Prints the effective experiment, if it is one that can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let experiment = args::one_experiment(args::settings(matches)?)?;
+    if experiment.ideal_latency.is_none() {
+        memory::check(&experiment)?;
+    }
+    check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     output::print_text(&experiment.to_toml())?;
     Ok(Exit::Done)
 }

@@ -99,6 +99,19 @@ pub fn execute(
     run_to_end(experiment, stop, progress, None)
 }
 
+/// Refuses an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would refuse to
+/// begin. Reads the trace, if there is one.
+///
+/// # Errors
+/// As [`execute`].
+pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    if experiment.ideal_latency.is_some() {
+        return super::ideal::check(experiment);
+    }
+    let (_, geometry) = network(experiment)?;
+    Driver::new(experiment, &geometry).map(|_| ())
+}
+
 /// As [`execute`], while `watch` looks at the run.
 ///
 /// # Errors

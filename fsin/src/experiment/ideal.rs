@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use trgen::trace::formats::{self, Application};
-use trgen::trace::goal::chain;
 use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
+use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
 
 use super::driver::{expanded, looked_at};
@@ -55,11 +55,41 @@ pub fn execute_ideal(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<IdealRun, Trouble> {
+    let Ready { graph, latency, notes, mut warnings } = ready(experiment)?;
+    let counts = graph.counts();
+    let mut complete = true;
+    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
+        progress(events);
+        complete = !stop.load(Ordering::Relaxed);
+        complete
+    });
+    warnings.extend(execution.misfits.warning());
+    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
+}
+
+/// What is executed, and what its reader said.
+struct Ready {
+    graph: Graph,
+    /// \[ns\] L.
+    latency: u64,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// Refuses what [`execute_ideal`] refuses.
+///
+/// # Errors
+/// As [`execute_ideal`].
+pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    ready(experiment).map(|_| ())
+}
+
+fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
     let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
         return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
     };
-    let (mut graph, notes, mut warnings) = match formats::open(path, options)? {
+    let (mut graph, notes, warnings) = match formats::open(path, options)? {
         Application::Graphs(trace) => {
             expanded(experiment, "a graph holds them expanded")?;
             looked_at(experiment, &[trace.format], &[])?;
@@ -78,13 +108,5 @@ pub fn execute_ideal(
         }
     };
     graph.scale_work(experiment.pace.compute_scale);
-    let counts = graph.counts();
-    let mut complete = true;
-    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
-        progress(events);
-        complete = !stop.load(Ordering::Relaxed);
-        complete
-    });
-    warnings.extend(execution.misfits.warning());
-    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
+    Ok(Ready { graph, latency, notes, warnings })
 }
