@@ -199,7 +199,8 @@ impl Wildcards {
 /// Examines a graph by executing it without any cost.
 #[must_use]
 pub fn graph(graph: &Graph) -> Verdict {
-    let free = HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX };
+    let free =
+        HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX, ticks: 1 };
     let nodes = graph.ranks().iter().enumerate();
     let (mut wildcards, mut senders) = (Wildcards::default(), HashSet::new());
     for (rank, operations) in nodes {

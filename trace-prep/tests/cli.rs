@@ -509,6 +509,55 @@ fn what_cannot_be_done_is_said_without_notes_before_it() {
 }
 
 #[test]
+fn graphs_are_scaled_like_programs() {
+    let desk = Desk::new();
+    desk.write("a.goal", "num_ranks 2\nrank 0 {\nl1: calc 100\nl2: send 8b to 1\nl2 requires l1\n}\nrank 1 {\ncalc 50\nrecv 8b from 0\n}\n");
+    desk.succeeds("scale -q a.goal --compute 2.5 --bytes 3 -o b.trg");
+    let counts = graph(&desk.path("b.trg")).counts();
+    assert_eq!((counts.work, counts.bytes, counts.dependencies), (375, 24, 1));
+    desk.succeeds("scale -q b.trg --compute 0 --tasks 1..2 -o c.trg");
+    assert_eq!(graph(&desk.path("c.trg")).counts().work, 250);
+    assert!(
+        desk.run("info c.trg")
+            .2
+            .contains("imported from goal, then scale --compute 2.5 --bytes 3, then scale --compute 0")
+    );
+    for (words, expected) in [
+        ("scale a.goal --compute 2 --tasks 1..3 -o d.trg", "within 0..2"),
+        ("scale a.goal --bytes 2 --tasks 0..1 -o d.trg", "same size on both sides"),
+        ("scale a.goal --compute -1 -o d.trg", "--compute -1 is out of range"),
+    ] {
+        let (status, _, said) = desk.run(words);
+        assert!(status == 2 && said.contains(expected), "{words}: {said}");
+        assert!(!desk.path("d.trg").exists());
+    }
+}
+
+#[test]
+fn a_kernel_and_a_pattern_of_one_name_can_be_told_apart() {
+    let desk = Desk::new();
+    let (status, _, said) = desk.run("generate gather -o x.trg");
+    assert!(status == 2 && said.contains("kernel/gather or pattern/gather"), "{said}");
+    for (spec, is_graph) in [
+        ("kernel/gather", false),
+        ("kernel/gather:tasks=4", false),
+        ("gather:tasks=4", false),
+        ("pattern/gather:ranks=4", true),
+        ("gather:ranks=4", true),
+        ("waterfall", false),
+        ("pattern/dissemination:ranks=4", true),
+    ] {
+        let name = spec.replace(['/', ':', '='], "-");
+        desk.succeeds(&format!("generate {spec} -o {name}.trg"));
+        let read = open(&desk.path(&format!("{name}.trg")), &ReadOptions::default()).unwrap();
+        assert_eq!(matches!(read, Application::Graphs(_)), is_graph, "{spec}");
+    }
+    for spec in ["kernel/dissemination:ranks=4", "pattern/waterfall"] {
+        assert_eq!(desk.run(&format!("generate {spec} -o y.trg")).0, 2, "{spec}");
+    }
+}
+
+#[test]
 fn collectives_that_become_messages_are_spoken_of() {
     let desk = Desk::new();
     desk.write("a.ti", "0 init\n1 init\n0 bcast 10 0 6\n1 bcast 10 0 6\n0 finalize\n1 finalize\n");

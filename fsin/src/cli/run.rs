@@ -55,11 +55,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
     let mut looking = Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?;
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
-    let mut progress = |progress| meter.show(progress);
+    let mut progress = |progress| {
+        interrupt::loaded();
+        meter.show(progress);
+    };
+    interrupt::loading();
     let finished = match &mut looking {
         Some(looking) => execute_watched(&experiment, stop, &mut progress, looking.watch()),
         None => execute(&experiment, stop, &mut progress),
     };
+    interrupt::loaded();
     drop(meter);
     let costs = watch.costs();
     let recorded = match looking {
@@ -170,8 +175,14 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     let opening = manifest::Opening::new(experiment);
     let watch = Watch::start();
     let meter = Meter::new(quiet);
-    let run = execute_ideal(experiment, stop, &mut |events| meter.events(events))
+    let mut progress = |events| {
+        interrupt::loaded();
+        meter.events(events);
+    };
+    interrupt::loading();
+    let run = execute_ideal(experiment, stop, &mut progress)
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    interrupt::loaded();
     drop(meter);
     let costs = watch.costs();
     let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);

@@ -8,7 +8,7 @@ use trgen::trace::goal::ideal::{self, Execution};
 use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
 
-use super::driver::{expanded, looked_at};
+use super::driver::{expanded, fits_ticks, looked_at};
 use super::execute::Trouble;
 use super::resolve::Experiment;
 use super::traffic::Traffic;
@@ -108,5 +108,6 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
         }
     };
     graph.scale_work(experiment.pace.compute_scale);
+    fits_ticks(experiment, &graph)?;
     Ok(Ready { graph, latency, notes, warnings })
 }

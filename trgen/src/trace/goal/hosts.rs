@@ -31,11 +31,14 @@ pub struct HostParams {
     pub overhead: u64,
     /// \[time units\] g: of a network interface, for each message.
     pub gap: u64,
-    /// \[time units/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
+    /// \[ticks/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
     /// network takes its place.
     pub gap_per_byte: u64,
-    /// \[time units/byte\] O: of a CPU.
+    /// \[ticks/byte\] O: of a CPU.
     pub overhead_per_byte: u64,
+    /// Ticks of a time unit, at least 1: G and O are whole numbers of ticks, so that a G of 0.04 is 4 with 100 ticks. Hosts
+    /// count in ticks; no time is ever rounded.
+    pub ticks: u64,
     /// \[bytes\] S: largest message that is sent eagerly.
     pub rendezvous: u64,
 }
@@ -43,13 +46,13 @@ pub struct HostParams {
 impl Default for HostParams {
     /// Those of LogGOPSim: o 1500, g 1000, G 6, O 0, S 65535.
     fn default() -> Self {
-        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535 }
+        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535, ticks: 1 }
     }
 }
 
 /// What a message does after its send has started.
 pub trait Wire {
-    /// A message leaves its host's hands at time `leaves` (its send started at `leaves` - o).
+    /// A message leaves its host's hands at time `leaves` \[ticks\] (its send started at `leaves` - o).
     ///
     /// The time at which it arrives, if that is known already; otherwise [`Hosts::arrive`] is called once it is.
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
@@ -154,7 +157,7 @@ pub struct Done {
     pub bytes: u64,
     /// Receives that got their message.
     pub received: u64,
-    /// \[time units\] Of calculations that have started.
+    /// \[ticks\] Of calculations that have started.
     pub work: u64,
     /// True if there is nothing else to do.
     pub is_all: bool,
@@ -188,6 +191,14 @@ impl Hosts {
         let count = graph.ranks().len();
         let (cpu, nic) = graph.highest_resources();
         let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
+        let ticks = params.ticks.max(1);
+        let params = HostParams {
+            overhead: params.overhead.saturating_mul(ticks),
+            gap: params.gap.saturating_mul(ticks),
+            ticks,
+            ..params
+        };
+        graph.count_in_ticks(ticks);
         let resources = Resources::new(count, cpus, nics);
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
         // Their numbers are their positions.
@@ -259,19 +270,25 @@ impl Hosts {
         self.unstarted == 0 && self.unserved == 0
     }
 
-    /// \[time units\] When each host is done: the latest time of its CPUs.
+    /// Ticks of a time unit of the graph.
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.params.ticks
+    }
+
+    /// \[ticks\] When each host is done: the latest time of its CPUs.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
         self.resources.finish()
     }
 
-    /// \[time units\] Time of what comes next, if anything does.
+    /// \[ticks\] Time of what comes next, if anything does.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
         self.agenda.next_time()
     }
 
-    /// A message that [`Wire::carry`] gave no time for arrives at `time`.
+    /// A message that [`Wire::carry`] gave no time for arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
         let number = self.number();
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
