@@ -74,13 +74,50 @@ fn an_interrupt_while_a_trace_is_read_ends_the_command_at_once() {
         }
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(400));
-        let pid = rustix::process::Pid::from_child(&child);
         let begin = Instant::now();
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let kill = format!("kill -INT {}", child.id());
+        assert!(std::process::Command::new("sh").args(["-c", &kill]).status().unwrap().success());
         let status = child.wait().unwrap();
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(status.code(), Some(130), "{network}: {said}");
         assert!(begin.elapsed() < Duration::from_secs(1), "{network}: {:?}", begin.elapsed());
     }
+}
+
+#[test]
+fn the_anchor_of_an_otf2_archive_runs_like_its_text() {
+    if std::process::Command::new("otf2-print").arg("--version").output().is_err() {
+        return tests::shared::aloud("SKIPPED: no otf2-print on this machine (Debian: otf2-tools)\n");
+    }
+    let Some(traces) = tests::shared::shared_folder("traces") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let archive = traces.join("npb-otf2/cg.S.4.otf2.tar.xz");
+    assert!(
+        std::process::Command::new("tar")
+            .arg("xf")
+            .arg(archive)
+            .arg("-C")
+            .arg(folder.path())
+            .status()
+            .unwrap()
+            .success()
+    );
+    let anchor = "cg.S.x_trace/eztrace_log.otf2";
+    let printed =
+        std::process::Command::new("otf2-print").current_dir(folder.path()).args(["-A", anchor]).output().unwrap();
+    fs::write(folder.path().join("t.txt"), printed.stdout).unwrap();
+    let digest = |words: &str| {
+        let output = run(folder.path(), &format!("{words} --topology torus:2x2 --compute 0 --format json"));
+        assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Every file of the archive is part of what identifies the run.
+        (figures["digest"].clone(), figures["manifest"]["inputs"].as_array().map_or(0, Vec::len))
+    };
+    let text = digest("run --trace t.txt");
+    let traced = digest(&format!("run --trace {anchor}"));
+    let positional = digest(&format!("run {anchor}"));
+    assert_eq!((&traced.0, &positional.0), (&text.0, &text.0));
+    assert!(traced.1 > 5, "{traced:?}");
+    assert_eq!(run(folder.path(), &format!("config {anchor} --topology torus:2x2")).status.code(), Some(0));
 }

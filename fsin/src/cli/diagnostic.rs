@@ -38,6 +38,9 @@ impl Complaint {
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
         match trouble {
             Trouble::Settings(error) => error.into(),
+            Trouble::Unprinted { what, remedy, no_room } => {
+                Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
+            }
             Trouble::Trace(error) => {
                 let remedy = error.remedy().unwrap_or_else(|| mending(&error).to_owned());
                 match *error.fault {

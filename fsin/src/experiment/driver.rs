@@ -261,7 +261,7 @@ fn trace(
             let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
             (kind, Vec::new(), notes, collectives)
         }
-        _ => match formats::open(path, options)? {
+        _ => match trace_prep::open(path, options)? {
             Application::Programs(mut trace) => {
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use trace_prep::OpenError;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::jobs::{Job, JobMix, JobRecord};
@@ -37,6 +38,25 @@ pub enum Trouble {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] ReadError),
+    /// The trace is of a format that its own tool prints, and was not printed.
+    #[error("{what}")]
+    Unprinted {
+        /// What happened.
+        what: String,
+        /// What the user can do about it.
+        remedy: String,
+        /// True if nothing is wrong with the trace: there was no room for the text.
+        no_room: bool,
+    },
+}
+
+impl From<OpenError> for Trouble {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Read(error) => Self::Trace(error),
+            OpenError::Printed { what, remedy, no_room } => Self::Unprinted { what, remedy, no_room },
+        }
+    }
 }
 
 /// What is known of a trace or kernel beside the network's figures.

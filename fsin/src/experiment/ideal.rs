@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trgen::trace::formats::{self, Application};
+use trgen::trace::formats::Application;
 use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
 use trgen::trace::goal::{Graph, chain};
@@ -89,7 +89,7 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
         return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
     };
-    let (mut graph, notes, warnings) = match formats::open(path, options)? {
+    let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
         Application::Graphs(trace) => {
             expanded(experiment, "a graph holds them expanded")?;
             looked_at(experiment, &[trace.format], &[])?;
