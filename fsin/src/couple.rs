@@ -7,6 +7,7 @@ use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen};
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::run::Progress;
 use crate::watch::{Glimpse, Watch};
+use crate::words::counted;
 
 /// Why the loop returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,9 +36,27 @@ pub enum Failure {
         /// Who waits for what, one line each.
         waits: Vec<String>,
     },
+    /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have ended so.
+    #[error("{} no counterpart", alone(*count))]
+    Unmatched {
+        /// Messages that no task received, and receives that no message served.
+        count: u64,
+        /// The first of them, one line each.
+        shown: Vec<String>,
+    },
+    /// Nothing can happen any more over an ideal network, and not everything is done.
+    #[error("the trace deadlocks: nothing can happen any more, and not everything is done")]
+    Stuck {
+        /// Who waits for what, one line each.
+        waits: Vec<String>,
+    },
     /// The source failed.
     #[error("the source of traffic failed: {0}")]
     Source(#[from] SourceError),
+}
+
+fn alone(count: u64) -> String {
+    counted(count, "send or receive has", "sends or receives have")
 }
 
 /// A source coupled to a network.

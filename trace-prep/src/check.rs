@@ -199,7 +199,8 @@ impl Wildcards {
 /// Examines a graph by executing it without any cost.
 #[must_use]
 pub fn graph(graph: &Graph) -> Verdict {
-    let free = HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX };
+    let free =
+        HostParams { overhead: 0, gap: 0, gap_per_byte: 0, overhead_per_byte: 0, rendezvous: u64::MAX, ticks: 1 };
     let nodes = graph.ranks().iter().enumerate();
     let (mut wildcards, mut senders) = (Wildcards::default(), HashSet::new());
     for (rank, operations) in nodes {
@@ -219,7 +220,7 @@ pub fn graph(graph: &Graph) -> Verdict {
             }
         }
     }
-    let mut hosts = Hosts::new(graph.clone(), free).with_sizes();
+    let mut hosts = Hosts::new(graph.clone(), free);
     while hosts.step(&mut AtOnce) {}
     let remains = hosts.remains();
     let deadlock = remains.unstarted > 0;
@@ -236,7 +237,7 @@ pub fn graph(graph: &Graph) -> Verdict {
     let mut verdict = Verdict {
         tasks: graph.ranks().len(),
         waits: if deadlock { remains.waits } else { Vec::new() },
-        misfits: hosts.misfits(),
+        misfits: hosts.misfits().clone(),
         unmatched,
         critical_path: last.map(|nanoseconds| Picoseconds(nanoseconds.saturating_mul(1000))),
         unmatched_shown,

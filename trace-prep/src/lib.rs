@@ -7,8 +7,11 @@ pub mod check;
 pub mod dumpi;
 pub mod facts;
 pub mod matrix;
+mod open;
 pub mod otf2;
 pub mod output;
 pub mod record;
 mod tool;
 pub mod transform;
+
+pub use open::{OpenError, open};

@@ -39,15 +39,21 @@ pub enum PrintError {
     Scratch(io::Error),
 }
 
+/// True for the anchor file of an archive; the files beside it hold its events.
+#[must_use]
+pub fn is_anchor(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
+    opened.is_ok() && beginning == MAGIC
+}
+
 /// Prints `path` if it is the anchor file of an OTF2 archive; `None` for any other file.
 ///
 /// # Errors
 /// When there is no `otf2-print` on the path, no room for the text, or the archive is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
-    let mut beginning = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
     // A file that cannot be read is the reader's to report.
-    if opened.is_err() || beginning != MAGIC {
+    if !is_anchor(path) {
         return Ok(None);
     }
     let printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;

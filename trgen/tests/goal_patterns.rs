@@ -71,6 +71,7 @@ fn large_patterns_finish_when_the_reference_says() {
             gap_per_byte: number(7),
             overhead_per_byte: number(8),
             rendezvous: number(9),
+            ticks: 1,
         };
         let begin = Instant::now();
         let execution = ideal::execute(graph, params, number(4), &mut |_| true);

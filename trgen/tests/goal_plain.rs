@@ -113,7 +113,7 @@ impl<'a> Plain<'a> {
 
     /// When each host is done, how many numbers were given, and what is left over.
     fn run(mut self) -> (Vec<u64>, u64, [u64; 3]) {
-        let HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous } = self.params;
+        let HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous, .. } = self.params;
         for host in 0..self.left.len() {
             self.ready =
                 (0..self.left[host].len()).filter(|&node| self.left[host][node] == 0).map(|n| (host, n)).collect();
@@ -233,7 +233,7 @@ proptest! {
         (rendezvous, latency) in (prop_oneof![Just(20_u64), Just(65_535)], 0..60_u64),
     ) {
         let graph = build(&ranks, cpus, nics, wild);
-        let params = HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous };
+        let params = HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous, ticks: 1 };
         let (finish, numbers, left) = Plain::new(&graph, params, latency).run();
         let execution = ideal::execute(graph, params, latency, &mut |_| true);
         prop_assert_eq!(&execution.finish, &finish);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use fsin::experiment::{Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, legacy, read_file, variable};
 use fsin::report::FORMATS;
 use fsin::sweep::as_several;
+use trace_prep::otf2::is_anchor;
 use trgen::catalog::suggestion;
 
 const EXAMPLES: &str = "Examples:
@@ -260,7 +261,12 @@ fn help(key: &Key) -> StyledStr {
 pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     if let Some(path) = matches.get_one::<PathBuf>("experiment") {
-        read_file(path, &mut settings)?;
+        // The anchor of an OTF2 archive cannot be taken for anything else.
+        if is_anchor(path) {
+            settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
+        } else {
+            read_file(path, &mut settings)?;
+        }
     }
     for key in KEYS {
         if let Some((value, origin)) = given(matches, key) {

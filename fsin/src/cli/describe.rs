@@ -74,7 +74,13 @@ fn aliases(name: &str) -> &'static [&'static str] {
 
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
-    let catalogue = catalogue();
+    let mut catalogue = catalogue();
+    // A name that stands in several families may be given with one.
+    let (of, wanted) = match wanted.split_once('/') {
+        Some((family, name)) if catalogue.iter().any(|(known, _)| *known == family) => (Some(family), name),
+        _ => (None, wanted),
+    };
+    catalogue.retain(|(family, _)| of.is_none_or(|of| of == *family));
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
     // A pattern may come with arguments: `zipf(2)`, `map(block:4, uniform)`.
     let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);

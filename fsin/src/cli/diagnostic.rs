@@ -38,6 +38,9 @@ impl Complaint {
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
         match trouble {
             Trouble::Settings(error) => error.into(),
+            Trouble::Unprinted { what, remedy, no_room } => {
+                Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
+            }
             Trouble::Trace(error) => {
                 let remedy = error.remedy().unwrap_or_else(|| mending(&error).to_owned());
                 match *error.fault {
@@ -63,7 +66,15 @@ impl Complaint {
                     .collect();
                 (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
             }
-            Failure::TrafficDeadlock { waits, .. } => (Exit::Watchdog, waits.clone(), awaited(waits)),
+            Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
+                (Exit::Watchdog, waits.clone(), awaited(waits))
+            }
+            Failure::Unmatched { shown, .. } => (
+                Exit::Watchdog,
+                shown.clone(),
+                "all tasks ended, but the program cannot have ended so: the trace may be cut, or its receive lines read in the \
+                 wrong order; the results have `complete: false`",
+            ),
             Failure::Source(_) => (Exit::Failed, Vec::new(), "the results so far are marked complete: false"),
         };
         let mut what = failure.to_string();

@@ -7,6 +7,21 @@ use super::{Complaint, Exit};
 /// True once the user has asked to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// True while there is nothing yet of which results could be kept: a trace is read, a network is built.
+static LOADING: AtomicBool = AtomicBool::new(false);
+
+/// Until [`loaded`], the first Ctrl-C ends the process at once.
+pub(crate) fn loading() {
+    LOADING.store(true, Ordering::Relaxed);
+}
+
+/// From now on there are results, which the first Ctrl-C must not cost.
+pub(crate) fn loaded() {
+    if LOADING.load(Ordering::Relaxed) {
+        LOADING.store(false, Ordering::Relaxed);
+    }
+}
+
 /// What the first Ctrl-C is answered by commands that simulate one network.
 pub(crate) const OF_A_RUN: &str = "stopping at the end of this cycle; again to stop at once, without results";
 /// The same of commands that have no results of their own.
@@ -17,7 +32,7 @@ pub(crate) const OF_NOTHING: &str = "stopping; again to stop at once";
 pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Complaint> {
     let first = first.into();
     ctrlc::set_handler(move || {
-        if STOP.swap(true, Ordering::Relaxed) {
+        if STOP.swap(true, Ordering::Relaxed) || LOADING.load(Ordering::Relaxed) {
             tui::terminal::restore();
             std::process::exit(Exit::Interrupted as i32);
         }

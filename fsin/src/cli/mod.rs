@@ -44,7 +44,7 @@ pub(crate) enum Exit {
     Failed = 1,
     /// The command line, the experiment or an input file cannot be used.
     Usage = 2,
-    /// The network or the traffic is in deadlock, or a strict limit was met.
+    /// The network or the traffic is in deadlock, a message or receive has no counterpart, or a strict limit was met.
     Watchdog = 3,
     /// A sweep finished, and some of its points failed.
     PointsFailed = 4,

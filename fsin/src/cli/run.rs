@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::dashboard;
 use fsin::experiment::{
-    Experiment, Finished, KEYS, Origin, Trouble, execute, execute_ideal, execute_watched, variable,
+    Experiment, Finished, KEYS, Origin, Trouble, check, execute, execute_ideal, execute_watched, variable,
 };
 use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
@@ -55,11 +55,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
 
     let mut looking = Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?;
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
-    let mut progress = |progress| meter.show(progress);
+    let mut progress = |progress| {
+        interrupt::loaded();
+        meter.show(progress);
+    };
+    interrupt::loading();
     let finished = match &mut looking {
         Some(looking) => execute_watched(&experiment, stop, &mut progress, looking.watch()),
         None => execute(&experiment, stop, &mut progress),
     };
+    interrupt::loaded();
     drop(meter);
     let costs = watch.costs();
     let recorded = match looking {
@@ -170,37 +175,40 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     let opening = manifest::Opening::new(experiment);
     let watch = Watch::start();
     let meter = Meter::new(quiet);
-    let run = execute_ideal(experiment, stop, &mut |events| meter.events(events))
+    let mut progress = |events| {
+        interrupt::loaded();
+        meter.events(events);
+    };
+    interrupt::loading();
+    let run = execute_ideal(experiment, stop, &mut progress)
         .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
+    interrupt::loaded();
     drop(meter);
     let costs = watch.costs();
     let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
     let figures = ideal_figures(experiment, &run, costs, manifest);
     if !quiet {
         run.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
+        run.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     output::print(format(matches), &figures)?;
     if let Some(folder) = matches.get_one::<PathBuf>("output") {
         output::keep(folder, &figures, &experiment.to_toml())?;
     }
-    let remains = &run.execution.remains;
-    match (run.complete, remains.is_nothing()) {
-        (false, _) => Ok(Exit::Interrupted),
-        (true, true) => Ok(Exit::Done),
-        (true, false) => {
-            let mut what = "the trace deadlocks: nothing can happen any more, and not everything is done".to_owned();
-            for wait in remains.waits.iter().take(16) {
-                what.push_str("\n  ");
-                what.push_str(wait);
-            }
-            Err(Complaint::new(Exit::Watchdog, what, "check that every receive has a send that it matches"))
-        }
+    match run.failure() {
+        Some(failure) => Err(Complaint::of_failure(&failure)),
+        None if run.complete => Ok(Exit::Done),
+        None => Ok(Exit::Interrupted),
     }
 }
 
-/// Prints the effective experiment.
+/// Prints the effective experiment, if it is one that can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let experiment = Experiment::resolve(args::settings(matches)?)?;
+    let experiment = args::one_experiment(args::settings(matches)?)?;
+    if experiment.ideal_latency.is_none() {
+        memory::check(&experiment)?;
+    }
+    check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     output::print_text(&experiment.to_toml())?;
     Ok(Exit::Done)
 }

@@ -11,6 +11,7 @@ use trgen::synthetic::{Background, Traffic as Synthetic};
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::formats::{self, Application, GraphTrace, ReadOptions, unused_options};
+use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::jobs::JobMix;
@@ -22,6 +23,7 @@ use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
 use super::execute::{Trouble, topology_of};
+use super::hosts::in_units;
 use super::jobs::{About, job_mix, together};
 use super::resolve::Experiment;
 use super::settings::{Origin, SettingsError};
@@ -259,7 +261,7 @@ fn trace(
             let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
             (kind, Vec::new(), notes, collectives)
         }
-        _ => match formats::open(path, options)? {
+        _ => match trace_prep::open(path, options)? {
             Application::Programs(mut trace) => {
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;
@@ -278,17 +280,43 @@ fn trace(
                 graph.scale_work(experiment.pace.compute_scale);
                 let matrix = || Ok(Matrix::of_graph(&graph));
                 let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
-                let HostParams { overhead, gap, overhead_per_byte, rendezvous, .. } = experiment.hosts;
+                let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
+                let overhead_per_byte = in_units(overhead_per_byte, ticks);
                 notes.push(format!(
                     "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} bytes \
                      (--hosts)"
                 ));
+                fits_ticks(experiment, &graph)?;
+                let warnings = interfaces(&graph).into_iter().collect();
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
-                (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), Vec::new(), notes, BTreeMap::new())
+                (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), warnings, notes, BTreeMap::new())
             }
         },
     };
     Ok(Driver { kind, warnings, notes, collectives })
+}
+
+/// A warning where hosts have several network interfaces: a node of the network has one.
+fn interfaces(graph: &Graph) -> Option<String> {
+    let interfaces = u32::from(graph.highest_resources().1) + 1;
+    (interfaces > 1).then(|| {
+        format!(
+            "the graph names {interfaces} network interfaces of a host (`nic`): g is charged on each of them, but all their \
+             messages enter and leave the network at the one node of the host, in their order; several nodes of a \
+             network cannot be one host"
+        )
+    })
+}
+
+/// Refuses decimals of G and O with which the times of a graph might not fit 64 bits.
+pub(super) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), SettingsError> {
+    let ticks = experiment.hosts.ticks;
+    if ticks == 1 || graph.counts().work <= u64::MAX / 4 / ticks {
+        return Ok(());
+    }
+    let what =
+        format!("--hosts: 1/{ticks} ns, which O or G counts in, is too little for the calculations of this graph");
+    Err(experiment.settings().error("hosts", what, "give O and G fewer decimals"))
 }
 
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use trace_prep::OpenError;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::jobs::{Job, JobMix, JobRecord};
@@ -17,7 +18,7 @@ use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
 use super::resolve::{EngineKind, Experiment};
 use super::settings::SettingsError;
-use crate::couple::Coupled;
+use crate::couple::{Coupled, Failure};
 use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::network::Network;
@@ -27,7 +28,6 @@ use crate::stats::Counts;
 use crate::sweep::lag1;
 use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
-use crate::words::counted;
 
 /// Why an experiment could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,25 @@ pub enum Trouble {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] ReadError),
+    /// The trace is of a format that its own tool prints, and was not printed.
+    #[error("{what}")]
+    Unprinted {
+        /// What happened.
+        what: String,
+        /// What the user can do about it.
+        remedy: String,
+        /// True if nothing is wrong with the trace: there was no room for the text.
+        no_room: bool,
+    },
+}
+
+impl From<OpenError> for Trouble {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Read(error) => Self::Trace(error),
+            OpenError::Printed { what, remedy, no_room } => Self::Unprinted { what, remedy, no_room },
+        }
+    }
 }
 
 /// What is known of a trace or kernel beside the network's figures.
@@ -100,6 +119,19 @@ pub fn execute(
     run_to_end(experiment, stop, progress, None)
 }
 
+/// Refuses an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would refuse to
+/// begin. Reads the trace, if there is one.
+///
+/// # Errors
+/// As [`execute`].
+pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    if experiment.ideal_latency.is_some() {
+        return super::ideal::check(experiment);
+    }
+    let (_, geometry) = network(experiment)?;
+    Driver::new(experiment, &geometry).map(|_| ())
+}
+
 /// As [`execute`], while `watch` looks at the run.
 ///
 /// # Errors
@@ -136,9 +168,13 @@ fn run_to_end(
         let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
         outcome.completion = ends.max().flatten().map(Cycle::next);
     }
+    let report = driver.report();
+    if let Some((report, _)) = &report {
+        leave_alone(&mut outcome, report);
+    }
     let shots = driver.shots().map(<[Shot]>::to_vec);
     outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
-    let trace = driver.report().map(|(report, blocking)| TraceFacts {
+    let trace = report.map(|(report, blocking)| TraceFacts {
         tasks: report.tasks.len(),
         collectives: driver.collectives.clone(),
         report,
@@ -154,6 +190,21 @@ fn run_to_end(
     let mut finished = Finished { outcome, trace, saturated, shots, links, notes: driver.notes, jobs };
     add_warnings(experiment, &mut finished);
     Ok(finished)
+}
+
+/// A run in which every task ended and some message or receive has no counterpart is no success: the program that was
+/// recorded would not have ended so, and with sends that wait for their receiver it does not end here either.
+fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
+    let count = report.unreceived + report.unserved;
+    if !outcome.complete || outcome.failure.is_some() || count == 0 {
+        return;
+    }
+    outcome.complete = false;
+    outcome.failure = Some(Failure::Unmatched { count, shown: report.unmatched.clone() });
+    if report.unserved > 0 {
+        // A task that still waits for a message has not ended.
+        outcome.completion = None;
+    }
 }
 
 /// The topology of an experiment, without its dead links.
@@ -309,11 +360,8 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
                 outcome.silent_nodes, outcome.nodes
             ));
         }
-        Some(trace) if outcome.complete && trace.report.unreceived > 0 => warnings.push(format!(
-            "{} arrived that no task receives: the trace may be cut or its receive lines read in the wrong order",
-            counted(trace.report.unreceived, "message", "messages")
-        )),
-        _ => {}
+        Some(trace) => warnings.extend(trace.report.misfits.warning()),
+        None => {}
     }
     if finished.saturated == Some(true) && outcome.failure.is_none() {
         let open = experiment.router.source_queue == SourceQueue::Open;

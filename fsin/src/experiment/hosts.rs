@@ -7,12 +7,65 @@ use super::settings::{Settings, SettingsError};
 /// \[ns\] or \[ns/byte\] Largest parameter: sums over a run still fit 64 bits.
 const MOST: u64 = 1 << 40;
 
+/// A number of decimals, exactly: `digits` divided by `ticks`, which is a power of ten.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Decimal {
+    digits: u64,
+    ticks: u64,
+}
+
+/// Decimals of a [`Decimal`]: 2^64 ticks are hours then.
+const DECIMALS: usize = 6;
+
+impl Decimal {
+    const fn whole(digits: u64) -> Self {
+        Self { digits, ticks: 1 }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (whole, rest) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(rest) {
+            return None;
+        }
+        let rest = rest.trim_end_matches('0');
+        if rest.len() > DECIMALS {
+            return None;
+        }
+        let ticks = 10_u64.pow(rest.len() as u32);
+        let whole = whole.parse::<u64>().ok().filter(|whole| *whole <= MOST / ticks)?;
+        let rest = if rest.is_empty() { 0 } else { rest.parse::<u64>().ok()? };
+        Some(Self { digits: whole * ticks + rest, ticks })
+    }
+
+    /// In ticks of another number, a multiple of its own.
+    const fn counted_in(self, ticks: u64) -> u64 {
+        self.digits * (ticks / self.ticks)
+    }
+}
+
+/// A number of ticks in words, as a decimal.
+pub(crate) fn in_units(value: u64, ticks: u64) -> String {
+    if value.is_multiple_of(ticks) {
+        return (value / ticks).to_string();
+    }
+    let places = ticks.ilog10() as usize;
+    let rest = format!("{:0places$}", value % ticks);
+    format!("{}.{}", value / ticks, rest.trim_end_matches('0'))
+}
+
+/// Where a number goes.
+enum Slot<'a> {
+    Whole(&'a mut u64),
+    Decimal(&'a mut Decimal),
+}
+
 /// `key=number,...` with these keys; where a key is absent its number stays.
 fn numbers(
     settings: &Settings,
     name: &'static str,
     text: &str,
-    values: &mut [(&str, &mut u64)],
+    values: &mut [(&str, Slot<'_>)],
     example: &str,
 ) -> Result<(), SettingsError> {
     let mut given = Vec::new();
@@ -23,44 +76,59 @@ fn numbers(
         }
         given.push(key);
         let found = part.split_once('=').and_then(|(key, value)| {
-            let number = value.trim().parse::<u64>().ok().filter(|number| *number <= MOST)?;
             let (_, slot) = values.iter_mut().find(|(known, _)| *known == key.trim())?;
-            **slot = number;
+            match slot {
+                Slot::Whole(slot) => **slot = value.trim().parse::<u64>().ok().filter(|number| *number <= MOST)?,
+                Slot::Decimal(slot) => **slot = Decimal::parse(value.trim())?,
+            }
             Some(())
         });
         if found.is_none() {
             let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
-            let what = format!("--{name}: `{part}` is not one of {} with a whole number up to 2^40", keys.join(", "));
+            let what = format!(
+                "--{name}: `{part}` is not one of {} with a whole number up to 2^40 (O and G: with up to {DECIMALS} decimals)",
+                keys.join(", ")
+            );
             return Err(settings.error(name, what, format!("write --{name} {example}")));
         }
     }
     Ok(())
 }
 
-/// The hosts of a graph; G is that of the network.
-pub(super) fn hosts(settings: &Settings) -> Result<HostParams, SettingsError> {
-    let mut params = HostParams { gap_per_byte: 0, ..HostParams::default() };
+/// The hosts of a graph; G is that of the network, 0 over routers.
+pub(super) fn hosts(settings: &Settings, gap_per_byte: Option<Decimal>) -> Result<HostParams, SettingsError> {
+    let mut params = HostParams::default();
+    let gap_per_byte = gap_per_byte.unwrap_or(Decimal::whole(0));
+    let mut overhead_per_byte = Decimal::whole(params.overhead_per_byte);
     if settings.is_set("hosts") {
-        let HostParams { overhead, gap, overhead_per_byte, rendezvous, .. } = &mut params;
-        let values = &mut [("o", overhead), ("g", gap), ("O", overhead_per_byte), ("S", rendezvous)];
+        let HostParams { overhead, gap, rendezvous, .. } = &mut params;
+        let values = &mut [
+            ("o", Slot::Whole(overhead)),
+            ("g", Slot::Whole(gap)),
+            ("O", Slot::Decimal(&mut overhead_per_byte)),
+            ("S", Slot::Whole(rendezvous)),
+        ];
         numbers(settings, "hosts", settings.word("hosts"), values, "o=1500,g=1000,O=0,S=65535")?;
     }
-    Ok(params)
+    // Powers of ten: the greater is a multiple of the other.
+    let ticks = gap_per_byte.ticks.max(overhead_per_byte.ticks);
+    let (gap_per_byte, overhead_per_byte) = (gap_per_byte.counted_in(ticks), overhead_per_byte.counted_in(ticks));
+    Ok(HostParams { gap_per_byte, overhead_per_byte, ticks, ..params })
 }
 
 /// L and G of the ideal network; `None` for the router.
-pub(super) fn network(settings: &Settings) -> Result<Option<(u64, u64)>, SettingsError> {
+pub(super) fn network(settings: &Settings) -> Result<Option<(u64, Decimal)>, SettingsError> {
     const EXAMPLE: &str = "ideal:L=2500,G=6";
     if !settings.is_set("network") {
         return Ok(None);
     }
     let word = settings.word("network");
     let (name, parameters) = word.split_once(':').unwrap_or((word, ""));
-    let (mut latency, mut gap_per_byte) = (2500, 6);
+    let (mut latency, mut gap_per_byte) = (2500, Decimal::whole(6));
     match name {
         "router" if parameters.is_empty() => Ok(None),
         "ideal" => {
-            let values = &mut [("L", &mut latency), ("G", &mut gap_per_byte)];
+            let values = &mut [("L", Slot::Whole(&mut latency)), ("G", Slot::Decimal(&mut gap_per_byte))];
             numbers(settings, "network", parameters, values, EXAMPLE)?;
             Ok(Some((latency, gap_per_byte)))
         }
@@ -84,5 +152,26 @@ pub(super) fn tasks_per_node(settings: &Settings) -> Result<usize, SettingsError
     match settings.integer::<usize>("tasks-per-node")? {
         0 => Err(settings.error("tasks-per-node", "--tasks-per-node 0: nowhere to run", "use 1 or more")),
         tasks => Ok(tasks),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        let parsed = |text| Decimal::parse(text).map(|found| (found.digits, found.ticks));
+        assert_eq!(parsed("6"), Some((6, 1)));
+        assert_eq!(parsed("6.000"), Some((6, 1)));
+        assert_eq!(parsed("0.04"), Some((4, 100)));
+        assert_eq!(parsed("12.345678"), Some((12_345_678, 1_000_000)));
+        for wrong in ["", ".", ".5", "5.", "-1", "+1", "1e3", "0.1234567", "nan", "1.2.3", "1099511627777"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+        assert_eq!(in_units(4, 100), "0.04");
+        assert_eq!(in_units(1_200, 1000), "1.2");
+        assert_eq!(in_units(3000, 1000), "3");
+        assert_eq!(Decimal { digits: 4, ticks: 100 }.counted_in(1000), 40);
     }
 }

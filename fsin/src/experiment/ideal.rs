@@ -2,14 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trgen::trace::formats::{self, Application};
-use trgen::trace::goal::chain;
+use trgen::trace::formats::Application;
+use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
+use trgen::trace::goal::{Graph, chain};
+use trgen::trace::replay::SHOWN;
 
-use super::driver::{expanded, looked_at};
+use super::driver::{expanded, fits_ticks, looked_at};
 use super::execute::Trouble;
 use super::resolve::Experiment;
 use super::traffic::Traffic;
+use crate::couple::Failure;
 
 /// What an execution over an ideal network found.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,8 +25,24 @@ pub struct IdealRun {
     pub message_bytes: u64,
     /// True unless somebody asked to stop.
     pub complete: bool,
-    /// Decisions and warnings of the reader.
+    /// Decisions of the reader.
     pub notes: Vec<String>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+}
+
+impl IdealRun {
+    /// Why the execution is no success, if it came to its end.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        let Remains { unstarted, unserved, unreceived, waits } = &self.execution.remains;
+        let count = unserved + unreceived;
+        match (self.complete, unstarted, count) {
+            (false, ..) | (true, 0, 0) => None,
+            (true, 0, _) => Some(Failure::Unmatched { count, shown: waits.iter().take(SHOWN).cloned().collect() }),
+            _ => Some(Failure::Stuck { waits: waits.clone() }),
+        }
+    }
 }
 
 /// Executes the trace of an experiment over its ideal network, L after every message has left. Programs become graphs.
@@ -36,15 +55,45 @@ pub fn execute_ideal(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> Result<IdealRun, Trouble> {
+    let Ready { graph, latency, notes, mut warnings } = ready(experiment)?;
+    let counts = graph.counts();
+    let mut complete = true;
+    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
+        progress(events);
+        complete = !stop.load(Ordering::Relaxed);
+        complete
+    });
+    warnings.extend(execution.misfits.warning());
+    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
+}
+
+/// What is executed, and what its reader said.
+struct Ready {
+    graph: Graph,
+    /// \[ns\] L.
+    latency: u64,
+    notes: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// Refuses what [`execute_ideal`] refuses.
+///
+/// # Errors
+/// As [`execute_ideal`].
+pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
+    ready(experiment).map(|_| ())
+}
+
+fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
     let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
         return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
     };
-    let (mut graph, notes) = match formats::open(path, options)? {
+    let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
         Application::Graphs(trace) => {
             expanded(experiment, "a graph holds them expanded")?;
             looked_at(experiment, &[trace.format], &[])?;
-            (trace.graph, trace.notes)
+            (trace.graph, trace.notes, Vec::new())
         }
         Application::Programs(trace) => {
             if trace.algorithms.is_empty() {
@@ -55,16 +104,10 @@ pub fn execute_ideal(
                 let what = format!("--network ideal: {error}");
                 settings.error("network", what, "replay this trace over the router")
             })?;
-            (graph, trace.notes.into_iter().chain(trace.warnings).collect())
+            (graph, trace.notes, trace.warnings)
         }
     };
     graph.scale_work(experiment.pace.compute_scale);
-    let counts = graph.counts();
-    let mut complete = true;
-    let execution = ideal::execute(graph, experiment.hosts, latency, &mut |events| {
-        progress(events);
-        complete = !stop.load(Ordering::Relaxed);
-        complete
-    });
-    Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes })
+    fits_ticks(experiment, &graph)?;
+    Ok(Ready { graph, latency, notes, warnings })
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use trace_prep::otf2::is_anchor;
 use trgen::synthetic::{Config, traffic};
 use trgen::trace::placement;
 
@@ -48,7 +49,12 @@ impl Inputs {
         let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
         let graph = topology::file(&experiment.topology).map(Path::to_owned);
-        let named = read.into_iter().map(Path::to_owned);
+        // The events of an archive of OTF2 stand beside its anchor file.
+        let whole = |path: &Path| match path.parent() {
+            Some(folder) if is_anchor(path) => Path::new(".").join(folder),
+            _ => path.to_owned(),
+        };
+        let named = read.into_iter().map(whole);
         let paths: Vec<PathBuf> = named.chain(graph).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }

@@ -14,7 +14,7 @@ use trgen::trace::jobs::{Gaps, Job, JobMix, JobRecord, Terms, arrivals};
 use trgen::trace::kernels;
 use trgen::trace::placement;
 use trgen::trace::program::Program;
-use trgen::trace::replay::{Pace, ReplayReport};
+use trgen::trace::replay::{Misfits, Pace, ReplayReport, SHOWN};
 use trgen::{Cycle, Geometry, Picoseconds};
 
 use super::conflicts::TRACE;
@@ -373,10 +373,16 @@ fn program(
 
 /// The tasks of all jobs, one job after another.
 pub(super) fn together(records: Vec<JobRecord>) -> ReplayReport {
-    let mut all = ReplayReport { tasks: Vec::new(), unreceived: 0, unfinished: 0 };
-    for JobRecord { report, .. } in records {
+    let mut all = ReplayReport::default();
+    for JobRecord { name, report, .. } in records {
+        let of_job = |line: String| format!("job `{name}`, {line}");
+        let ReplayReport { misfits: Misfits { count, shown }, .. } = report;
+        all.misfits.append(Misfits { count, shown: shown.into_iter().map(of_job).collect() });
+        all.unmatched.extend(report.unmatched.into_iter().map(of_job));
+        all.unmatched.truncate(SHOWN);
         all.tasks.extend(report.tasks);
         all.unreceived += report.unreceived;
+        all.unserved += report.unserved;
         all.unfinished += report.unfinished;
     }
     all

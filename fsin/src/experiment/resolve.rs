@@ -94,10 +94,10 @@ impl Experiment {
         let synthetic = || synthetic(&settings, topology.geometry().clone(), &router);
         let traffic = traffic(&settings, (tasks, times), pace, synthetic)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
-        let (mut hosts, tasks_per_node) = (hosts(&settings)?, tasks_per_node(&settings)?);
         let ideal = network(&settings)?;
-        if let Some((_, gap_per_byte)) = ideal {
-            hosts.gap_per_byte = gap_per_byte;
+        let hosts = hosts(&settings, ideal.map(|(_, gap_per_byte)| gap_per_byte))?;
+        let tasks_per_node = tasks_per_node(&settings)?;
+        if ideal.is_some() {
             check_ideal(&settings)?;
         }
         let (engine, threads) = engine(&settings)?;

@@ -211,6 +211,8 @@ pub(super) fn failure(failure: Option<&Failure>) -> Value {
                     ("network-deadlock", deadlock.cycle.iter().map(ToString::to_string).collect())
                 }
                 Failure::TrafficDeadlock { waits, .. } => ("traffic-deadlock", waits.clone()),
+                Failure::Unmatched { shown, .. } => ("unmatched", shown.clone()),
+                Failure::Stuck { waits } => ("traffic-deadlock", waits.clone()),
                 Failure::Source(_) => ("source", Vec::new()),
             };
             json!({ "kind": kind, "what": failure.to_string(), "waits": involved })

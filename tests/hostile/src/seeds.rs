@@ -205,7 +205,9 @@ pub fn large() -> Vec<Seed> {
     let (mut goal, mut packed, mut ti) = (Vec::new(), Vec::new(), Vec::new());
     text::write(&graph, &mut goal).expect("memory takes everything");
     binary::write(&graph, &mut packed).expect("memory takes everything");
-    (0..program.tasks.len()).for_each(|task| write::ti(&program, task, 5e9, &mut ti).expect("a kernel that blocks"));
+    let labels = write::labels(&program);
+    let mut rank = |task| write::ti(&program, &labels, task, 5e9, &mut ti).expect("a kernel that blocks");
+    (0..program.tasks.len()).for_each(&mut rank);
     let log: Vec<(String, String)> = (0..2)
         .map(|rank: usize| {
             let line = calls(rank)

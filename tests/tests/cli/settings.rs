@@ -175,3 +175,35 @@ fn the_table_of_keys_has_the_defaults_that_scripts_rely_on() {
         assert_eq!(key.default.unwrap_or(""), default, "{name}");
     }
 }
+
+#[test]
+fn config_refuses_what_run_refuses() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("broken.trc"), "s 0 1 5\n").unwrap();
+    std::fs::write(folder.path().join("t.trc"), "s 0 1 5 8\nr 0 1 5 8\n").unwrap();
+    std::fs::write(folder.path().join("t.goal"), "num_ranks 1\nrank 0 {\ncalc 5\n}\n").unwrap();
+    std::fs::write(folder.path().join("mix.toml"), "[[job]]\nname = 'a'\ntrace = 'none.trc'\n").unwrap();
+    for line in [
+        "--trace none.trc",
+        "--trace broken.trc",
+        "--trace broken.trc --network ideal",
+        "--trace none.goal --network ideal",
+        "--trace t.trc --topology torus:2x2 --placement shift:9",
+        "--trace t.trc --hosts o=1",
+        "--trace t.goal --collectives basic --topology torus:2x2",
+        "--trace t.goal --network ideal --collectives basic",
+        "--kernel all-to-all:tasks=64 --topology torus:4x4",
+        "--kernel nothing",
+        "--topology torus:4x2 --traffic nothing",
+        "--topology torus:1000x1000x1000",
+        "--job-mix mix.toml --topology torus:4x4",
+        "--load 0.1,0.2",
+    ] {
+        let [ran, told] = ["run", "config"].map(|verb| run(folder.path(), &format!("{verb} {line}")));
+        let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(2), "run {line}: {}", said(&ran));
+        assert_eq!(told.status.code(), Some(2), "config {line}: {}", said(&told));
+        assert!(told.stdout.is_empty(), "config {line}");
+        assert_eq!(said(&told), said(&ran), "{line}");
+    }
+}

@@ -1,19 +1,19 @@
 //! Commands that make a trace of traces, or of a few words.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use trace_prep::transform::Left;
 use trace_prep::{output, transform};
 use trgen::catalog::{Component, suggestion};
 use trgen::trace::container::Writer;
-use trgen::trace::formats::{Trace, plural};
+use trgen::trace::formats::{Application, GraphTrace, Trace, plural};
 use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
 use trgen::trace::program::Program;
 
-use super::input::{self, load_silently, tell_remarks};
+use super::input::{self, Loaded, load_silently, tell_remarks};
 use super::meter::Meter;
 use super::store::{header, history, programs_header, store_graph, store_program};
 use super::{Complaint, Exit, print};
@@ -28,6 +28,17 @@ fn change(
 ) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
     let loaded = load_silently(&input::file(matches, "input")?, matches)?;
+    change_loaded(&path, loaded, command, how, change)
+}
+
+/// The same of a trace that has been read, to be written to `path`.
+fn change_loaded(
+    path: &Path,
+    loaded: Loaded,
+    command: &str,
+    how: &str,
+    change: impl FnOnce(&mut Trace) -> Result<Vec<String>, Complaint>,
+) -> Result<Exit, Complaint> {
     let quiet = loaded.quiet;
     let mut trace: Trace = loaded.programs(command)?;
     let (notes, warnings) = (trace.notes.clone(), trace.warnings.clone());
@@ -39,7 +50,7 @@ fn change(
     }
     trace.notes.extend(said);
     let origin = format!("{history}, then {command} {how}");
-    store_program(&path, &header(&trace, &origin), &trace.program, quiet)?;
+    store_program(path, &header(&trace, &origin), &trace.program, quiet)?;
     Ok(Exit::Done)
 }
 
@@ -50,14 +61,26 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let remedy = "give --compute 0.5, --bytes 2, or both";
         return Err(Complaint::new(Exit::Usage, "nothing to scale by", remedy));
     }
-    change(matches, "scale", &told(matches, &["compute", "bytes", "tasks"]), |trace| {
+    let how = told(matches, &["compute", "bytes", "tasks"]);
+    if tasks.is_some() && factor("bytes") != 1.0 {
+        let what = "--bytes with --tasks: a message has the same size on both sides";
+        return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
+    }
+    let path = input::output(matches, "output")?;
+    let loaded = load_silently(&input::file(matches, "input")?, matches)?;
+    if let Application::Graphs(GraphTrace { mut graph, format, mut notes }) = loaded.application {
+        if !loaded.quiet {
+            tell_remarks(&notes, &[]);
+        }
+        transform::scale_graph(&mut graph, factor("compute"), factor("bytes"), tasks)?;
+        let history = history(format, &mut notes);
+        store_graph(&path, &graph, &format!("{history}, then scale {how}"))?;
+        return Ok(Exit::Done);
+    }
+    change_loaded(&path, loaded, "scale", &how, |trace| {
         match tasks {
-            Some((first, end)) if factor("bytes") == 1.0 => {
+            Some((first, end)) => {
                 transform::speed(&mut trace.program, first, end, factor("compute"))?;
-            }
-            Some(_) => {
-                let what = "--bytes with --tasks: a message has the same size on both sides";
-                return Err(Complaint::new(Exit::Usage, what, "scale computing of some tasks, or bytes of all"));
             }
             None => transform::scale(&mut trace.program, factor("compute"), factor("bytes"))?,
         }
@@ -196,15 +219,26 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let spec = matches.get_one::<String>("spec").map_or("", String::as_str);
     let path = input::output(matches, "output")?;
     let repeat = matches.get_one::<u64>("repeat").copied().unwrap_or(1);
+    let (family, spec) = match spec.split_once('/') {
+        Some((family @ ("kernel" | "pattern"), spec)) => (Some(family), spec),
+        _ => (None, spec),
+    };
     let name = spec.split([':', '(']).next().unwrap_or_default().trim();
-    if patterns::components().any(|component| component.name == name) {
+    let is_kernel = family != Some("pattern") && kernels::components().any(|component| component.name == name);
+    let is_pattern = family != Some("kernel") && patterns::components().any(|component| component.name == name);
+    // Of a kernel and a pattern of one name the first parameter decides, if it is given.
+    if is_kernel && is_pattern && !spec.contains("ranks") && !spec.contains("tasks") {
+        let what = format!("`{name}` is a kernel and a graph pattern");
+        return Err(Complaint::new(Exit::Usage, what, format!("write kernel/{spec} or pattern/{spec}")));
+    }
+    if is_pattern && !(is_kernel && spec.contains("tasks")) {
         if repeat != 1 {
             return Err(Complaint::new(Exit::Usage, "--repeat with a graph pattern", "use it with a kernel"));
         }
         store_graph(&path, &patterns::parse(spec)?, &format!("generated as {spec}"))?;
         return Ok(Exit::Done);
     }
-    if !kernels::components().any(|component| component.name == name) {
+    if !is_kernel {
         let names: Vec<&str> = kernels::components().chain(patterns::components()).map(|known| known.name).collect();
         let remedy = suggestion(name, &names);
         let remedy = format!("{remedy}; `trace-prep generate --list` describes kernels and patterns");

@@ -1,11 +1,10 @@
 //! Errors on their way to the user: what happened, and what can be done.
 
 use std::fmt;
-use std::io::{self, ErrorKind};
+use std::io;
 
 use miette::Diagnostic;
-use trace_prep::dumpi::{self, Misread};
-use trace_prep::otf2;
+use trace_prep::OpenError;
 use trace_prep::output::OutputError;
 use trgen::SourceError;
 use trgen::catalog::Refusal;
@@ -81,53 +80,14 @@ impl From<SourceError> for Complaint {
     }
 }
 
-impl From<Misread> for Complaint {
-    fn from(misread: Misread) -> Self {
-        Self::new(Exit::Usage, misread.to_string(), misread.remedy)
-    }
-}
-
-impl From<otf2::PrintError> for Complaint {
-    fn from(error: otf2::PrintError) -> Self {
-        use otf2::PrintError;
-        let what = error.to_string();
+impl From<OpenError> for Complaint {
+    fn from(error: OpenError) -> Self {
         match error {
-            PrintError::NotRun { cause, .. } => {
-                let first = startable(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
-                Self::new(Exit::Usage, what, format!("{first}, or print it elsewhere: otf2-print -A FILE > TRACE.txt"))
+            OpenError::Read(error) => error.into(),
+            OpenError::Printed { what, remedy, no_room } => {
+                Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
             }
-            PrintError::Refused { .. } => Self::new(Exit::Usage, what, REFUSED),
-            PrintError::Scratch(_) => Self::new(Exit::Failed, what, NO_ROOM),
         }
-    }
-}
-
-impl From<dumpi::PrintError> for Complaint {
-    fn from(error: dumpi::PrintError) -> Self {
-        use dumpi::PrintError;
-        let what = error.to_string();
-        match error {
-            PrintError::Read(error) => error.into(),
-            PrintError::NotRun { cause, .. } => {
-                let first = startable(&cause, "install the tools of DUMPI (sst-dumpi)");
-                let elsewhere = "or print each rank elsewhere: dumpi2ascii NAME-0000.bin > NAME-0000.txt and so on; the \
-                                 folder of the texts can be imported";
-                Self::new(Exit::Usage, what, format!("{first}, {elsewhere}"))
-            }
-            PrintError::Refused { .. } => Self::new(Exit::Usage, what, REFUSED),
-            PrintError::Scratch(_) => Self::new(Exit::Failed, what, NO_ROOM),
-        }
-    }
-}
-
-const REFUSED: &str = "the file may be damaged or cut short, or the tool older than it: print it by hand to see more";
-const NO_ROOM: &str = "make room there, or set TMPDIR to a folder where you may write, with room";
-
-/// What helps against a tool that cannot be run: `install` if it is not there.
-fn startable(cause: &io::Error, install: &'static str) -> &'static str {
-    match cause.kind() {
-        ErrorKind::NotFound => install,
-        _ => "see to it that the tool on your PATH can be run",
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource::CommandLine;
-use trace_prep::{dumpi, otf2, output};
-use trgen::trace::formats::{self, Application, ComputeUnit, Fault, ReadOptions, Trace, unused_options};
+use trace_prep::{open, output};
+use trgen::trace::formats::{Application, ComputeUnit, ReadOptions, Trace, unused_options};
 use trgen::trace::goal::Graph;
 
 use super::meter::Meter;
@@ -94,18 +94,6 @@ pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded,
         return Err(Complaint::new(Exit::Usage, what, "leave it out"));
     }
     Ok(Loaded { application, quiet })
-}
-
-/// Reads a trace, or the text that its own tool prints of it.
-fn open(path: &Path, options: &ReadOptions) -> Result<Application, Complaint> {
-    let printed = match otf2::print(path)? {
-        Some(printed) => printed,
-        None => match formats::open(path, options) {
-            Err(error) if matches!(*error.fault, Fault::Unprinted { .. }) => dumpi::print(path)?.ok_or(error)?,
-            opened => return Ok(opened?),
-        },
-    };
-    Ok(formats::open(printed.path(), options).map_err(|error| printed.misread(error))?)
 }
 
 impl Loaded {

@@ -71,7 +71,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
     } else if verdict.unmatched > 0 {
         let alone = plural(verdict.unmatched as usize, "send or receive has", "sends or receives have");
         let remedy = "the trace may be cut, or its receive lines read in the wrong order";
-        (Exit::Failed, format!("{} {alone} no counterpart", verdict.unmatched), remedy)
+        (Exit::Deadlock, format!("{} {alone} no counterpart", verdict.unmatched), remedy)
     } else {
         return Ok(Exit::Done);
     };

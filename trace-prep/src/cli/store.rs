@@ -10,8 +10,8 @@ use trace_prep::{output, transform};
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::write::WriteError;
 use trgen::trace::formats::{Application, Trace, plural, write};
-use trgen::trace::goal::{Graph, binary, text};
-use trgen::trace::program::{Program, Totals};
+use trgen::trace::goal::{Graph, Kind, binary, text};
+use trgen::trace::program::{Event, Program, Totals};
 
 use super::input::{self, Loaded, load};
 use super::meter::Meter;
@@ -132,9 +132,9 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let (quiet, options) = (loaded.quiet, input::read_options(matches)?);
     let becomes_graph = matches!(loaded.application, Application::Programs(_));
-    let totals = match &loaded.application {
-        Application::Programs(trace) => trace.program.totals(),
-        Application::Graphs(_) => Totals::default(),
+    let (totals, empty) = match &loaded.application {
+        Application::Programs(trace) => (trace.program.totals(), empty_sends(&trace.program)),
+        Application::Graphs(trace) => (Totals::default(), empty_operations(&trace.graph)),
     };
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,
@@ -178,8 +178,29 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
         if becomes_graph && to_graph {
             tell(&format!("note: {HOSTS}"));
         }
+        if empty > 0 && to_graph {
+            let messages = plural(empty as usize, "message is", "messages are");
+            tell(&format!(
+                "note: {empty} {messages} empty and written with size 0, as the format allows; LogGOPSim itself charges them \
+                 g - G and o - O, a byte less than nothing, where this simulator charges g and o"
+            ));
+        }
     }
     Ok(Exit::Done)
+}
+
+/// Messages without payload.
+fn empty_sends(program: &Program) -> u64 {
+    let sends = program.tasks.iter().flatten().filter_map(|event| match event {
+        Event::Send(send) | Event::Isend(send, _) => Some(send),
+        _ => None,
+    });
+    sends.filter(|send| send.bytes == 0).count() as u64
+}
+
+fn empty_operations(graph: &Graph) -> u64 {
+    let operations = graph.ranks().iter().flat_map(|rank| rank.nodes());
+    operations.filter(|node| node.kind == Kind::Send && node.size == 0).count() as u64
 }
 
 /// What is not in a graph, and yet decides about its time.
@@ -187,12 +208,13 @@ const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin ru
                      (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
 
 fn write_ti(folder: &Path, program: &Program, flop_rate: f64) -> Result<(), WriteError> {
+    let labels = write::labels(program);
     let mut index = BufWriter::new(File::create(folder.join("index.txt"))?);
     for task in 0..program.tasks.len() {
         let name = format!("rank-{task}.txt");
         writeln!(index, "{name}")?;
         let mut file = BufWriter::new(File::create(folder.join(name))?);
-        write::ti(program, task, flop_rate, &mut file)?;
+        write::ti(program, &labels, task, flop_rate, &mut file)?;
         file.flush()?;
     }
     index.flush()?;

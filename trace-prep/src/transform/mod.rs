@@ -8,6 +8,7 @@ pub use rename::{merge, permutation, remap};
 
 use std::collections::{HashMap, VecDeque};
 
+use trgen::trace::goal::{Graph, MAX_BYTES};
 use trgen::trace::program::{Event, Program, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
 
@@ -53,6 +54,38 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
                 _ => {}
             }
         }
+    }
+    Ok(())
+}
+
+/// Multiplies the calculations of a graph by `compute` (of the ranks of `tasks` alone, from its first to before its end), and
+/// the sizes of all messages by `bytes`, both from 0 to 10^6, rounded to the nearest.
+///
+/// # Errors
+/// Factors out of range, a message above 1 TiB, ranks that do not exist.
+pub fn scale_graph(
+    graph: &mut Graph,
+    compute: f64,
+    bytes: f64,
+    tasks: Option<(usize, usize)>,
+) -> Result<(), TransformError> {
+    for (name, factor) in [("compute", compute), ("bytes", bytes)] {
+        if !(0.0..=1e6).contains(&factor) {
+            return refuse(out_of_range(name, factor), "use 0 to 1000000; 1 changes nothing");
+        }
+    }
+    let ranks = graph.ranks().len();
+    let (first, end) = tasks.unwrap_or((0, ranks));
+    if first > end || end > ranks {
+        return refuse(
+            format!("ranks {first}..{end} of a graph of {ranks}"),
+            format!("give a range within 0..{ranks}"),
+        );
+    }
+    graph.scale_work_of(first..end, compute);
+    let largest = graph.scale_bytes(bytes);
+    if largest > MAX_BYTES {
+        return refuse(format!("a message of {largest} bytes"), "use a smaller --bytes");
     }
     Ok(())
 }

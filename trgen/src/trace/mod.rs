@@ -6,6 +6,7 @@ pub mod formats;
 pub mod goal;
 pub mod jobs;
 pub mod kernels;
+pub mod labels;
 pub mod matching;
 pub mod matrix;
 pub mod placement;

@@ -4,6 +4,9 @@ use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex};
 
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{DCtx, ResetDirective, get_error_name};
+
 use super::codec::{self, BlockRow, IndexRow};
 use super::{
     BLOCK_HEADER, BlockKind, ContainerError, Content, Header, MAGIC, MAX_RATIO, MAX_RAW, MAX_ROWS, MAX_WINDOW,
@@ -16,6 +19,13 @@ use crate::units::Picoseconds;
 /// What can be read at any place.
 trait Store: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Store for T {}
+
+/// An open container: where its bytes are, and what decompresses them. One context serves all blocks, since to make one takes
+/// longer than to decompress a short block.
+struct Opened {
+    store: Box<dyn Store>,
+    context: DCtx<'static>,
+}
 
 /// What the index says of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -33,7 +43,7 @@ pub struct TaskSummary {
 /// A container that was opened. Clones share the file.
 #[derive(Clone)]
 pub struct Reader {
-    store: Arc<Mutex<dyn Store>>,
+    opened: Arc<Mutex<Opened>>,
     /// What errors of a run call it.
     name: Option<Arc<str>>,
     header: Arc<Header>,
@@ -77,12 +87,13 @@ fn read_at(store: &mut dyn Store, offset: u64, length: u64) -> Result<Vec<u8>, C
 
 /// Reads and checks a block; `limit` \[bytes\] of rows at most.
 fn read_block(
-    store: &mut dyn Store,
+    opened: &mut Opened,
     offset: u64,
     expected: (BlockKind, u32, u32),
     limit: u64,
 ) -> Result<Block, ContainerError> {
-    let head = read_at(store, offset, BLOCK_HEADER as u64)?;
+    let Opened { store, context } = opened;
+    let head = read_at(&mut **store, offset, BLOCK_HEADER as u64)?;
     let (raw_length, stored_length) = (word(&head, 13), word(&head, 17));
     if u64::from(raw_length) > limit || u64::from(stored_length) > limit + (1 << 16) {
         return Err(damaged(offset, format!("a block of {raw_length} bytes, more than {limit}")));
@@ -91,7 +102,7 @@ fn read_block(
         let what = format!("a block of {raw_length} bytes in {stored_length}, more than {MAX_RATIO} times as many");
         return Err(damaged(offset, what));
     }
-    let stored = read_at(store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
+    let stored = read_at(&mut **store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
     if checksum::of(&[&head[..21], &stored]) != word(&head, 21) {
         return Err(damaged(offset, "a block does not have its checksum"));
     }
@@ -107,8 +118,10 @@ fn read_block(
         return Err(damaged(offset, what));
     }
     let mut raw = Vec::new();
-    let mut decoder =
-        zstd::stream::read::Decoder::with_buffer(&stored[..]).map_err(|error| unreadable(offset, &error))?;
+    // Whatever the block before left undone is forgotten.
+    let forgotten = context.reset(ResetDirective::SessionOnly);
+    forgotten.map_err(|code| damaged(offset, format!("a block cannot be decompressed: {}", get_error_name(code))))?;
+    let mut decoder = Decoder::with_context(&stored[..], context);
     decoder.window_log_max(MAX_WINDOW).map_err(|error| unreadable(offset, &error))?;
     decoder
         .single_frame()
@@ -155,16 +168,16 @@ impl Reader {
         if offset.checked_add(index_length) != Some(trailer_at) || offset < begin {
             return Err(damaged(trailer_at, "the trailer points elsewhere than to the index"));
         }
-        let header_block = read_block(&mut store, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
+        let mut opened = Opened { store: Box::new(store), context: DCtx::create() };
+        let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;
         // The index has a row of at most 60 bytes for every block, which has 25 bytes and more, and for every task.
         let limit = length.saturating_mul(4).saturating_add(1 << 16);
-        let block = read_block(&mut store, offset, (BlockKind::Index, 0, 0), limit)?;
+        let block = read_block(&mut opened, offset, (BlockKind::Index, 0, 0), limit)?;
         let (summaries, blocks) = index(&block, &header, offset, begin)?;
-        let store: Arc<Mutex<dyn Store>> = Arc::new(Mutex::new(store));
         Ok(Self {
-            store,
+            opened: Arc::new(Mutex::new(opened)),
             name: None,
             header: Arc::new(header),
             index_at: offset,
@@ -363,8 +376,8 @@ impl Cursor {
             let expected = (BlockKind::Rows, row.task, self.next_block as u32);
             let block = {
                 // Whoever panicked while holding the lock left nothing half done: every read seeks first.
-                let mut store = self.reader.store.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                read_block(&mut *store, row.offset, expected, MAX_RAW as u64)?
+                let mut opened = self.reader.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                read_block(&mut opened, row.offset, expected, MAX_RAW as u64)?
             };
             if block.rows != row.rows {
                 return Err(damaged(row.offset, format!("{} events, {} by the index", block.rows, row.rows)));

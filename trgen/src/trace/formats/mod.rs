@@ -11,6 +11,7 @@ mod dumpi;
 mod error;
 mod goal;
 mod input;
+mod marks;
 mod members;
 mod mpi;
 mod options;

@@ -1,12 +1,16 @@
 //! Writers of text formats: programs back to FSIN's `.trc` and to SimGrid's TI.
 //!
-//! Both formats have one space of tags. Messages of collectives and of communicators keep apart from the program's own
-//! by labels from 2^40 on: context c, label l becomes c 2^40 + l.
+//! Both formats have one space of tags, and SimGrid reads a tag as a signed number of 32 bits. Messages of collectives and
+//! of communicators are therefore kept apart from the program's own by numbers that it does not use ([`Labels`]).
+//!
+//! # How the model departs from reality, and who could notice
+//! A receive with any tag also takes messages of collectives, since the formats have nothing else to tell them apart.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use crate::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
+use crate::trace::labels::Labels;
+use crate::trace::program::{Event, Program, Receive, Request, TagFilter};
 use crate::units::Picoseconds;
 
 /// Why a program cannot be written in a format.
@@ -27,37 +31,31 @@ pub enum WriteError {
     },
 }
 
-/// Room for the labels of one context.
-const LABELS: i64 = 1 << 40;
-
-fn label(tag: Tag) -> Option<i64> {
-    match tag.context {
-        Tag::POINT_TO_POINT => Some(tag.label).filter(|label| *label < LABELS),
-        context => {
-            let fits = (0..LABELS).contains(&tag.label) && context < 1 << 20;
-            fits.then(|| i64::from(context) * LABELS + tag.label)
-        }
-    }
+/// The tags of a program as both formats write them: whole numbers below 2^31.
+#[must_use]
+pub fn labels(program: &Program) -> Labels {
+    Labels::below(1 << 31, program)
 }
 
-const NO_LABEL: &str = "its tag is too large for the labels of this format";
+const NO_LABEL: &str = "the program has more different tags than this format, which has 2^31";
 
 /// Writes `.trc`: computing in ns, receives as `r src dst tag bytes`.
 ///
 /// # Errors
 /// When `out` refuses; at an event that does not block (the format has no requests) or that has a wildcard.
 pub fn trc(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
+    let labels = labels(program);
     for (task, events) in program.tasks.iter().enumerate() {
         for (event, step) in (1..).zip(events) {
             let refuse = |what| WriteError::Inexpressible { task, event, what };
             match step {
                 Event::Compute(time) => writeln!(out, "c {task} {}", nanoseconds(*time))?,
                 Event::Send(send) => {
-                    let label = label(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
+                    let label = labels.number(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
                     writeln!(out, "s {task} {} {label} {}", send.to, send.bytes)?;
                 }
                 Event::Recv(Receive { from: Some(from), tag: TagFilter::Exactly(tag), bytes }) => {
-                    let label = label(*tag).ok_or_else(|| refuse(NO_LABEL))?;
+                    let label = labels.number(*tag).ok_or_else(|| refuse(NO_LABEL))?;
                     writeln!(out, "r {from} {task} {label} {bytes}")?;
                 }
                 Event::Recv(_) => return Err(refuse("a receive from any source or with any tag")),
@@ -77,11 +75,18 @@ fn nanoseconds(time: Picoseconds) -> String {
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
 }
 
-/// Writes one task's lines of a TI trace; `flop_rate` \[flop/s\] turns times into operations.
+/// Writes one task's lines of a TI trace; `labels` are those of the [program](labels), `flop_rate` \[flop/s\] turns times
+/// into operations.
 ///
 /// # Errors
 /// When `out` refuses; at a wait for any of several requests, for which the format has no word.
-pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -> Result<(), WriteError> {
+pub fn ti(
+    program: &Program,
+    labels: &Labels,
+    task: usize,
+    flop_rate: f64,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let mut ti = Ti { task, outstanding: HashMap::new(), out };
     writeln!(ti.out, "{task} init")?;
     for (event, step) in (1..).zip(&program.tasks[task]) {
@@ -91,7 +96,7 @@ pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -
                 writeln!(ti.out, "{task} compute {}", operations(*time, flop_rate))?;
             }
             Event::Send(send) | Event::Isend(send, _) => {
-                let label = label(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
+                let label = labels.number(send.tag).ok_or_else(|| refuse(NO_LABEL))?;
                 let word = if let Event::Isend(_, request) = step {
                     ti.outstanding.insert(*request, format!("{task} {} {label}", send.to));
                     "isend"
@@ -101,7 +106,7 @@ pub fn ti(program: &Program, task: usize, flop_rate: f64, out: &mut dyn Write) -
                 writeln!(ti.out, "{task} {word} {} {label} {} 6", send.to, send.bytes)?;
             }
             Event::Recv(receive) | Event::Irecv(receive, _) => {
-                let (from, label) = (source(receive), tag(receive).ok_or_else(|| refuse(NO_LABEL))?);
+                let (from, label) = (source(receive), tag(receive, labels).ok_or_else(|| refuse(NO_LABEL))?);
                 let word = if let Event::Irecv(_, request) = step {
                     ti.outstanding.insert(*request, format!("{from} {task} {label}"));
                     "irecv"
@@ -148,9 +153,9 @@ fn source(receive: &Receive) -> String {
     receive.from.map_or_else(|| "-555".to_owned(), |from| from.to_string())
 }
 
-fn tag(receive: &Receive) -> Option<String> {
+fn tag(receive: &Receive, labels: &Labels) -> Option<String> {
     match receive.tag {
         TagFilter::AnyIn(_) => Some("-444".to_owned()),
-        TagFilter::Exactly(tag) => label(tag).map(|label| label.to_string()),
+        TagFilter::Exactly(tag) => labels.number(tag).map(|label| label.to_string()),
     }
 }

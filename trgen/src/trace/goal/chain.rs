@@ -7,9 +7,10 @@
 //! # How the model departs from reality, and who could notice
 //! Graphs have one space of tags and no communicators: a receive with any tag also takes messages of collectives.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::{ANY, After, Graph, GraphError, Operation, RankBuilder};
+use crate::trace::labels::Labels;
 use crate::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 
 /// Why a program cannot be a graph.
@@ -33,7 +34,7 @@ pub enum ChainError {
 /// # Errors
 /// Waits for any of several requests; messages or times beyond the limits of graphs.
 pub fn graph(program: &Program) -> Result<Graph, ChainError> {
-    let tags = tags(program);
+    let tags = Labels::below(ANY, program);
     let mut ranks = Vec::new();
     for (task, events) in program.tasks.iter().enumerate() {
         let mut chain = Chain { builder: RankBuilder::default(), last: None, requests: HashMap::new(), carry: 0 };
@@ -43,28 +44,6 @@ pub fn graph(program: &Program) -> Result<Graph, ChainError> {
         ranks.push(chain.builder.build()?);
     }
     Ok(Graph::new(ranks)?)
-}
-
-/// A number for each tag: the program's own where it is one, the next that is free for the others.
-fn tags(program: &Program) -> HashMap<Tag, u32> {
-    let mut all = BTreeSet::new();
-    for event in program.tasks.iter().flatten() {
-        match event {
-            Event::Send(send) | Event::Isend(send, _) => all.insert(send.tag),
-            Event::Recv(Receive { tag: TagFilter::Exactly(tag), .. })
-            | Event::Irecv(Receive { tag: TagFilter::Exactly(tag), .. }, _) => all.insert(*tag),
-            _ => false,
-        };
-    }
-    let own = |tag: &Tag| (tag.context == Tag::POINT_TO_POINT).then(|| u32::try_from(tag.label).ok()).flatten();
-    let mut numbers: HashMap<Tag, u32> =
-        all.iter().filter_map(|tag| Some((*tag, own(tag).filter(|&number| number != ANY)?))).collect();
-    let used: BTreeSet<u32> = numbers.values().copied().collect();
-    let mut free = (0..ANY).filter(|number| !used.contains(number));
-    for tag in all {
-        numbers.entry(tag).or_insert_with(|| free.next().unwrap_or(ANY - 1));
-    }
-    numbers
 }
 
 struct Chain {
@@ -78,8 +57,9 @@ struct Chain {
 
 impl Chain {
     /// False if the event cannot be part of a graph.
-    fn event(&mut self, event: &Event, tags: &HashMap<Tag, u32>) -> Result<bool, GraphError> {
-        let number = |tag: &Tag| tags.get(tag).copied().unwrap_or_default();
+    fn event(&mut self, event: &Event, tags: &Labels) -> Result<bool, GraphError> {
+        // Operations of 4 billion different tags do not fit any memory.
+        let number = |tag: &Tag| tags.number(*tag).unwrap_or(ANY - 1);
         let receive = |receive: &Receive| {
             let tag = match receive.tag {
                 TagFilter::Exactly(tag) => number(&tag),

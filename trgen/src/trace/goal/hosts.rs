@@ -31,11 +31,14 @@ pub struct HostParams {
     pub overhead: u64,
     /// \[time units\] g: of a network interface, for each message.
     pub gap: u64,
-    /// \[time units/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
+    /// \[ticks/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
     /// network takes its place.
     pub gap_per_byte: u64,
-    /// \[time units/byte\] O: of a CPU.
+    /// \[ticks/byte\] O: of a CPU.
     pub overhead_per_byte: u64,
+    /// Ticks of a time unit, at least 1: G and O are whole numbers of ticks, so that a G of 0.04 is 4 with 100 ticks. Hosts
+    /// count in ticks; no time is ever rounded.
+    pub ticks: u64,
     /// \[bytes\] S: largest message that is sent eagerly.
     pub rendezvous: u64,
 }
@@ -43,13 +46,13 @@ pub struct HostParams {
 impl Default for HostParams {
     /// Those of LogGOPSim: o 1500, g 1000, G 6, O 0, S 65535.
     fn default() -> Self {
-        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535 }
+        Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535, ticks: 1 }
     }
 }
 
 /// What a message does after its send has started.
 pub trait Wire {
-    /// A message leaves its host's hands at time `leaves` (its send started at `leaves` - o).
+    /// A message leaves its host's hands at time `leaves` \[ticks\] (its send started at `leaves` - o).
     ///
     /// The time at which it arrives, if that is known already; otherwise [`Hosts::arrive`] is called once it is.
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
@@ -141,8 +144,8 @@ pub struct Hosts {
     unserved: u64,
     /// Became ready during the event under way.
     ready: Vec<(u32, u32)>,
-    /// Receives that were too small, where somebody asked for them.
-    misfits: Option<Misfits>,
+    /// Receives that were too small.
+    misfits: Misfits,
 }
 
 /// What a rank has done so far.
@@ -154,7 +157,7 @@ pub struct Done {
     pub bytes: u64,
     /// Receives that got their message.
     pub received: u64,
-    /// \[time units\] Of calculations that have started.
+    /// \[ticks\] Of calculations that have started.
     pub work: u64,
     /// True if there is nothing else to do.
     pub is_all: bool,
@@ -188,6 +191,14 @@ impl Hosts {
         let count = graph.ranks().len();
         let (cpu, nic) = graph.highest_resources();
         let (cpus, nics) = (usize::from(cpu) + 1, usize::from(nic) + 1);
+        let ticks = params.ticks.max(1);
+        let params = HostParams {
+            overhead: params.overhead.saturating_mul(ticks),
+            gap: params.gap.saturating_mul(ticks),
+            ticks,
+            ..params
+        };
+        graph.count_in_ticks(ticks);
         let resources = Resources::new(count, cpus, nics);
         let unstarted = graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
         // Their numbers are their positions.
@@ -204,20 +215,14 @@ impl Hosts {
             unstarted,
             unserved: 0,
             ready: Vec::new(),
-            misfits: None,
+            misfits: Misfits::default(),
         }
     }
 
-    /// The same, looking at the sizes of messages and receives, too. To be called before anything is done.
+    /// Receives so far that had less room than their message needs.
     #[must_use]
-    pub fn with_sizes(self) -> Self {
-        Self { misfits: Some(Misfits::default()), ..self }
-    }
-
-    /// Receives so far that had less room than their message needs; none unless [sizes](Self::with_sizes) are looked at.
-    #[must_use]
-    pub fn misfits(&self) -> Misfits {
-        self.misfits.clone().unwrap_or_default()
+    pub const fn misfits(&self) -> &Misfits {
+        &self.misfits
     }
 
     /// What a rank has done so far.
@@ -265,19 +270,25 @@ impl Hosts {
         self.unstarted == 0 && self.unserved == 0
     }
 
-    /// \[time units\] When each host is done: the latest time of its CPUs.
+    /// Ticks of a time unit of the graph.
+    #[must_use]
+    pub const fn ticks(&self) -> u64 {
+        self.params.ticks
+    }
+
+    /// \[ticks\] When each host is done: the latest time of its CPUs.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
         self.resources.finish()
     }
 
-    /// \[time units\] Time of what comes next, if anything does.
+    /// \[ticks\] Time of what comes next, if anything does.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
         self.agenda.next_time()
     }
 
-    /// A message that [`Wire::carry`] gave no time for arrives at `time`.
+    /// A message that [`Wire::carry`] gave no time for arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
         let number = self.number();
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
@@ -422,21 +433,12 @@ impl Hosts {
         self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
     }
 
-    /// A message has been found for a receive: looks at their sizes, if it is to.
-    #[inline]
-    fn compare(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
-        if self.misfits.is_some() {
-            self.compare_sizes(sender, send, receiver, receive);
-        }
-    }
-
-    #[inline(never)]
-    fn compare_sizes(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
+    /// A receive got a message that is larger than its room.
+    #[cold]
+    fn misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
-        if let Some(misfits) = self.misfits.as_mut().filter(|_| room < bytes) {
-            let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
-            misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
-        }
+        let place = |rank, operation| format!("rank {rank}, operation {}", operation + 1);
+        self.misfits.add(room, bytes, || (place(receiver, receive), place(sender, send)));
     }
 
     fn receive(&mut self, now: u64, host: u32, node: u32, operation: &Node) {
@@ -444,7 +446,9 @@ impl Hosts {
         self.release_started(host, operation);
         match self.hosts[host as usize].unexpected.take(operation.peer, operation.tag) {
             Some(message) => {
-                self.compare(message.peer, message.node, host, node);
+                if operation.size < self.node(message.peer, message.node).size {
+                    self.misfit(message.peer, message.node, host, node);
+                }
                 self.release_finished(host, node, operation);
                 if operation.size > self.params.rendezvous {
                     let send = self.node(message.peer, message.node);
@@ -477,8 +481,10 @@ impl Hosts {
         match self.hosts[host as usize].posted.take(from, send.tag) {
             Some(posted) => {
                 self.unserved -= 1;
-                self.compare(from, node, host, posted.node);
                 let receive = self.node(host, posted.node);
+                if receive.size < send.size {
+                    self.misfit(from, node, host, posted.node);
+                }
                 self.release_finished(host, posted.node, &receive);
                 if send.size > params.rendezvous {
                     self.resources.hold_sender(from, send.cpu, send.nic, now);

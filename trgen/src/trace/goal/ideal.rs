@@ -2,6 +2,7 @@
 
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
+use crate::trace::replay::Misfits;
 
 /// A network that only has a latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,12 +17,16 @@ impl Wire for Latency {
 /// How an execution ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Execution {
-    /// \[time units\] When each host was done.
+    /// \[ticks\] When each host was done.
     pub finish: Vec<u64>,
+    /// Ticks of a time unit.
+    pub ticks: u64,
     /// Operations entered, and messages.
     pub events: u64,
     /// What was left over; nothing after a complete execution.
     pub remains: Remains,
+    /// Receives that had less room than their message needs.
+    pub misfits: Misfits,
 }
 
 impl Execution {
@@ -38,7 +43,7 @@ impl Execution {
 /// to stop.
 pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
     const BATCH: u32 = 1 << 16;
-    let mut wire = Latency(latency);
+    let mut wire = Latency(latency.saturating_mul(params.ticks.max(1)));
     let mut hosts = Hosts::new(graph, params);
     'run: loop {
         for _ in 0..BATCH {
@@ -50,5 +55,11 @@ pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn
             break;
         }
     }
-    Execution { finish: hosts.finish(), events: hosts.events(), remains: hosts.remains() }
+    Execution {
+        finish: hosts.finish(),
+        ticks: hosts.ticks(),
+        events: hosts.events(),
+        remains: hosts.remains(),
+        misfits: hosts.misfits().clone(),
+    }
 }

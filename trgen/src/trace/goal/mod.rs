@@ -10,6 +10,8 @@
 //!
 //! [`Program`]: super::program::Program
 
+use std::ops::Range;
+
 mod agenda;
 pub mod binary;
 pub mod chain;
@@ -242,11 +244,42 @@ impl Graph {
 
     /// Multiplies every calculation by `factor` (0 to 10^6), rounded to the nearest, at most [`MAX_CALC`].
     pub fn scale_work(&mut self, factor: f64) {
+        self.scale_work_of(0..self.ranks.len(), factor);
+    }
+
+    /// The same of these ranks.
+    ///
+    /// # Panics
+    /// When there are no such ranks.
+    pub fn scale_work_of(&mut self, ranks: Range<usize>, factor: f64) {
         if factor == 1.0 {
             return;
         }
-        for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind == Kind::Calc) {
+        for node in self.ranks[ranks].iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind == Kind::Calc)
+        {
             node.size = ((node.size as f64 * factor).round() as u64).min(MAX_CALC);
+        }
+    }
+
+    /// Multiplies the size of every message and receive by `factor` (0 to 10^6), rounded to the nearest; the largest size.
+    pub fn scale_bytes(&mut self, factor: f64) -> u64 {
+        let mut largest = 0;
+        for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind != Kind::Calc) {
+            if factor != 1.0 {
+                node.size = (node.size as f64 * factor).round() as u64;
+            }
+            largest = largest.max(node.size);
+        }
+        largest
+    }
+
+    /// Turns calculations into ticks, of which `ticks` are a time unit.
+    fn count_in_ticks(&mut self, ticks: u64) {
+        if ticks == 1 {
+            return;
+        }
+        for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind == Kind::Calc) {
+            node.size = node.size.saturating_mul(ticks);
         }
     }
 

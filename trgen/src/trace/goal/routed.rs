@@ -17,7 +17,7 @@ use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
-use crate::trace::replay::{ReplayReport, TaskReport};
+use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// A message that has left its host and has not entered the network.
@@ -108,10 +108,10 @@ impl Routed {
         })
     }
 
-    /// \[ns\] When each rank was done.
+    /// \[ns\] When each rank was done, rounded up.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
-        self.hosts.finish()
+        self.hosts.finish().into_iter().map(|ticks| ticks.div_ceil(self.hosts.ticks())).collect()
     }
 
     /// What each rank did so far, as a replay of programs tells it. What only programs have is 0.
@@ -132,7 +132,16 @@ impl Routed {
         };
         let tasks: Vec<TaskReport> = finish.iter().enumerate().map(task).collect();
         let unfinished = tasks.iter().filter(|task| task.finished.is_none()).count();
-        ReplayReport { tasks, unreceived: remains.unreceived, unfinished }
+        let Remains { unserved, unreceived, mut waits, .. } = remains;
+        waits.truncate(SHOWN);
+        ReplayReport {
+            tasks,
+            unreceived,
+            unserved,
+            unmatched: waits,
+            misfits: self.hosts.misfits().clone(),
+            unfinished,
+        }
     }
 
     /// What has been sent so far, message by message: from which node, to which, \[bytes\].
@@ -156,15 +165,20 @@ impl Routed {
         self.hosts.remains()
     }
 
-    /// The first cycle that begins at or after a time. The first of all begins at time 0.
+    /// \[ps\] Of a cycle, times the ticks of a time unit: a cycle is so many times 1000 of them.
+    fn cycle_ticks(&self) -> u128 {
+        u128::from(self.cycle) * u128::from(self.hosts.ticks())
+    }
+
+    /// The first cycle that begins at or after a time \[ticks\]. The first of all begins at time 0.
     fn cycle_from(&self, time: u64) -> Cycle {
-        let cycles = (u128::from(time) * u128::from(UNIT)).div_ceil(u128::from(self.cycle));
+        let cycles = (u128::from(time) * u128::from(UNIT)).div_ceil(self.cycle_ticks());
         Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
-    /// \[time units\] At which a cycle begins, rounded up.
+    /// \[ticks\] At which a cycle begins, rounded up.
     fn begins(&self, cycle: Cycle) -> u64 {
-        let picoseconds = u128::from(cycle.since(Cycle::FIRST)) * u128::from(self.cycle);
+        let picoseconds = u128::from(cycle.since(Cycle::FIRST)) * self.cycle_ticks();
         u64::try_from(picoseconds.div_ceil(u128::from(UNIT))).unwrap_or(u64::MAX)
     }
 }
@@ -213,7 +227,7 @@ impl TrGen for Routed {
     fn next(&self) -> Next {
         // What happens within a cycle is looked at in it; a message leaves in the first cycle that begins later.
         let event = self.hosts.next_time().map(|time| {
-            let cycles = u128::from(time) * u128::from(UNIT) / u128::from(self.cycle);
+            let cycles = u128::from(time) * u128::from(UNIT) / self.cycle_ticks();
             Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
         });
         let leaving = self.door.leaving.peek().map(|Reverse(leaving)| self.cycle_from(leaving.time));

@@ -13,8 +13,11 @@
 //! ```
 //!
 //! Comments are `//` to the end of the line and `/* ... */`. A dependency follows the definition of both labels.
+//!
+//! Tags have 64 bits. A graph has 32 for them, and compares them only: those that do not fit get numbers that the text does
+//! not use, the same for the same tag. -1, and what stands for it in 32 or 64 bits, is any tag.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::{ANY, After, Graph, Kind, Operation, Rank, RankBuilder};
@@ -62,7 +65,15 @@ pub struct Reader {
     current: RankBuilder,
     labels: HashMap<Box<str>, u32>,
     in_comment: bool,
+    /// Numbers of tags from [`HIGH`] on, and which of them are taken.
+    high: HashMap<u64, u32>,
+    taken: HashSet<u32>,
+    /// Numbers above this one are taken.
+    next_high: u32,
 }
+
+/// Tags from here on are numbered: few texts have any.
+const HIGH: u32 = 0xF000_0000;
 
 impl Default for Reader {
     fn default() -> Self {
@@ -74,6 +85,9 @@ impl Default for Reader {
             current: RankBuilder::default(),
             labels: HashMap::new(),
             in_comment: false,
+            high: HashMap::new(),
+            taken: HashSet::new(),
+            next_high: ANY - 1,
         }
     }
 }
@@ -221,7 +235,7 @@ impl Reader {
         if let [Token::Word("tag"), Token::Number(number), more @ ..] = rest
             && kind != Kind::Calc
         {
-            tag = if *number == "-1" { ANY } else { whole("tag", number, 0, u64::from(ANY))? as u32 };
+            tag = if *number == "-1" { ANY } else { self.tag(whole("tag", number, 0, u64::MAX)?)? };
             rest = more;
         }
         if let [Token::Word("cpu"), Token::Number(number), more @ ..] = rest {
@@ -240,6 +254,31 @@ impl Reader {
         self.current
             .add(Operation { kind, size, peer, tag, cpu, nic })
             .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
+    }
+
+    fn tag(&mut self, tag: u64) -> Result<u32, TextError> {
+        match u32::try_from(tag) {
+            Ok(small) if small < HIGH || small == ANY => return Ok(small),
+            Err(_) if tag == u64::MAX => return Ok(ANY),
+            _ => {}
+        }
+        if let Some(&number) = self.high.get(&tag) {
+            return Ok(number);
+        }
+        // Its own number, if that is free; else the next one that is.
+        let own = u32::try_from(tag).ok().filter(|own| !self.taken.contains(own));
+        let number = own.unwrap_or_else(|| {
+            while self.taken.contains(&self.next_high) {
+                self.next_high -= 1;
+            }
+            self.next_high
+        });
+        if number < HIGH {
+            return fault(format!("more different tags from {HIGH} on than there are numbers for them"));
+        }
+        self.high.insert(tag, number);
+        self.taken.insert(number);
+        Ok(number)
     }
 
     fn peer(&self, word: &str) -> Result<u32, TextError> {

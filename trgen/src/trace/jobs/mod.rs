@@ -195,7 +195,7 @@ impl JobMix {
             start: None,
             finish: None,
             placement: Vec::new(),
-            report: ReplayReport { tasks: Vec::new(), unreceived: 0, unfinished: job.program.tasks.len() },
+            report: ReplayReport { unfinished: job.program.tasks.len(), ..ReplayReport::default() },
         };
         let records = jobs.iter().map(record).collect();
         let pool = Pool::new(geometry.clone());

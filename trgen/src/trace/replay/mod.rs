@@ -37,7 +37,7 @@ use report::{Asked, Told};
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
-pub use report::{Misfits, ReplayReport, TO_RECEIVE, TaskReport, wanted};
+pub use report::{Misfits, ReplayReport, SHOWN, TO_RECEIVE, TaskReport, wanted};
 
 /// How long things take.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -234,9 +234,14 @@ impl Replay {
     /// What each task did so far.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
+        let unreceived = self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum();
+        let (alone, unmatched) = self.leftovers(SHOWN);
         ReplayReport {
             tasks: self.tasks.iter().map(|task: &Task| task.report).collect(),
-            unreceived: self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum(),
+            unreceived,
+            unserved: alone - unreceived,
+            unmatched,
+            misfits: self.misfits.clone(),
             unfinished: self.unfinished,
         }
     }

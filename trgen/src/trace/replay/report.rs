@@ -42,12 +42,18 @@ impl TaskReport {
 }
 
 /// What all tasks did.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ReplayReport {
     /// Each task.
     pub tasks: Vec<TaskReport>,
     /// Messages that have arrived and that nobody has received.
     pub unreceived: u64,
+    /// Receives that have been posted and that no message has served.
+    pub unserved: u64,
+    /// The first of both in words, at most [`SHOWN`].
+    pub unmatched: Vec<String>,
+    /// Receives that had less room than their message needs.
+    pub misfits: Misfits,
     /// Tasks that have not done all their events.
     pub unfinished: usize,
 }
@@ -91,8 +97,8 @@ pub struct Misfits {
     pub shown: Vec<String>,
 }
 
-/// Misfits that are told in words.
-const SHOWN: usize = 16;
+/// Lines of each kind that are told in words.
+pub const SHOWN: usize = 16;
 
 impl Misfits {
     /// Looks at a message that a receive of task `id` has been found for.
@@ -109,6 +115,25 @@ impl Misfits {
             let of = if is_collective { format!(" in collective {}", tag.label) } else { String::new() };
             (format!("task {id}, event {}", asked.event), format!("task {from}, event {event}{of}"))
         });
+    }
+
+    /// What the user should know of them, if there are any.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let first = self.shown.first()?;
+        let receives = if self.count == 1 { "receive does" } else { "receives do" };
+        Some(format!(
+            "{} {receives} not fit the message: MPI refuses a receive that is smaller (truncation), and a replay goes on; the \
+             first: {first}",
+            self.count
+        ))
+    }
+
+    /// Adds those of another replay.
+    pub fn append(&mut self, other: Self) {
+        self.count += other.count;
+        self.shown.extend(other.shown);
+        self.shown.truncate(SHOWN);
     }
 
     /// Counts a receive with `room` that gets `bytes`; `places` are those of the receive and of the send.

@@ -46,6 +46,7 @@ use self::datatypes::{Datatypes, Told};
 use self::text::{Args, Edge};
 use super::error::{Fault, ReadError};
 use super::input::{Entry, Source};
+use super::marks::unfinished;
 use super::mpi::call::Record;
 use super::mpi::{self, Each, Log, Pass};
 use super::options::ReadOptions;
@@ -235,9 +236,7 @@ impl Dump {
                 .push(format!("rank {rank} made {said} calls, as its file says at its end, which holds {found}"));
         }
         if let Some((ranks, first)) = self.unfinished {
-            trace
-                .warnings
-                .push(format!("ranks without MPI_Finalize: {ranks} (the first is {first}): they may have been killed"));
+            trace.warnings.push(unfinished("MPI_Finalize", ranks, first));
         }
     }
 }

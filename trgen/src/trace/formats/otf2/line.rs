@@ -87,6 +87,21 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Records that decide what a task does: one that is cut short must not be taken for a heading.
+const RECORDS: &[&str] = &["ENTER", "LEAVE"];
+
+/// Refuses a line that begins as an event that is read and does not go on as one.
+pub(super) fn whole(line: &str) -> Result<(), Fault> {
+    let record = line.split(' ').next().unwrap_or_default();
+    if !record.starts_with("MPI_") && !RECORDS.contains(&record) {
+        return Ok(());
+    }
+    Err(Fault::Structure {
+        what: format!("`{record}` without a location, a time and what belongs to it"),
+        remedy: "the text may be cut short: print it again, by `otf2-print -A ARCHIVE.otf2`",
+    })
+}
+
 /// A message as its record has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {

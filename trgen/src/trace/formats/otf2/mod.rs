@@ -81,8 +81,11 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
     let mut shared = Shared::new(definitions, options).map_err(|fault| place.line(lines.number()).error(fault))?;
     let mut ranks: Vec<Rank> = (0..shared.tasks()).map(Rank::new).collect();
     while let Some((number, line)) = lines.next()? {
-        let Some(line) = Line::of(line) else { continue };
-        shared.event(&mut ranks, &line, number).map_err(|fault| place.line(number).error(fault))?;
+        let Some(event) = Line::of(line) else {
+            line::whole(line).map_err(|fault| place.line(number).error(fault))?;
+            continue;
+        };
+        shared.event(&mut ranks, &event, number).map_err(|fault| place.line(number).error(fault))?;
     }
     if shared.records() == 0 {
         return Err(place.line(lines.number()).error(no_events()));

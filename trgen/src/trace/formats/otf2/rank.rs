@@ -7,6 +7,7 @@ use super::line::{Collected, Line, Message, number};
 use crate::trace::collectives::{Agreement, Collective, RequestPool};
 use crate::trace::formats::calls::{Caller, Calls};
 use crate::trace::formats::error::Fault;
+use crate::trace::formats::marks::Marks;
 use crate::trace::formats::members::Members;
 use crate::trace::formats::options::ReadOptions;
 use crate::trace::formats::text::bad;
@@ -28,6 +29,7 @@ pub(super) struct Shared {
     /// Collectives of one process alone.
     alone: u64,
     tally: Tally,
+    marks: Marks,
 }
 
 /// What is worth a warning.
@@ -36,6 +38,8 @@ struct Tally {
     steps_back: u64,
     other_locations: u64,
     non_blocking: u64,
+    /// Calls that send or receive, and have no record of a message.
+    bare: u64,
     one_sided: u64,
     void_completions: u64,
     shares: u64,
@@ -51,6 +55,8 @@ pub(super) struct Rank {
     outstanding: HashMap<u64, (Request, Option<usize>)>,
     /// Regions of MPI that have been entered and not left.
     depth: u32,
+    /// True in a call that sends or receives a message, until a record of one.
+    bare: bool,
     /// When the last of them was left.
     ended: Option<u64>,
     /// Collectives called on each communicator.
@@ -65,6 +71,7 @@ impl Rank {
             requests: RequestPool::new(),
             outstanding: HashMap::new(),
             depth: 0,
+            bare: false,
             ended: None,
             called: HashMap::new(),
         }
@@ -95,6 +102,31 @@ fn is_mpi(region: &str) -> bool {
     region.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("mpi_"))
 }
 
+/// True for one of these calls, without `MPI_`, in C or Fortran.
+fn is_call(region: &str, names: &[&str]) -> bool {
+    let name = region.get(4..).unwrap_or_default().trim_end_matches('_');
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// True for a call that is recorded with a message unless its peer is nobody.
+fn has_message(region: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "send",
+        "bsend",
+        "ssend",
+        "rsend",
+        "isend",
+        "ibsend",
+        "issend",
+        "irsend",
+        "recv",
+        "irecv",
+        "sendrecv",
+        "sendrecv_replace",
+    ];
+    is_call(region, NAMES)
+}
+
 /// True for a call that begins a collective without blocking, which has no record of its own.
 fn begins_collective(region: &str) -> bool {
     const NAMES: &[&str] =
@@ -120,6 +152,7 @@ impl Shared {
             calls: Calls::default(),
             alone: 0,
             tally: Tally::default(),
+            marks: Marks::default(),
         })
     }
 
@@ -135,7 +168,7 @@ impl Shared {
     /// Takes one event.
     pub(super) fn event(&mut self, ranks: &mut [Rank], line: &Line<'_>, number_of_line: u64) -> Result<(), Fault> {
         let location = number("location", line.location)?;
-        let Some(task) = self.world.tasks.get(&location) else {
+        let Some(&task) = self.world.tasks.get(&location) else {
             self.tally.other_locations += 1;
             return Ok(());
         };
@@ -149,6 +182,10 @@ impl Shared {
                     self.compute(rank, time)?;
                 }
                 rank.depth += 1;
+                rank.bare = has_message(line.region());
+                if is_call(line.region(), &["init", "init_thread"]) {
+                    self.marks.begin(task.index());
+                }
                 self.tally.non_blocking += u64::from(begins_collective(line.region()));
             }
             "LEAVE" if is_mpi(line.region()) => {
@@ -156,12 +193,20 @@ impl Shared {
                 if rank.depth == 0 {
                     rank.ended = Some(time);
                 }
+                self.tally.bare += u64::from(std::mem::take(&mut rank.bare));
+                if is_call(line.region(), &["finalize"]) {
+                    self.marks.end(task.index());
+                }
             }
+            "PROGRAM_BEGIN" | "THREAD_BEGIN" => self.marks.begin(task.index()),
+            // An archive may hold a section of a run.
+            "PROGRAM_END" | "THREAD_END" | "MEASUREMENT_ON_OFF" => self.marks.end(task.index()),
             name if name.starts_with("MPI_") => {
                 if rank.depth == 0 {
                     self.compute(rank, time)?;
                     rank.ended = Some(time);
                 }
+                rank.bare = false;
                 self.message(rank, line, number_of_line)?;
             }
             name if name.starts_with("RMA_") => self.tally.one_sided += 1,
@@ -309,6 +354,11 @@ impl Shared {
         let incomplete: usize = ranks.iter().map(Rank::incomplete).sum();
         let counted = [
             ("receives without a completion (for any source and tag, never waited for)", incomplete as u64),
+            (
+                "calls that send or receive without a record of a message (to MPI_PROC_NULL, or the record is missing)",
+                self.tally.bare,
+            ),
+            ("ranks that end within a call of MPI", ranks.iter().filter(|rank| rank.depth > 0).count() as u64),
             ("completions of requests that were not begun", self.tally.void_completions),
             ("calls of non-blocking collectives, which are left out", self.tally.non_blocking),
             ("records of one-sided operations, which are left out", self.tally.one_sided),
@@ -317,7 +367,8 @@ impl Shared {
             ("calls that begin before the one before has ended (no computing between them)", self.tally.steps_back),
         ];
         let counted = counted.iter().filter(|(_, count)| *count > 0);
-        let warnings = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        let mut warnings: Vec<String> = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        warnings.extend(self.marks.warning("an end (MPI_Finalize, PROGRAM_END)", ranks.len()));
         (&self.calls, notes, warnings)
     }
 }

@@ -39,6 +39,7 @@ use std::collections::BTreeMap;
 
 use super::error::ReadError;
 use super::input::Source;
+use super::marks::Marks;
 use super::mpi::call::Call;
 use super::mpi::{self, Each, Log, Pass};
 use super::options::ReadOptions;
@@ -66,6 +67,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     let mut trace = mpi::read(source, candidate, options, READER.component.name, &mut lined)?;
     let left_out = lined.left_out.iter().map(|(what, count)| format!("{what}: {count}"));
     trace.warnings.extend(left_out);
+    trace.warnings.extend(lined.marks.warning("MPI_Finalize", trace.program.tasks.len()));
     Ok(trace)
 }
 
@@ -73,13 +75,19 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 #[derive(Default)]
 struct Lined {
     left_out: BTreeMap<&'static str, u64>,
+    marks: Marks,
 }
 
 impl Log for Lined {
-    fn read(&mut self, _: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
+    fn read(&mut self, rank: usize, pass: Pass, lines: &mut Lines<'_>, each: &mut Each<'_>) -> Result<(), ReadError> {
         let place = lines.place().clone();
         while let Some((number, line)) = lines.next()? {
             let record = line::parse(line).map_err(|fault| place.line(number).error(fault))?;
+            match line::name(line) {
+                "Init" | "Init_thread" => self.marks.begin(rank),
+                "Finalize" => self.marks.end(rank),
+                _ => {}
+            }
             if pass == Pass::Events
                 && record.call == Call::Ignored
                 && let Some(what) = unfollowed::left_out(line::name(line))

@@ -51,6 +51,7 @@ const USAGE: &[(&str, &str)] = &[
 /// One action. Sizes are in bytes; `None` as source or tag stands for any.
 pub(super) enum Action {
     Ignored,
+    Finalize,
     Init { default_bytes: u64 },
     Compute { operations: f64 },
     Sleep { seconds: f64 },
@@ -71,7 +72,8 @@ pub(super) fn parse(line: &str, ranks: usize, default_bytes: u64) -> Result<Acti
     let args = Args { action, words: words.collect(), ranks, default_bytes };
     let collective = |collective| Ok(Action::Collective { collective, operations: 0.0 });
     match action {
-        "finalize" | "comm_size" | "comm_split" | "comm_dup" | "location" => Ok(Action::Ignored),
+        "finalize" => Ok(Action::Finalize),
+        "comm_size" | "comm_split" | "comm_dup" | "location" => Ok(Action::Ignored),
         "init" => {
             args.count(&[0, 1])?;
             Ok(Action::Init { default_bytes: if args.words.is_empty() { 1 } else { 8 } })

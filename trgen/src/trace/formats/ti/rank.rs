@@ -5,6 +5,7 @@ use super::outstanding::{Key, Outstanding};
 use crate::trace::collectives::{Agreement, Collective, RequestPool, expand};
 use crate::trace::formats::calls::{Calls, mismatch};
 use crate::trace::formats::error::{Fault, Place};
+use crate::trace::formats::marks::Marks;
 use crate::trace::formats::options::ReadOptions;
 use crate::trace::formats::{Trace, push_compute, text};
 use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
@@ -22,6 +23,7 @@ pub(super) struct Shared<'a> {
     waits_without_request: u64,
     never_waited: u64,
     wider_waitalls: u64,
+    marks: Marks,
 }
 
 impl<'a> Shared<'a> {
@@ -36,6 +38,7 @@ impl<'a> Shared<'a> {
             waits_without_request: 0,
             never_waited: 0,
             wider_waitalls: 0,
+            marks: Marks::default(),
         }
     }
 
@@ -49,6 +52,7 @@ impl<'a> Shared<'a> {
         ];
         let counted = counted.iter().filter(|(_, count)| *count > 0);
         let mut warnings: Vec<String> = counted.map(|(what, count)| format!("{what}: {count}")).collect();
+        warnings.extend(self.marks.warning("`finalize`", self.world.len()));
         if self.world.len() == 1 && !self.calls.by_operation().is_empty() {
             warnings.push(
                 "there is one rank, and it calls collectives: if this is its file of several, give their folder or index"
@@ -106,7 +110,11 @@ impl Rank {
         let before = self.events.len();
         match actions::parse(line, shared.world.len(), self.default_bytes)? {
             Action::Ignored => {}
-            Action::Init { default_bytes } => self.default_bytes = default_bytes,
+            Action::Init { default_bytes } => {
+                self.default_bytes = default_bytes;
+                shared.marks.begin(self.rank);
+            }
+            Action::Finalize => shared.marks.end(self.rank),
             Action::Compute { operations } => push_compute(&mut self.events, shared.work(operations)?),
             Action::Sleep { seconds } => {
                 let time = Picoseconds::from_seconds(seconds)

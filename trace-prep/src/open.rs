@@ -1,0 +1,93 @@
+//! Opening a trace of any format, also where its own tool must print it first.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use trgen::trace::formats::{self, Application, Fault, ReadError, ReadOptions};
+
+use crate::{dumpi, otf2, tool};
+
+/// A trace cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its reader refuses it.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Its own tool did not print it, or what it printed cannot be read.
+    #[error("{what}")]
+    Printed {
+        /// What happened.
+        what: String,
+        /// What the user can do about it.
+        remedy: String,
+        /// True if nothing is wrong with the trace: there was no room for the text.
+        no_room: bool,
+    },
+}
+
+/// Reads a trace, or the text that its own tool prints of it: of an archive of OTF2 its anchor file is given, of DUMPI what
+/// names the binary files.
+///
+/// # Errors
+/// A trace that cannot be read, a tool that is not there or refuses it.
+pub fn open(path: &Path, options: &ReadOptions) -> Result<Application, OpenError> {
+    let printed = match otf2::print(path)? {
+        Some(printed) => printed,
+        None => match formats::open(path, options) {
+            Err(error) if matches!(*error.fault, Fault::Unprinted { .. }) => dumpi::print(path)?.ok_or(error)?,
+            opened => return Ok(opened?),
+        },
+    };
+    Ok(formats::open(printed.path(), options).map_err(|error| printed.misread(error))?)
+}
+
+impl From<tool::Misread> for OpenError {
+    fn from(misread: tool::Misread) -> Self {
+        Self::Printed { what: misread.to_string(), remedy: misread.remedy, no_room: false }
+    }
+}
+
+impl From<otf2::PrintError> for OpenError {
+    fn from(error: otf2::PrintError) -> Self {
+        use otf2::PrintError;
+        let what = error.to_string();
+        match error {
+            PrintError::NotRun { cause, .. } => {
+                let first = startable(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
+                let remedy = format!("{first}, or print it elsewhere: otf2-print -A FILE > TRACE.txt");
+                Self::Printed { what, remedy, no_room: false }
+            }
+            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.to_owned(), no_room: false },
+            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.to_owned(), no_room: true },
+        }
+    }
+}
+
+impl From<dumpi::PrintError> for OpenError {
+    fn from(error: dumpi::PrintError) -> Self {
+        use dumpi::PrintError;
+        let what = error.to_string();
+        match error {
+            PrintError::Read(error) => error.into(),
+            PrintError::NotRun { cause, .. } => {
+                let first = startable(&cause, "install the tools of DUMPI (sst-dumpi)");
+                let elsewhere = "or print each rank elsewhere: dumpi2ascii NAME-0000.bin > NAME-0000.txt and so on; the \
+                                 folder of the texts can be imported";
+                Self::Printed { what, remedy: format!("{first}, {elsewhere}"), no_room: false }
+            }
+            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.to_owned(), no_room: false },
+            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.to_owned(), no_room: true },
+        }
+    }
+}
+
+const REFUSED: &str = "the file may be damaged or cut short, or the tool older than it: print it by hand to see more";
+const NO_ROOM: &str = "make room there, or set TMPDIR to a folder where you may write, with room";
+
+/// What helps against a tool that cannot be run: `install` if it is not there.
+fn startable(cause: &io::Error, install: &'static str) -> &'static str {
+    match cause.kind() {
+        ErrorKind::NotFound => install,
+        _ => "see to it that the tool on your PATH can be run",
+    }
+}

@@ -1,0 +1,74 @@
+//! Tags as plain numbers, for formats that have one space of tags and no communicators.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::program::{Event, Program, Receive, Tag, TagFilter};
+
+/// A number for each tag of a program. Tags that the program gave on its world communicator keep their number where it is
+/// small enough; those of other communicators and of expanded collectives get the smallest numbers that are free, in
+/// order of context and label. The same program always gets the same numbers.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Labels {
+    numbers: HashMap<Tag, u32>,
+}
+
+impl Labels {
+    /// Numbers below `limit`. A program with more different tags than that has some without a number.
+    #[must_use]
+    pub fn below(limit: u32, program: &Program) -> Self {
+        let mut all = BTreeSet::new();
+        for event in program.tasks.iter().flatten() {
+            match event {
+                Event::Send(send) | Event::Isend(send, _) => all.insert(send.tag),
+                Event::Recv(Receive { tag: TagFilter::Exactly(tag), .. })
+                | Event::Irecv(Receive { tag: TagFilter::Exactly(tag), .. }, _) => all.insert(*tag),
+                _ => false,
+            };
+        }
+        let own = |tag: &Tag| (tag.context == Tag::POINT_TO_POINT).then(|| u32::try_from(tag.label).ok()).flatten();
+        let kept = |tag: &Tag| Some((*tag, own(tag).filter(|&number| number < limit)?));
+        let mut numbers: HashMap<Tag, u32> = all.iter().filter_map(kept).collect();
+        let used: BTreeSet<u32> = numbers.values().copied().collect();
+        let mut free = (0..limit).filter(|number| !used.contains(number));
+        for tag in all {
+            if !numbers.contains_key(&tag)
+                && let Some(number) = free.next()
+            {
+                numbers.insert(tag, number);
+            }
+        }
+        Self { numbers }
+    }
+
+    /// The number of a tag; `None` if all were in use, or if the program has no such tag.
+    #[must_use]
+    pub fn number(&self, tag: Tag) -> Option<u32> {
+        self.numbers.get(&tag).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::program::Send;
+    use crate::units::TaskId;
+
+    #[test]
+    fn own_tags_keep_their_numbers_and_others_get_free_ones() {
+        let tags = [
+            Tag::user(0),
+            Tag::user(2),
+            Tag::user(-7),
+            Tag::user(1 << 40),
+            Tag::collective(0),
+            Tag { context: 4, label: 0 },
+        ];
+        let event = |&tag: &Tag| Event::Send(Send { to: TaskId(0), tag, bytes: 0 });
+        let program = Program { tasks: vec![tags.iter().map(event).collect()] };
+        let labels = Labels::below(1 << 31, &program);
+        // In order of context and label: -7, then 2^40, then the collective, then the other communicator.
+        assert_eq!(tags.map(|tag| labels.number(tag)), [0, 2, 1, 3, 4, 5].map(Some));
+        let few = Labels::below(4, &program);
+        assert_eq!(tags.map(|tag| few.number(tag)), [Some(0), Some(2), Some(1), Some(3), None, None]);
+    }
+}
