@@ -28,7 +28,18 @@ struct Outside {
 const fn outside(set: Set) -> Outside {
     match set {
         Set::First => Outside { defects: &[], not_understood: &[] },
-        Set::Second => Outside { defects: &[], not_understood: &[] },
+        Set::Second => Outside {
+            defects: &[
+                ("mesh_3_3_7 hexaob6 hotregion L=1 tql=6 iql=8 amode=longest load=0.42", Defect::HexaBubble),
+                ("mesh_3_3_7 hexaob6 hotregion L=1 tql=6 iql=8 amode=longest load=1", Defect::HexaBubble),
+                (
+                    "mesh_5_9 smart3 rsdist L=16 tql=6 iql=2 bsize=1 ninj=4 imode=dor par_inj=0 routing=dir load=1",
+                    Defect::LastDimension,
+                ),
+                ("thintree_4_2_3 adaptive2 uniform L=16 load=0.15", Defect::FirstOfEqualLinks),
+            ],
+            not_understood: &[],
+        },
     }
 }
 
@@ -246,7 +257,7 @@ const QUICK: [&str; 33] = [
     "ttorus_8_4 doubleob2 distribute L=8 tql=3 iql=2 bsize=1 sk_yx=4 load=1",
     "torus_4_4_4 random2 butterfly L=32 tql=3 iql=4 bsize=1 load=0.39",
     "torus_7_5 smart4 tornado L=16 iql=8 cmode=single lbr=1 load=1",
-    "mesh_3_3_7 hexaob6 hotregion L=1 tql=6 iql=8 amode=longest load=1",
+    "torus_4_4_4 hexaob6 rsdist L=16 iql=8 ninj=6 imode=lpath amode=random cmode=single load=1",
     "mesh_16 smart2 uniform L=32 tql=3 iql=4 ninj=2 imode=shp intransit_pr=1 load=1",
     "torus_16_4 trc2 uniform L=16 tql=3 iql=8 routing=dir intransit_pr=1 load=1",
     "spinnaker_6_9_1 shortest3 rsdist L=16 iql=4 amode=age lbr=2 load=0.34",

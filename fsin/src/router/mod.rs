@@ -14,9 +14,8 @@
 //! - Free space is known at once at the other end of a link: credits take no time, however long the link is, and what is
 //!   on the wire has its room in the queue already. Who sizes queues for long links could notice: with credits that take
 //!   as long as phits, queues would have to be up to twice as long for the same load.
-//! - What is drawn (a channel, a direction at equal distance) is a function of (run seed, packet, node, purpose), and for
-//!   `bubble:smart` of the cycle: results do not depend on the order in which heads are visited. In all other modes a head
-//!   whose surroundings have not changed decides the same again; the original drew anew in every cycle.
+//! - What is drawn (a channel, a direction at equal distance) is a function of (run seed, packet or node, purpose, cycle): results
+//!   do not depend on the order in which heads are visited. The original has one generator in that order.
 
 pub mod arbitration;
 pub mod congestion;

@@ -322,6 +322,10 @@ impl RouterParams {
     /// What is permitted but probably not meant.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
+        if self.lbr > 0 && self.routing.uses_datelines() {
+            let name = self.routing.name();
+            return vec![format!("lbr {}: the local bubble restriction has no effect with {name}", self.lbr)];
+        }
         match self.bubble {
             _ if !self.routing.uses_bubble() => Vec::new(),
             0 => vec!["bubble 0: nothing keeps a ring from filling up, so a torus will deadlock under load".to_owned()],

@@ -222,7 +222,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         let mut next = [M::EMPTY; D];
         let last = self.bets[dimensions - 1];
         let mut pending = self.bets[..dimensions].iter().fold(self.waiting, |zero, &bet| zero & !bet);
-        for bet in 0..dimensions {
+        for (bet, next) in next.iter_mut().enumerate().take(dimensions) {
             if bet > 0 {
                 pending = pending | self.bets[bet - 1];
             }
@@ -234,7 +234,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
                 adaptive[dimension] = adaptive[dimension] | these;
                 asking = asking | these;
             }
-            next[bet] = asking;
+            *next = asking;
             pending = pending & !asking;
         }
         self.bets = next;

@@ -36,25 +36,27 @@
 //!
 //! # What a node knows of its neighbour
 //! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
-//! starts, one comes back when a tail leaves the neighbour's queue. An output channel is **open** if nobody owns it and it
-//! has a credit. Whole packets suffice: a channel that nobody owns has no packet arriving behind it, so L phits fit
-//! exactly if fewer packets than the queue's capacity are there (one that is departing still counts: its last phit has
-//! not left). Where a routing compares free space phit by phit, the sender is also told when a header begins to leave
-//! that queue.
+//! starts, one comes back when a tail leaves the neighbour's queue. A packet **fits** behind a channel that has a credit. Whole
+//! packets nearly suffice: with k packets there, one arriving with a phits and one departing that has lost d, L phits fit behind
+//! the last place exactly if d >= a, that is if the one began to depart no later than the other began to arrive. Where that
+//! header takes its place this is seen, and the sender is told (`Router::keeps_room`); across a border the sender knows which
+//! queues packets are leaving, and sees it itself. A channel is **open** if a packet fits behind it and none owns it. Where a routing
+//! compares free space phit by phit, the sender is also told when a header begins to leave that queue.
 //!
-//! # Who sleeps, and why waking is complete
-//! A head that asked for nothing sleeps. What it could ask for depends on few things only, and each wakes it:
-//! - an output channel of a port that it would take opens (somebody's tail releases it, or a credit comes back);
+//! # Which heads sleep, and why waking is complete
+//! A head does not look at ownership (`router::request`), but only what is open can be granted. A head that was not granted
+//! anything sleeps if nothing that it might ask for is open. What it might ask for depends on few things only, and each wakes it:
+//! - an output channel of a port that it would take opens (a tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
 //!   leaves that queue (`Router::has_room` shows that the beginning of a departure never makes room by itself);
 //! - for a packet that leaves an injection queue where there is a local restriction: room in this node's own queues of the
 //!   channels that it would take, and where that holds at congested nodes only, that its node no longer is;
-//! - its own draws, which are functions of the packet and the node, and some of the cycle, for which see below.
+//! - the channels fill up that it asks for in vain while another one is open (`Wait::OpeningOrFilling`);
+//! - its own draws, and free space that is compared phit by phit: while one of the channels among which it chooses is open, it
+//!   stays awake (`Wait::Poll`). So does a head that lost an arbitration.
 //!
-//! A head that asked and was refused stays awake, since what it asked for has just been taken. So does a head that may
-//! change its mind without an event, while some channel that it may ask for is open (`Requests::request_now`):
-//! `bubble:shortest` and adaptive trees compare free space phit by phit, `dragonfly:ugal` and `hyperx:adaptive` packets,
-//! and `bubble:smart` draws anew in every cycle.
+//! Heads of `bubble:smart` change what they ask for in every cycle, owned or not. They wait together, and what they would have
+//! asked for meanwhile is computed when something opens (`bets`).
 //!
 //! # Wires
 //! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and
