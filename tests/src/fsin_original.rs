@@ -52,7 +52,7 @@ impl Set {
 
 /// \[cycle\] When the original began to measure in the [first set](Set::First), as far as its greatest delays tell
 /// ([`dating`](crate::dating)).
-pub const BEGIN: u64 = 18_000;
+pub const BEGIN: u64 = 16_000;
 
 /// One run of the original.
 #[derive(Clone, PartialEq, Deserialize, Debug)]

@@ -278,14 +278,22 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// For how long a head that was not granted anything in this cycle need not be looked at. Not for heads that lost an
-    /// arbitration, and not where [bets are kept](Self::keeps_bets): they are looked at in every cycle.
+    /// The output channel that a head [asks for](Self::request), if that can be granted; if not, for how long the head need not be
+    /// looked at. A head that loses the arbitration is looked at in the next cycle.
     #[inline(always)]
-    pub fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
+    pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Result<OutputVc, Wait> {
         if self.layout.is_switched() {
-            return self.guided_wait(head, near);
+            return self.guided_if_open(head, near);
         }
+        let asked = self.request(head, bet, near);
+        let is_open = |output: &OutputVc| near.open(output.port) & 1 << output.vc != 0;
+        asked.filter(is_open).ok_or_else(|| self.wait(head, near))
+    }
+
+    /// For how long a head in a direct network that was not granted anything in this cycle need not be looked at.
+    fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
         match self.routing {
+            Routing::BubbleSmart => Wait::Poll,
             Routing::BubbleOblivious => self.oblivious_wait(head, near),
             Routing::BubbleBimodal if head.long => Wait::Opening,
             Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal => {

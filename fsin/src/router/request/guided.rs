@@ -72,20 +72,21 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// For how long a head that was not granted anything need not be looked at.
+    /// The same if it can be granted; if not, for how long the head need not be looked at.
     #[inline(always)]
-    pub(super) fn guided_wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
-        let Some(guide) = self.guide.as_deref() else { return Wait::Opening };
-        let polls = match guide.choice() {
-            Choice::Open => self.guided_open(guide, head, near) == Err(true),
+    pub(super) fn guided_if_open(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, Wait> {
+        let guide = self.guide.as_deref().ok_or(Wait::Opening)?;
+        let wait = |polls| if polls { Wait::Poll } else { Wait::Opening };
+        if guide.choice() == Choice::Open {
+            return self.guided_open(guide, head, near).map_err(wait);
+        }
+        let asked = self.guided(head, near);
+        asked.filter(|output| near.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
             // What has most space, what is drawn, and whether there is room for the bubble may be different in the next cycle.
-            _ => {
-                let mut polls = false;
-                guide.ways(&visit(head), |way| polls |= near.open(way.port) & way.vcs != 0);
-                polls
-            }
-        };
-        if polls { Wait::Poll } else { Wait::Opening }
+            let mut polls = false;
+            guide.ways(&visit(head), |way| polls |= near.open(way.port) & way.vcs != 0);
+            wait(polls)
+        })
     }
 
     /// True if there is as much room behind a channel of a way as the packet needs: for itself, and for the bubble if it enters

@@ -215,18 +215,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let near = self.near(router, node);
         let place = node as usize * Q + input;
         let mut bet = self.single_bets.get(place).copied().unwrap_or(0);
-        let asked = rules.requests.request(&head, &mut bet, &near).map(|output| output.index(rules.layout.vcs()));
-        let asked = asked.filter(|&output| router.open().has(output));
-        let wait = if asked.is_some() || keeps_bets { Wait::Poll } else { rules.requests.wait(&head, &near) };
+        let asked = rules.requests.request_open(&head, &mut bet, &near);
+        let output = asked.ok().map(|output| output.index(rules.layout.vcs()));
         if let Some(kept) = self.single_bets.get_mut(place) {
             *kept = bet;
         }
-        match wait {
-            _ if asked.is_some() => return asked,
-            Wait::Poll => self.wake(router, node, M::bit(input)),
-            wait => self.rest(router, node, input, wait),
+        match asked {
+            Ok(_) => {}
+            Err(Wait::Poll) => self.wake(router, node, M::bit(input)),
+            Err(wait) => self.rest(router, node, input, wait),
         }
-        None
+        output
     }
 
     /// A head cannot be granted anything: it sleeps until something that matters to it changes.
