@@ -7,6 +7,9 @@
 
 use std::fmt::Write as _;
 
+use fsin::router::{Consumption, Injection};
+use fsin::routing::Routing;
+use fsin::run::BatchPlan;
 use tests::dating;
 use tests::defects::Defect;
 use tests::figure::Verdict;
@@ -14,6 +17,7 @@ use tests::fsin_original::{self, BEGIN, Case, Cases, Set};
 use tests::judging::{self, Begin, Judged};
 use tests::kernels_exact::{self, KernelRow};
 use tests::parallel::parallel;
+use tests::setup::{Setup, accepted_load};
 use tests::shared::{aloud, report_dir, shared_file};
 use tests::table::Table;
 
@@ -298,6 +302,49 @@ fn every_row_is_compared_or_skipped_for_a_reason() {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all.cases.len());
+    }
+}
+
+/// What tells heads that do not look at ownership from heads that do: the original's figures, within 3 %, where the other reading
+/// is off by 3 to 96 %.
+#[test]
+fn heads_do_not_look_at_ownership() {
+    let throttled = |topology: &str, routing, vcs, pattern: &str, load| {
+        Setup::new(topology, routing, vcs).pattern(pattern).load(load)
+    };
+    let mut four = throttled("torus:8x8", Routing::BubbleShortest, 3, "transpose", 0.5);
+    four.params.injectors = 4;
+    four.params.injection = Injection::ShortestProfitable;
+    four.params.consumption = Consumption::Single;
+    let mut phits = throttled("torus:8x8", Routing::BubbleSmart, 3, "uniform", 1.0);
+    phits.params.packet_phits = 1;
+    let mut oblivious = throttled("torus:8x8", Routing::BubbleOblivious, 3, "uniform", 1.0);
+    oblivious.params.injectors = 4;
+    oblivious.params.injection_queue_packets = 2;
+    let cube = throttled("torus:4x4x4", Routing::BubbleShortest, 3, "reversal", 0.4);
+    let mesh = throttled("mesh:4x4x4", Routing::DoubleOblivious, 3, "transpose", 1.0);
+    // Accepted load \[phits/node/cycle\] and delay \[cycles\] of the original, where they are known.
+    let cases = [
+        (&four, Some(0.2815), Some(1518.0)),
+        (&cube, None, Some(61.0)),
+        (&phits, Some(0.6864), None),
+        (&oblivious, None, Some(578.0)),
+        (&mesh, Some(0.3822), None),
+    ];
+    let plan = BatchPlan { warmup: BEGIN, max_conv_time: 0, ..BatchPlan::default() };
+    let jobs: Vec<(usize, u64)> = (0..cases.len()).flat_map(|case| (1..=12).map(move |seed| (case, seed))).collect();
+    let found = parallel(&jobs, |&(case, seed)| {
+        let outcome = cases[case].0.clone().seed(seed).batch(&plan);
+        let accepted = accepted_load(&outcome, cases[case].0.params.packet_phits);
+        (accepted, outcome.measured.latency.moments().mean().expect("packets arrive"))
+    });
+    for (&(setup, accepted, delay), ours) in cases.iter().zip(found.chunks_exact(12)) {
+        let mean = |figure: fn(&(f64, f64)) -> f64| ours.iter().map(figure).sum::<f64>() / 12.0;
+        for (ours, original) in [(mean(|one| one.0), accepted), (mean(|one| one.1), delay)] {
+            let Some(original) = original else { continue };
+            let difference = (ours - original) / original;
+            assert!(difference.abs() <= 0.03, "{ours}, original {original}: {setup:?}");
+        }
     }
 }
 

@@ -367,7 +367,7 @@ impl<L: Layout> Requests<L> {
             || self.guide.as_ref().is_some_and(|guide| guide.choice() != Choice::Open)
     }
 
-    /// True if heads may [wait](Self::wait) for [`Wait::OpeningOrFilling`].
+    /// True if heads may have to wait for [`Wait::OpeningOrFilling`].
     #[must_use]
     pub const fn waits_for_filling(&self) -> bool {
         matches!(
