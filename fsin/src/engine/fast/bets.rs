@@ -1,8 +1,8 @@
 //! Heads of `bubble:smart` that wait, all those of a node together.
 //!
 //! What such a head asks for in a cycle follows from its bet, from which channels fit, and from what is drawn for it
-//! (`router::request::smart`). None of that depends on ownership, so while nothing opens that a waiting head wants, nobody has
-//! to look at it: its bet is computed when something does. The bets of a node's heads are masks of its inputs, and a cycle is a
+//! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens that it may
+//! ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs, and a cycle is a
 //! few operations on these, for all heads. They must be brought up to date before a channel begins or ceases to fit.
 
 use trgen::NodeId;
