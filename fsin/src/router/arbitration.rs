@@ -50,7 +50,7 @@ impl Arbitration {
 }
 
 impl Arbitration {
-    /// True if of equals the first after the last winner is served, not that of lowest number.
+    /// True if a tie goes to the first input after the last winner, not to that of lowest number.
     const fn serves_equals_in_turn(self) -> bool {
         !matches!(self, Self::Fifo | Self::Age)
     }
