@@ -11,8 +11,8 @@ step. The token of a run, if it has one, comes from a file or the environment, n
 """
 
 import collections
-import hashlib
 import hmac
+import os
 import socket
 import struct
 
@@ -54,9 +54,16 @@ class Guest:
         if kind == CHALLENGE:
             if token is None:
                 raise Refused("the endpoint wants a token")
-            self._put(CHALLENGE, hmac.new(token.strip(), b"TGP/1 guest" + payload, hashlib.sha256).digest(), flags=2)
+            token, nonces = token.strip(), payload + os.urandom(32)
+            self._put(CHALLENGE, nonces[32:])
+            self._put(CHALLENGE, hmac.digest(token, b"TGP/1 guest" + nonces, "sha256"), flags=2)
             self._flush()
             kind, _, payload = self._next()
+            if kind != CHALLENGE or not hmac.compare_digest(payload, hmac.digest(token, b"TGP/1 endpoint" + nonces, "sha256")):
+                raise Refused("the endpoint does not prove that it knows the token")
+            kind, _, payload = self._next()
+        elif token is not None:
+            raise Refused("the endpoint does not prove that it knows the token")
         if kind != WELCOME:
             raise Refused("frame type %d instead of Welcome" % kind)
         fields = struct.unpack("<HBQQIQQQQIIIQI", payload)

@@ -2,11 +2,13 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, BytesMut};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
 use tokio_util::codec::Decoder;
 
@@ -55,6 +57,13 @@ impl Stream {
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))
             }
+        }
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
         }
     }
 
@@ -141,6 +150,23 @@ pub(crate) enum Broken {
 
 /// Called now and then while a connection is silent, with how long it has been so; false interrupts.
 pub(crate) type OnIdle<'a> = &'a mut dyn FnMut(Duration) -> bool;
+
+/// Events of a connection that the other side has closed. Where the system does not report the end of a stream by itself
+/// (it does on Linux), a TCP connection counts as closed only when it is reset.
+#[cfg(target_os = "linux")]
+const CLOSED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
+#[cfg(not(target_os = "linux"))]
+const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
+
+/// Which of these connections the other side has closed, without waiting and without reading anything.
+pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
+    let mut all: Vec<PollFd<'_>> =
+        links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), CLOSED)).collect();
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // A system that does not tell now is asked again.
+    let told = poll(&mut all, Some(&now)).is_ok();
+    all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
+}
 
 /// A transport with its codec and buffers.
 #[derive(Debug)]

@@ -1,17 +1,57 @@
-//! The secret that guests prove to know, without saying it.
+//! The secret that guests and the endpoint prove to each other to know, without saying it.
 
 use std::fmt;
+use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// Said before the nonce, so that a proof is of use nowhere else.
-const DOMAIN: &[u8] = b"TGP/1 guest";
-
 /// \[bytes\] Longest token that is read.
 const LONGEST: u64 = 4096;
+
+/// Mode bits with which others than the owner of a file read it.
+const OTHERS_READ: u32 = 0o044;
+
+/// A number that is used once: in each meeting both sides draw one, so that no proof of another meeting is of use.
+pub type Nonce = [u8; 32];
+
+/// A nonce; `None` where the system has no random bytes.
+#[must_use]
+pub fn nonce() -> Option<Nonce> {
+    let mut nonce = [0; 32];
+    getrandom::fill(&mut nonce).is_ok().then_some(nonce)
+}
+
+/// What both sides of a meeting have drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Nonces {
+    /// By the endpoint.
+    pub endpoint: Nonce,
+    /// By the guest.
+    pub guest: Nonce,
+}
+
+/// Who proves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The endpoint.
+    Endpoint,
+    /// A guest.
+    Guest,
+}
+
+impl Side {
+    /// Said before the nonces: no side can pass on what the other one has said as its own proof.
+    const fn domain(self) -> &'static [u8] {
+        match self {
+            Self::Endpoint => b"TGP/1 endpoint",
+            Self::Guest => b"TGP/1 guest",
+        }
+    }
+}
 
 /// A secret. It is never shown: not in messages, not in logs, not by `Debug`.
 #[derive(Clone)]
@@ -23,12 +63,33 @@ pub enum TokenError {
     /// The file cannot be read.
     #[error("cannot read the token file: {0}")]
     Unreadable(#[from] std::io::Error),
+    /// Other users of the machine can read the file.
+    #[error("others can read the token file: its mode is {mode:04o}")]
+    Exposed {
+        /// Its permission bits.
+        mode: u32,
+    },
     /// Too short to protect anything, or too long to be a token.
     #[error("the token has {length} bytes; it takes 16 to {LONGEST}")]
     Length {
         /// \[bytes\] Without blanks at its ends.
         length: usize,
     },
+}
+
+impl TokenError {
+    /// What the user can do about it.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self {
+            Self::Exposed { .. } => {
+                "make it yours alone: chmod 600 FILE; if others have had access to it, make a new one, for every side"
+            }
+            Self::Unreadable(_) | Self::Length { .. } => {
+                "make one, for example: (umask 077; head -c 32 /dev/urandom | base64 > token)"
+            }
+        }
+    }
 }
 
 impl Token {
@@ -44,32 +105,39 @@ impl Token {
         Ok(Self(bytes.to_vec()))
     }
 
-    /// The token in a file.
+    /// The token in a file that nobody but its owner can read.
     ///
     /// # Errors
-    /// A file that cannot be read or holds no token.
+    /// A file that cannot be read, that others can read too, or that holds no token.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
+        let file = File::open(path)?;
+        // Of the file that has been opened, whatever its name leads to by now.
+        let mode = file.metadata()?.mode() & 0o7777;
+        if mode & OTHERS_READ != 0 {
+            return Err(TokenError::Exposed { mode });
+        }
         let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(LONGEST + 64).read_to_end(&mut bytes)?;
+        file.take(LONGEST + 64).read_to_end(&mut bytes)?;
         Self::new(&bytes)
     }
 
-    /// What a guest answers to a nonce.
+    /// What a side says to prove that it knows the token.
     #[must_use]
-    pub fn proof(&self, nonce: &[u8; 32]) -> [u8; 32] {
-        self.mac(nonce).finalize().into_bytes().into()
+    pub fn proof(&self, side: Side, nonces: &Nonces) -> [u8; 32] {
+        self.mac(side, nonces).finalize().into_bytes().into()
     }
 
-    /// True if `proof` is the answer to `nonce`; takes as long if it is not.
+    /// True if `proof` is the one of this side; takes as long if it is not.
     #[must_use]
-    pub fn proves(&self, nonce: &[u8; 32], proof: &[u8; 32]) -> bool {
-        self.mac(nonce).verify_slice(proof).is_ok()
+    pub fn proves(&self, side: Side, nonces: &Nonces, proof: &[u8; 32]) -> bool {
+        self.mac(side, nonces).verify_slice(proof).is_ok()
     }
 
-    fn mac(&self, nonce: &[u8; 32]) -> Hmac<Sha256> {
+    fn mac(&self, side: Side, nonces: &Nonces) -> Hmac<Sha256> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes keys of any length");
-        mac.update(DOMAIN);
-        mac.update(nonce);
+        mac.update(side.domain());
+        mac.update(&nonces.endpoint);
+        mac.update(&nonces.guest);
         mac
     }
 }
@@ -82,16 +150,39 @@ impl fmt::Debug for Token {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{Permissions, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
-    fn a_proof_fits_one_token_and_one_nonce() {
+    fn a_proof_fits_one_token_one_side_and_one_meeting() {
         let token = Token::new(b"  correct horse battery\n").unwrap();
-        let proof = token.proof(&[7; 32]);
-        assert!(Token::new(b"correct horse battery").unwrap().proves(&[7; 32], &proof));
-        assert!(!token.proves(&[8; 32], &proof));
-        assert!(!Token::new(b"correct horse batterz").unwrap().proves(&[7; 32], &proof));
+        let nonces = Nonces { endpoint: [7; 32], guest: [9; 32] };
+        let proof = token.proof(Side::Guest, &nonces);
+        assert!(Token::new(b"correct horse battery").unwrap().proves(Side::Guest, &nonces, &proof));
+        assert!(!token.proves(Side::Endpoint, &nonces, &proof), "an echo proves nothing");
+        assert!(!token.proves(Side::Guest, &Nonces { endpoint: [8; 32], ..nonces }, &proof));
+        assert!(!token.proves(Side::Guest, &Nonces { guest: [8; 32], ..nonces }, &proof));
+        assert!(!Token::new(b"correct horse batterz").unwrap().proves(Side::Guest, &nonces, &proof));
         assert_eq!(format!("{token:?}"), "Token(hidden)");
         assert!(Token::new(b"short").is_err());
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        write(&path, "correct horse battery\n").unwrap();
+        for (mode, taken) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o644, false)] {
+            set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            match Token::read(&path) {
+                Ok(_) => assert!(taken, "{mode:o}"),
+                Err(error) => {
+                    assert!(!taken && error.to_string().contains(&format!("{mode:04o}")), "{mode:o}: {error}");
+                    assert!(error.remedy().contains("chmod 600"));
+                }
+            }
+        }
     }
 }

@@ -146,6 +146,7 @@ impl<'a> Coupled<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(Reached::Interrupted);
             }
+            self.source.attend()?;
             if !std::mem::take(&mut self.generated) {
                 let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
                 let due = match self.source.next() {

@@ -11,6 +11,7 @@ pub mod report;
 pub mod router;
 pub mod routing;
 pub mod run;
+pub mod stamp;
 pub mod stats;
 pub mod sweep;
 pub mod switch;

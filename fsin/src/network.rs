@@ -148,11 +148,11 @@ impl fmt::Display for Channel {
 
 /// A network in which packets are in flight and none will ever move again.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the network is in deadlock: {in_flight} packets in flight, no phit has moved since cycle {since}")]
+#[error("the network is in deadlock: {in_flight} packets undelivered, no phit has moved since cycle {since}")]
 pub struct Deadlock {
     /// \[cycle\] The last one in which a phit moved.
     pub since: Cycle,
-    /// \[packets\] In flight.
+    /// \[packets\] Generated and not delivered: in the network, and before it in their sources.
     pub in_flight: u64,
     /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if none
     /// was found.

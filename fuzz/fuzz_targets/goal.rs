@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(Application::Graphs(trace)) = open_bytes("fuzz", bytes, &options) {
         let mut packed = Vec::new();
         binary::write(&trace.graph, &mut packed).expect("memory takes everything");
-        assert_eq!(binary::read(&packed).expect("what was written is a graph"), trace.graph);
+        assert_eq!(binary::read(packed.as_slice()).expect("what was written is a graph"), trace.graph);
         ideal::execute(trace.graph, HostParams::default(), 1, &mut |_| true);
     }
 });

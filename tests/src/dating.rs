@@ -83,7 +83,7 @@ fn greatest(case: &Case, seed: u64) -> Vec<(u64, f64)> {
     let outcome = case.setup.clone().seed(seed).batch(&plan);
     assert_eq!(outcome.failure, None, "{case}");
     let maxima: Vec<u64> =
-        outcome.samples.iter().map(|sample| sample.window.latency.moments().max().unwrap_or_default()).collect();
+        outcome.samples.iter().map(|sample| sample.summary.latency.max().unwrap_or_default()).collect();
     let measured = |begin: usize| {
         let batches = maxima[begin / step..][..batch * batches].chunks_exact(batch);
         let each: Vec<f64> = batches.map(|batch| batch.iter().copied().max().unwrap_or_default() as f64).collect();

@@ -268,7 +268,7 @@ cases! {
     cycles_beyond_any_integer: case("run --cycles 99999999999999999999999", "--cycles");
     cycles_with_warmup: case("run --cycles 100 --warmup 5", "--warmup");
     samples_0: case("run --samples 0", "--samples");
-    samples_too_long: case("run --samples 1000000000 --sample-size 10000000000", "--samples");
+    samples_too_long: case("run --samples 100000 --sample-size 100000000000000000", "--samples");
     threads_2: case("run --engine reference --threads 2", "--threads");
     engine_unknown: case("run --engine warp", "--engine");
     seed_a_word: case("run --seed abc", "--seed");

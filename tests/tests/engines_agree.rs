@@ -25,7 +25,9 @@ use trgen::trace::replay::{Pace, Replay};
 use trgen::{Cycle, NodeId, Picoseconds, TrGen};
 
 /// \[cycles\] Of each run of synthetic traffic: long enough to fill small networks and to meet the watchdog below.
-const CYCLES: u64 = 1_500;
+const CYCLES: u64 = 1_000;
+/// \[cycles\] The same with many channels, which are dear to simulate phit by phit.
+const CYCLES_OF_MANY: u64 = 500;
 
 /// The reference engine, the fast engine, and the fast engine with the network cut into 2, 3 or 8 parts, on the same
 /// network. Some of those cut into 2 or 3 hand them to threads in every cycle, the others hardly ever: networks are small.
@@ -102,8 +104,9 @@ fn of_kinds(setup: &Setup, delays: &[u32]) -> Vec<u32> {
 }
 
 fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
+    let cycles = if setup.params.vcs > 8 { CYCLES_OF_MANY } else { CYCLES };
     let [reference, fast, cut] = engines(setup)
-        .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, CYCLES, &mut |_| {})));
+        .map(|mut network| run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, cycles, &mut |_| {})));
     prop_assert_eq!(&reference, &fast, "{:?}", setup);
     prop_assert_eq!(&reference, &cut, "in parts: {:?}", setup);
     Ok(())

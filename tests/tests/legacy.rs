@@ -516,7 +516,7 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
         ("tracefile=t.trc link_bandwidth=1000", "`link_bandwidth=1000` has no unit", "10Gb/s"),
         ("tracefile=t.trc trace_cpu_units=1000", "`trace_cpu_units=1000` is a number", "ns, us, ms or cycles"),
         ("nways=1 topo=circpk_4_3", "one-way links", "smaller k"),
-        ("mode=hexaob6", "`mode=hexaob6`", "8x8x8"),
+        ("mode=hexaob6", "`mode=hexaob6`", "use --routing bubble:smart"),
         ("topo=torus_x_4 global_cc=3", "`topo=torus_x_4`", "torus:8x8"),
     ] {
         let mut arguments = vec!["legacy"];

@@ -1,9 +1,12 @@
 //! `fsin serve`, `fsin guest` and the Python client, as processes. They need `python3`.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use adapters::guest::{Config, Guest};
 use serde_json::Value;
 use tests::command::{fsin, run};
 use tests::shared::workspace;
@@ -64,8 +67,18 @@ print(first.time, first.source, first.size)
 guest.finish()
 "#;
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("token"), "0123456789abcdef0123").unwrap();
     std::fs::write(folder.path().join("ask"), "advance 32ns\nsend 1 64\nreceive").unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "0123456789abcdef0123").unwrap();
+    // Others could read it, and both sides say so.
+    std::fs::set_permissions(&token, Permissions::from_mode(0o644)).unwrap();
+    for line in ["serve --token-file token", "guest ask --token-file token"] {
+        let refused = run(folder.path(), line);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{said}");
+        assert!(said.contains("its mode is 0644") && said.contains("chmod 600"), "{line}: {said}");
+    }
+    std::fs::set_permissions(&token, Permissions::from_mode(0o600)).unwrap();
     let (child, address) = serve(folder.path(), "--topology torus:4x4 --guests 2 --token-file token");
     let guest = Command::new("python3")
         .args(["-c", python, &address])
@@ -130,6 +143,24 @@ fn a_kernel_through_tcp_gives_the_digest_of_one_process() {
 }
 
 #[test]
+fn a_network_that_cannot_keep_up_with_the_wall_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "--network switch:delay=100us,nodes=2 --guests 1 --mode realtime --step 1ms";
+    let (child, address) = serve(folder.path(), words);
+    let mut guest = Guest::connect(&address.parse().unwrap(), &Config::new("slow", 0).stepped(0)).unwrap();
+    // Its turn, of a millisecond of virtual time, takes 1.2 s on the wall.
+    guest.until().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    guest.advance(2_000_000_000).unwrap();
+    guest.finish("done").unwrap();
+    let results = results(child);
+    let (most, mean) = (results["behind_max_ps"].as_f64().unwrap(), results["behind_mean_ps"].as_f64().unwrap());
+    assert!(most > 1.1e12 && 0.0 < mean && mean <= most, "{results}");
+    let warnings = results["warnings"].to_string();
+    assert!(warnings.contains("s behind the clock on the wall") && warnings.contains("use --factor"), "{warnings}");
+}
+
+#[test]
 fn a_live_result_says_what_it_is_of_and_a_measurement_without_end_says_so() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("script"), "mark begin\nnode 0: send 1 64\nnode 1: receive").unwrap();
@@ -157,7 +188,8 @@ fn whoever_reads_the_results_learns_what_nobody_took_who_was_lost_and_what_was_r
     let words = "--topology graph:net.txt --routing graph:updown --guests 3 --lost-guest drop-node --pcap p";
     let (child, address) = serve(folder.path(), words);
     let bad = format!("guest bad --connect {address} --node 2");
-    write("bad", "send 2 64");
+    // It fails in its turn: before time begins it would give its node back.
+    write("bad", "advance 1ns\nsend 2 64");
     let bad = tests::command::fsin(folder.path())
         .args(bad.split_whitespace())
         .stdout(Stdio::null())

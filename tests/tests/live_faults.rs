@@ -1,16 +1,19 @@
 //! Guests that die, lie, stall or must not come in: each ends with its name and state, and the others are not harmed.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
 use adapters::address::Address;
+use adapters::codec::Codec;
 use adapters::endpoint::{Endpoint, EndpointError};
 use adapters::guest::{Config, Guest, GuestError};
 use adapters::live::LostGuest;
+use adapters::protocol::{Body, Mode, Welcome};
 use adapters::token::Token;
+use bytes::BytesMut;
 use fsin::couple::Failure;
 use fsin::engine::reference::Reference;
 use fsin::router::RouterParams;
@@ -138,6 +141,108 @@ fn whoever_must_not_come_in_is_told_why_and_the_right_ones_come_in() {
         }));
     });
     visitors.unwrap().join().unwrap();
+}
+
+/// Listens as no endpoint of ours does, answers a Hello with these frames, and reads what is said to them.
+fn imposter(answers: Vec<Body>) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::Tcp(listener.local_addr().unwrap());
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut codec, mut bytes) = (Codec::default(), BytesMut::new());
+        for body in answers {
+            codec.put(0, 0, &body, &mut bytes);
+        }
+        let _ = stream.write_all(&bytes);
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    address
+}
+
+#[test]
+fn a_guest_with_a_token_plays_with_nobody_who_does_not_know_it() {
+    let welcome = || {
+        Body::Welcome(Box::new(Welcome {
+            minor: 0,
+            mode: Mode::Exact,
+            capabilities: 0,
+            session: 1,
+            node_count: 2,
+            step: 1,
+            horizon: 1,
+            cycle: (1, 1),
+            max_payload: 512,
+            window: 1,
+            stall_ms: 1000,
+            seed: 1,
+            pace: 0,
+        }))
+    };
+    let token = Some(Token::new(b"a long enough secret").unwrap());
+    let config = Config { token, patience: Duration::from_secs(20), ..Config::new("guest", 0) };
+    for answers in [
+        vec![welcome()],
+        vec![Body::Challenge([1; 32]), welcome()],
+        vec![Body::Challenge([1; 32]), Body::Proof([2; 32]), welcome()],
+    ] {
+        let refused = Guest::connect(&imposter(answers.clone()), &config).map(drop);
+        assert!(matches!(refused, Err(GuestError::Unproved)), "{answers:?}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_guest_that_leaves_before_time_begins_gives_its_node_back() {
+    for tcp in [true, false] {
+        let table = Table { tcp, ..Table::new(16) };
+        let mut visitors = None;
+        let connections = table.gather(2, |address| {
+            let address = address.clone();
+            visitors = Some(thread::spawn(move || {
+                let patience = Duration::from_secs(60);
+                drop(Guest::connect(&address, &Config { patience, ..Config::new("first", 0) }).unwrap());
+                let second = Guest::connect(&address, &Config { patience, ..Config::new("second", 0) }).unwrap();
+                (second, Guest::connect(&address, &Config { patience, ..Config::new("third", 1) }).unwrap())
+            }));
+        });
+        let names: Vec<&str> = connections.iter().map(|connection| connection.hello.name.as_str()).collect();
+        assert_eq!(names, ["second", "third"]);
+        drop(visitors.unwrap().join().unwrap());
+    }
+}
+
+/// A guest at node 2 that waits for a message, and is gone after a moment.
+fn impatient(moment: Duration) -> (Config, Part) {
+    let part: Part = Box::new(|mut guest: Guest| guest.receive_message().map(drop));
+    (Config { patience: moment, ..Config::new("impatient", 2) }, part)
+}
+
+#[test]
+fn a_guest_that_dies_while_the_network_simulates_is_found_dead_then() {
+    // Some minutes of simulation.
+    const BYTES: u64 = 1 << 30;
+    let sender: Part = Box::new(|mut guest: Guest| {
+        guest.send(2, BYTES, &[])?;
+        guest.receive_message().map(drop)
+    });
+    let parts = vec![(Config::new("sender", 0), sender), impatient(Duration::from_secs(1))];
+    let (outcome, report, _) = attempt(&Table::new(16), &mut network(), parts);
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(error.what.contains("guest `impatient` (node 2), waiting for a message"), "{error}");
+    assert!(outcome.cycles < BYTES / 4 && report.deliveries == 0, "the message is still on its way");
+}
+
+#[test]
+fn a_guest_that_dies_while_another_has_the_turn_is_found_dead_then() {
+    let busy: Part = Box::new(|mut guest: Guest| {
+        guest.advance(10)?;
+        thread::sleep(Duration::from_secs(4));
+        guest.finish("done")
+    });
+    let parts = vec![(Config::new("busy", 0), busy), impatient(Duration::from_secs(1))];
+    let (outcome, report, _) = attempt(&Table::new(16), &mut network(), parts);
+    let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+    assert!(error.what.contains("guest `impatient` (node 2), waiting for a message"), "{error}");
+    assert!(!report.guests[0].left, "the other one still has the turn: {report:?}");
 }
 
 #[test]

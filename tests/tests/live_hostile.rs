@@ -1,7 +1,9 @@
 //! Guests that keep to the protocol up to a point, many connections, and processes that are killed.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc;
@@ -204,9 +206,10 @@ fn another_version_and_unknown_demands_are_refused_with_their_numbers() {
                 matches!(&optional.2, Body::Welcome(welcome) if welcome.minor == 0),
                 "it may be newer: {optional:?}"
             );
+            optional
         }));
     }));
-    visitor.expect("it was started").join().expect("it does not panic");
+    drop(visitor.expect("it was started").join().expect("it does not panic"));
 }
 
 #[test]
@@ -301,6 +304,8 @@ fn survives(frames: Nonsense) {
             }
         }
         let _ = stream.write_all(&bytes);
+        // It stays until time begins: before that it would give its node back.
+        let _ = stream.read(&mut [0]);
         let _ = stream.shutdown(Shutdown::Write);
         // What the endpoint says is read, so that it is not cut short.
         let _ = stream.read_to_end(&mut Vec::new());
@@ -413,7 +418,11 @@ fn guests_notice_that_the_endpoint_was_killed() {
 #[test]
 fn the_token_is_nowhere_to_be_read() {
     let folder = tempfile::tempdir().expect("the system has room for a folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder is ours");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("the folder is ours");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o600)).expect("the file is ours");
+    };
     let secrets = ["the-secret-of-the-run-42", "another-long-secret-4711"];
     write("token", secrets[0]);
     write("wrong", secrets[1]);

@@ -186,6 +186,23 @@ fn every_routing_with_delays_faults_and_control() {
     assert!(runs > 200);
 }
 
+/// A packet that has only adaptive channels to set out on does not take the escape channel towards the dead link.
+#[test]
+fn packets_keep_out_of_escape_routes_that_are_cut() {
+    for routing in [Routing::BubbleRandom, Routing::BubbleSmart, Routing::BubbleShortest, Routing::BubbleAdaptive] {
+        for seed in 1..=24 {
+            let base = Setup { ways: 1, faults: 2, ..Setup::new("circulant:13:1,5", routing, 2).load(1.0).seed(seed) };
+            let params = RouterParams { link_delays: vec![5], router_delay: 2, ..base.params.clone() };
+            let setup = Setup { params, ..base };
+            let mut network = fast::build(setup.shape(), setup.params.clone(), 1).expect("networks are small");
+            let mut source = setup.source();
+            let stop = AtomicBool::new(false);
+            let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES / 5, &mut |_| {});
+            assert!(outcome.complete && outcome.failure.is_none(), "{setup:?}: {:?}", outcome.failure);
+        }
+    }
+}
+
 #[test]
 #[ignore = "200 000 cycles of every routing on every network of switches take minutes"]
 fn every_routing_on_every_network_of_switches() {

@@ -85,8 +85,7 @@ fn killed_and_resumed(kills: u32) {
         if root.join("plan.json").exists() {
             done(folder.path(), &format!("sweep --resume --jobs 4 -o {name}"));
         } else {
-            let _ = fs::remove_dir_all(&root);
-            done(folder.path(), &format!("{SWEEP} --jobs 4 -o {name}"));
+            done(folder.path(), &format!("{SWEEP} --jobs 4 --resume -o {name}"));
         }
         assert_eq!(complete_points(&root), 40);
         assert!(results(&root) == expected, "kill {kill} changed the results");
@@ -106,6 +105,106 @@ fn a_killed_sweep_is_finished_by_resume() {
 #[ignore = "minutes: fifty sweeps are killed"]
 fn a_sweep_killed_at_fifty_moments_is_finished_by_resume() {
     killed_and_resumed(50);
+}
+
+#[test]
+fn a_sweep_killed_before_its_plan_was_written_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2";
+    done(folder.path(), &format!("{line} -o whole"));
+    // What is there at each moment before the plan has its name.
+    let stages: [&[&str]; 4] =
+        [&[".lock"], &["points/"], &["points/", ".lock"], &["points/", ".lock", ".plan.json.4711.partial"]];
+    for (stage, names) in stages.iter().enumerate() {
+        for again in ["", "--resume"] {
+            let name = format!("killed-{stage}{again}");
+            let root = folder.path().join(&name);
+            fs::create_dir(&root).unwrap();
+            for name in *names {
+                match name.strip_suffix('/') {
+                    Some(name) => fs::create_dir(root.join(name)).unwrap(),
+                    None => fs::write(root.join(name), "").unwrap(),
+                }
+            }
+            let alone = run(folder.path(), &format!("sweep --resume -o {name}"));
+            code(&alone, 2);
+            let said = String::from_utf8_lossy(&alone.stderr).into_owned();
+            assert!(said.contains("stopped before it was planned") && said.contains("command line again"), "{said}");
+            done(folder.path(), &format!("{line} {again} -o {name}"));
+            assert!(results(&root) == results(&folder.path().join("whole")), "{name}");
+            let left = fs::read_dir(&root).unwrap().flatten().map(|entry| entry.file_name());
+            assert!(left.into_iter().all(|left| !left.to_string_lossy().ends_with(".partial")), "{name}");
+        }
+    }
+    // A folder of somebody else's files is none of these.
+    fs::create_dir_all(folder.path().join("other/points/mine")).unwrap();
+    fs::write(folder.path().join("other/.lock"), "").unwrap();
+    code(&run(folder.path(), &format!("{line} -o other")), 2);
+}
+
+#[test]
+fn damaged_points_are_found_and_run_again() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2,0.3 -o r");
+    let root = folder.path().join("r");
+    let (expected, plan) = (results(&root), fs::read_to_string(root.join("plan.json")).unwrap());
+    let said = |line: &str, status: i32| {
+        let output = run(folder.path(), line);
+        code(&output, status);
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let starts = || fs::read_to_string(root.join("journal.jsonl")).unwrap().matches(r#""event":"start""#).count();
+    let id = rows(&root)[1]["point"].as_str().unwrap().to_owned();
+    let point = root.join("points").join(&id);
+    let whole = fs::read_to_string(point.join("result.json")).unwrap();
+    let digit = whole.find("\"latency_mean_cycles\": ").unwrap() + "\"latency_mean_cycles\": ".len();
+    let mut flipped = whole.clone();
+    flipped.replace_range(digit..=digit, if &whole[digit..=digit] == "9" { "8" } else { "9" });
+    assert!(serde_json::from_str::<Value>(&flipped).is_ok(), "it is a result like any other");
+    let damages: [(&str, Option<&str>); 5] = [
+        ("result.json", Some(&flipped)),
+        ("result.json", Some(&whole[..whole.len() / 2])),
+        ("result.json", None),
+        ("experiment.toml", Some("load = 0.9\n")),
+        ("SHA256SUMS", None),
+    ];
+    for (file, content) in damages {
+        match content {
+            Some(content) => fs::write(point.join(file), content).unwrap(),
+            None => fs::remove_file(point.join(file)).unwrap(),
+        }
+        for line in ["report r", "compare r r", "plot r", "collect r"] {
+            let said = said(line, 2);
+            assert!(said.contains(&id) && said.contains(file) && said.contains("sweep --resume"), "{line}: {said}");
+        }
+        let before = starts();
+        let resumed = said("sweep --resume -o r", 0);
+        assert!(resumed.contains("load 0.2: the stored result is damaged") && resumed.contains(file), "{resumed}");
+        assert_eq!(starts(), before + 1, "the damaged point alone is run again");
+        assert!(root.join("damaged").join(&id).exists(), "nothing is thrown away");
+        assert!(results(&root) == expected, "{file}");
+        assert!(!said("sweep --resume -o r", 0).contains("damaged"));
+    }
+    // The plan has a checksum too.
+    fs::write(root.join("plan.json"), plan.replacen("\"0.2\"", "\"0.7\"", 2)).unwrap();
+    for line in ["report r", "sweep --resume -o r"] {
+        assert!(said(line, 2).contains("plan.json"), "{line}");
+    }
+    // A sweep of a version without checksums is read, and goes on.
+    let mut earlier: Value = serde_json::from_str(&plan).unwrap();
+    earlier["layout"] = 1.into();
+    earlier.as_object_mut().unwrap().remove("sha256");
+    fs::write(root.join("plan.json"), earlier.to_string()).unwrap();
+    fs::remove_file(point.join("SHA256SUMS")).unwrap();
+    said("report r -q", 0);
+    said("sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2,0.3 --resume -o r", 0);
+    assert!(results(&root) == expected);
+    // The folder of one run.
+    done(folder.path(), "run --topology torus:4x4 --cycles 500 -q -o one");
+    let result = folder.path().join("one/result.json");
+    let text = fs::read_to_string(&result).unwrap();
+    fs::write(&result, text.replacen("\"cycles\": 500", "\"cycles\": 501", 1)).unwrap();
+    assert!(said("report one", 2).contains("result.json does not have its checksum"));
 }
 
 #[test]
@@ -174,6 +273,55 @@ fn a_failed_point_does_not_stop_the_rest() {
     let after = fs::read_to_string(folder.path().join("deadlock/journal.jsonl")).unwrap();
     let starts = |text: &str| text.matches(r#""event":"start""#).count();
     assert_eq!(starts(&before), starts(&after), "a deadlock would come again");
+}
+
+/// Runs the command in `folder` with so many KiB of addresses for each process; `None` where that cannot be limited.
+fn limited(folder: &Path, kibibytes: u32, line: &str) -> Option<Output> {
+    let script = format!("ulimit -v {kibibytes} || exit 99; exec \"$0\" {line}");
+    let mut command = std::process::Command::new("sh");
+    let output = command.args(["-c", &script]).arg(tests::command::binary()).current_dir(folder).output().unwrap();
+    (cfg!(target_os = "linux") && output.status.code() != Some(99)).then_some(output)
+}
+
+#[test]
+fn a_point_that_runs_out_of_memory_is_lost_and_named_and_the_others_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    // Far beyond saturation, messages wait at their nodes without end.
+    let line = "--topology torus:16x16 --vcs 2 --routing bubble:oblivious --cycles 100000000";
+    let both = format!("sweep {line} --load 0,1 --jobs 2 -o both");
+    let Some(output) = limited(folder.path(), 1 << 20, &both) else { return };
+    code(&output, 4);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("1 of 2 points have results, 1 failed"), "{stderr}");
+    let why = fs::read_dir(folder.path().join("both/failed")).unwrap().next().unwrap().unwrap().path();
+    let why = fs::read_to_string(why).unwrap();
+    assert!(why.contains("memory"), "{why}");
+    assert_eq!(rows(&folder.path().join("both"))[0]["packets_received"], 0);
+    // A run by itself names it too.
+    let alone = limited(folder.path(), 1 << 20, &format!("run {line} --load 1")).unwrap();
+    let stderr = String::from_utf8_lossy(&alone.stderr).into_owned();
+    // One step of growth beyond such a limit is refused by the system, before anybody can see it come.
+    match alone.status.code() {
+        Some(exit) => assert!(exit == 1 && stderr.contains("out of memory: this process holds"), "{stderr}"),
+        None => assert!(stderr.contains("memory allocation of"), "{stderr}"),
+    }
+    // What cannot fit is refused before it is built.
+    let large = limited(folder.path(), 1 << 20, "run --topology torus:2048x2048").unwrap();
+    let stderr = String::from_utf8_lossy(&large.stderr).into_owned();
+    code(&large, 2);
+    assert!(stderr.contains("a process may have (ulimit -v) 1.0"), "{stderr}");
+}
+
+#[test]
+fn many_samples_take_little_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let line =
+        "run --topology torus:4x4 --load 0.5 --samples 20000 --sample-size 10 --min-batch-packets 0 --format json";
+    let figures: Value = serde_json::from_slice(&done(folder.path(), line).stdout).unwrap();
+    assert_eq!(figures["samples"].as_array().unwrap().len(), 20_000);
+    if let Some(bytes) = figures["peak_memory_bytes"].as_u64() {
+        assert!(bytes < 100 << 20, "{bytes}");
+    }
 }
 
 #[test]

@@ -84,6 +84,15 @@ pub trait TrGen {
         false
     }
 
+    /// Called now and then while the network simulates, also when there is nothing to generate: a source that depends on
+    /// something outside of the run looks whether that is still there. It may change what [`next`](Self::next) says.
+    ///
+    /// # Errors
+    /// When the source cannot go on.
+    fn attend(&mut self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
     /// A message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
 

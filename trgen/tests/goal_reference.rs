@@ -65,7 +65,7 @@ fn every_row_of_the_reference_is_met_to_the_unit() {
             binary::write(&graph, &mut packed).unwrap();
             assert_eq!(packed.len() as u64, number("bin_bytes"), "{name}");
             assert_eq!(hash(&packed), row["bin_sha256_16"], "{name}");
-            assert_eq!(binary::read(&packed).unwrap(), graph, "{name}");
+            assert_eq!(binary::read(packed.as_slice()).unwrap(), graph, "{name}");
             let mut again = Vec::new();
             text::write(&graph, &mut again).unwrap();
             assert_eq!(parse(std::str::from_utf8(&again).unwrap()), graph, "{name}");

@@ -71,7 +71,7 @@ const CURVES: [((u8, u8, u8), u8, Color); 7] = [
 /// A thing that has a colour of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Load that is offered; p50.
+    /// Load that is generated; p50.
     First,
     /// Load that is injected; p90.
     Second,

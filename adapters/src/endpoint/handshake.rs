@@ -11,7 +11,7 @@ use crate::clock::Time;
 use crate::codec::Codec;
 use crate::protocol::{Body, Class, Code, Hello, MAJOR, MIN_PAYLOAD, MINOR, Mode, Role, Welcome};
 use crate::stream::Link;
-use crate::token::Token;
+use crate::token::{self, Nonces, Side, Token};
 
 use super::listen::Peer;
 use super::{Connection, Reservation, Taken, Terms};
@@ -65,8 +65,7 @@ pub(super) async fn handshake(
                 .into_stream()
                 .and_then(|stream| Link::new(stream, codec, talk.incoming))
                 .map_err(|error| refused(&error.to_string()))?;
-            reservation.keep();
-            Ok(Connection { link, hello, step, members: Vec::new() })
+            Ok(Connection { link, hello, step, members: Vec::new(), _place: reservation })
         }
         Err(refusal) => {
             let error = Body::Error { code: refusal.code, text: refusal.text.clone() };
@@ -153,20 +152,30 @@ async fn meet(
     Ok((hello, step, reservation))
 }
 
+/// Has the guest prove that it knows the token, and then proves the same to the guest. The guest is first: whoever connects
+/// learns nothing by which a token could be guessed.
 async fn check_token(
     talk: &mut Talk,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     token: &Token,
 ) -> Result<(), Refusal> {
     let refused = |text: &str| Refusal { code: Code::Token, text: text.to_owned() };
-    let mut nonce = [0; 32];
-    getrandom::fill(&mut nonce).map_err(|_| refused("the system has no random bytes for a challenge"))?;
+    let nonce = token::nonce().ok_or_else(|| refused("the system has no random bytes for a challenge"))?;
     talk.say(stream, &Body::Challenge(nonce)).await.map_err(|_| refused("it left at the challenge"))?;
+    let nonces = match talk.hear(stream).await? {
+        Body::Challenge(guest) => Nonces { endpoint: nonce, guest },
+        Body::Proof(_) => {
+            return Err(refused("it asks for no proof of the token in return; use a guest of this version"));
+        }
+        _ => return Err(refused("it does not answer the challenge; give it the token of this run")),
+    };
     match talk.hear(stream).await? {
-        Body::Proof(proof) if token.proves(&nonce, &proof) => Ok(()),
-        Body::Proof(_) => Err(refused("its token is not the one of this run")),
-        _ => Err(refused("it does not answer the challenge; give it the token of this run")),
+        Body::Proof(proof) if token.proves(Side::Guest, &nonces, &proof) => {}
+        Body::Proof(_) => return Err(refused("its token is not the one of this run")),
+        _ => return Err(refused("it does not answer the challenge; give it the token of this run")),
     }
+    let proof = Body::Proof(token.proof(Side::Endpoint, &nonces));
+    talk.say(stream, &proof).await.map_err(|_| refused("it left at the challenge"))
 }
 
 /// The step that a guest gets.

@@ -10,7 +10,7 @@ mod listen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::{self, Runtime};
 use tokio::sync::Semaphore;
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use crate::address::Address;
 use crate::clock::{Clock, Time};
 use crate::protocol::{Hello, Mode, Role};
-use crate::stream::Link;
+use crate::stream::{Link, closed};
 use crate::token::Token;
 
 use listen::Listener;
@@ -70,6 +70,8 @@ pub struct Connection {
     pub step: Time,
     /// Of a central: the data connections of its group, in the order of their nodes.
     pub(crate) members: Vec<Connection>,
+    /// What it has taken, given back when the connection is dropped.
+    pub(crate) _place: Reservation,
 }
 
 impl Connection {
@@ -188,7 +190,8 @@ impl Endpoint {
     }
 
     /// Waits until guests have taken `wanted` nodes, and stops listening. `go_on` is asked now and then, with the nodes
-    /// that are missing; `tell` hears of connections that are refused.
+    /// that are missing; `tell` hears of connections that are refused, and of guests that leave before all are there: their
+    /// nodes are free again.
     ///
     /// The guests come back in the order of their nodes, whatever the order in which they connected.
     ///
@@ -230,9 +233,19 @@ async fn gather(
     let room = Arc::new(Semaphore::new(HANDSHAKES));
     let mut handshakes = JoinSet::new();
     let mut connections: Vec<Connection> = Vec::new();
-    let (mut gathered, mut refused) = (0, 0);
+    let mut refused = 0;
     let mut full = false;
-    while gathered < wanted || lacks_centrals(&connections) {
+    let mut looked = Instant::now();
+    loop {
+        let nodes = |all: &[Connection]| all.iter().map(|one| one.hello.nodes.len()).sum::<usize>();
+        let all_there = |all: &[Connection]| nodes(all) >= wanted && !lacks_centrals(all);
+        if all_there(&connections) || looked.elapsed() >= PATIENCE {
+            looked = Instant::now();
+            dismiss(&mut connections, tell);
+            if all_there(&connections) {
+                break;
+            }
+        }
         tokio::select! {
             // Only when a handshake may begin is the next connection taken.
             accepted = async {
@@ -240,6 +253,8 @@ async fn gather(
                 (permit, listener.accept().await)
             } => match accepted {
                 (Ok(permit), Ok(peer)) => {
+                    // It may come in the place of one that has left.
+                    dismiss(&mut connections, tell);
                     let (terms, taken) = (Arc::clone(terms), Arc::clone(&taken));
                     handshakes.spawn(async move {
                         let outcome = handshake::handshake(peer, &terms, &taken, wanted).await;
@@ -259,10 +274,7 @@ async fn gather(
                 }
             },
             Some(ended) = handshakes.join_next() => match ended {
-                Ok(Ok(connection)) => {
-                    gathered += connection.hello.nodes.len();
-                    connections.push(connection);
-                }
+                Ok(Ok(connection)) => connections.push(connection),
                 Ok(Err(why)) => {
                     refused += 1;
                     if refused <= TOLD {
@@ -275,20 +287,38 @@ async fn gather(
             },
             () = tokio::time::sleep(PATIENCE) => {}
         }
-        if !go_on(wanted.saturating_sub(gathered)) {
-            return Err(EndpointError::Interrupted { missing: wanted.saturating_sub(gathered), wanted });
+        let missing = wanted.saturating_sub(nodes(&connections));
+        if !go_on(missing) {
+            return Err(EndpointError::Interrupted { missing, wanted });
         }
     }
     handshakes.shutdown().await;
     Ok(assemble(connections))
 }
 
-/// Takes nodes for a guest; gives them back when the handshake does not come to its end.
+/// Drops connections that have been closed, and with them what they had taken.
+fn dismiss(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
+    let mut gone = closed(connections.iter().map(|connection| &connection.link)).into_iter();
+    connections.retain(|Connection { hello, .. }| {
+        let is_gone = gone.next() == Some(true);
+        if is_gone {
+            let free = match hello.nodes.as_slice() {
+                [] => format!("group {} has no central", hello.group),
+                [node] => format!("node {node} is free"),
+                nodes => format!("{} nodes, from {} on, are free", nodes.len(), nodes[0]),
+            };
+            tell(format!("guest `{}` has left before time began: {free} again", hello.name));
+        }
+        !is_gone
+    });
+}
+
+/// Nodes of a guest, and the place of a central: taken as long as this lives, in the handshake and until the run begins.
+#[derive(Debug)]
 pub(crate) struct Reservation {
     taken: Taken,
     nodes: Vec<u32>,
     central: Option<u32>,
-    kept: bool,
 }
 
 impl Reservation {
@@ -317,25 +347,18 @@ impl Reservation {
         }
         map.extend(nodes.iter().map(|&node| (node, name.clone())));
         places.centrals.extend(central.map(|group| (group, name.clone())));
-        Ok(Self { taken: Arc::clone(taken), nodes: nodes.clone(), central, kept: false })
-    }
-
-    /// The handshake has ended well.
-    pub(crate) fn keep(mut self) {
-        self.kept = true;
+        Ok(Self { taken: Arc::clone(taken), nodes: nodes.clone(), central })
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if !self.kept {
-            let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            for node in &self.nodes {
-                places.nodes.remove(node);
-            }
-            if let Some(group) = self.central {
-                places.centrals.remove(&group);
-            }
+        let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        for node in &self.nodes {
+            places.nodes.remove(node);
+        }
+        if let Some(group) = self.central {
+            places.centrals.remove(&group);
         }
     }
 }

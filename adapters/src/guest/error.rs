@@ -25,6 +25,9 @@ pub enum GuestError {
     /// The endpoint wants a token and there is none.
     #[error("the endpoint wants a token, and the guest has none")]
     TokenWanted,
+    /// The guest has a token, and the endpoint does not prove that it knows the same one.
+    #[error("the endpoint does not prove that it knows the token of this guest")]
+    Unproved,
     /// The endpoint ended it, and said why.
     #[error("the endpoint ended it while {doing}: {text}")]
     Refused {
@@ -72,6 +75,10 @@ impl GuestError {
             Self::Connect { .. } => "start `fsin serve`, and give the address on which it says that it listens",
             Self::Late { .. } => "ask `fsin serve` for as many --guests as there are nodes in --node",
             Self::TokenWanted => "give the token of the run: --token-file, or FSIN_TOKEN",
+            Self::Unproved => {
+                "see who listens at this address; `fsin serve` needs the same token (--token-file, or FSIN_TOKEN), and a \
+                 guest of a run without one none"
+            }
             Self::Refused { code: Code::Node, .. } => "give it another --node",
             Self::Refused { code: Code::Step, .. } => "give it a shorter --step",
             Self::Refused { code: Code::Token, .. } => "give it the token of the run: --token-file, or FSIN_TOKEN",

@@ -34,6 +34,7 @@ use crate::clock::{FOREVER, Time};
 use crate::codec::Codec;
 use crate::protocol::{Body, Class, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, Role, Welcome};
 use crate::stream::{Broken, Link, Stream};
+use crate::token::{self, Nonce, Nonces, Side, Token};
 
 pub use config::{Company, Config};
 pub use data::Data;
@@ -343,19 +344,43 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
     };
     link.put(0, 0, &Body::Hello(Box::new(hello)));
     let doing = "shaking hands";
-    loop {
-        flush(&mut link, config.patience, doing)?;
-        match next(&mut link, config.patience, doing)?.body {
-            Body::Welcome(welcome) => {
-                link.set_max_payload(welcome.max_payload);
-                return Ok((link, *welcome));
-            }
-            Body::Challenge(nonce) => {
-                let token = config.token.as_ref().ok_or(GuestError::TokenWanted)?;
-                link.put(0, 0, &Body::Proof(token.proof(&nonce)));
-            }
-            other => return Err(unexpected(&other, doing)),
+    flush(&mut link, config.patience, doing)?;
+    let mut answer = next(&mut link, config.patience, doing)?.body;
+    match (&config.token, &answer) {
+        (None, Body::Challenge(_)) => return Err(GuestError::TokenWanted),
+        (Some(token), Body::Challenge(endpoint)) => {
+            prove(&mut link, token, *endpoint, config.patience, doing)?;
+            answer = next(&mut link, config.patience, doing)?.body;
         }
+        (Some(_), Body::Welcome(_)) => return Err(GuestError::Unproved),
+        _ => {}
+    }
+    match answer {
+        Body::Welcome(welcome) => {
+            link.set_max_payload(welcome.max_payload);
+            Ok((link, *welcome))
+        }
+        other => Err(unexpected(&other, doing)),
+    }
+}
+
+/// Proves to the endpoint to know the token, and has it prove the same.
+fn prove(
+    link: &mut Link,
+    token: &Token,
+    endpoint: Nonce,
+    patience: Duration,
+    doing: &'static str,
+) -> Result<(), GuestError> {
+    let no_nonce = || GuestError::Program("the system has no random bytes for a challenge".to_owned());
+    let nonces = Nonces { endpoint, guest: token::nonce().ok_or_else(no_nonce)? };
+    link.put(0, 0, &Body::Challenge(nonces.guest));
+    link.put(0, 0, &Body::Proof(token.proof(Side::Guest, &nonces)));
+    flush(link, patience, doing)?;
+    match next(link, patience, doing)?.body {
+        Body::Proof(proof) if token.proves(Side::Endpoint, &nonces, &proof) => Ok(()),
+        Body::Proof(_) | Body::Welcome(_) => Err(GuestError::Unproved),
+        other => Err(unexpected(&other, doing)),
     }
 }
 

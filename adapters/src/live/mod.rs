@@ -11,6 +11,9 @@
 //! In quantised mode a grant is a step whatever the horizon; what arrives within it is handed over at its end, late. In
 //! real-time mode a grant moreover waits for the clock on the wall.
 //!
+//! A guest without the turn has nothing to say. One whose connection is closed then is dead, and lost: it is looked for
+//! while the network simulates ([`TrGen::attend`]), while another guest has the turn, and while the wall is waited for.
+//!
 //! Everything is ordered by (time, source node, number of the message): the order in which guests connect, answer or are
 //! scheduled cannot show.
 //!
@@ -34,23 +37,25 @@ mod watch;
 
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
 use crate::clock::{FOREVER, Time};
 use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Mode};
+use crate::stream::{self, Broken};
 
 use hub::Hub;
 use pace::Pace;
 use player::{Player, State};
 use region::Gate;
 use trail::Trail;
-use turn::Heard;
+use turn::{Ended, Heard};
 
 pub use capture::{Capture, Link};
 pub use latency::Latency;
+pub use pace::Behind;
 pub use region::Region;
 pub use report::{GuestReport, LiveReport, Mark};
 pub use rules::{LostGuest, Overheads, Rules, WarmUp};
@@ -73,10 +78,15 @@ pub struct Live {
     wire_log: Option<WireLog>,
     /// What could not be written down.
     unwritten: Option<String>,
+    /// When it was looked for the dead.
+    looked: Instant,
 }
 
 /// Between two looks at whether a run that stands still is to end.
 const FROZEN: Duration = Duration::from_millis(200);
+
+/// Between two looks for guests that have died.
+const LOOK: Duration = Duration::from_millis(100);
 
 impl Live {
     /// A source made of these guests; `tell` hears what people should know while it goes on.
@@ -92,8 +102,20 @@ impl Live {
         hub.measuring = gate.is_none();
         let pace = (rules.terms.mode == Mode::Realtime).then(|| Pace::new(rules.terms.pace));
         let (due, now) = (Next::Done, Cycle(0));
-        let mut live =
-            Self { rules, players, hub, due, now, tell, closed: false, gate, pace, wire_log: None, unwritten: None };
+        let mut live = Self {
+            rules,
+            players,
+            hub,
+            due,
+            now,
+            tell,
+            closed: false,
+            gate,
+            pace,
+            wire_log: None,
+            unwritten: None,
+            looked: Instant::now(),
+        };
         live.plan();
         live
     }
@@ -231,18 +253,68 @@ impl Live {
                 return Ok(());
             }
             for &index in &due {
-                if let Err(loss) = self.grant(index, now) {
-                    self.lose(index, &loss)?;
-                }
-            }
-            for (position, &index) in due.iter().enumerate() {
-                if matches!(self.players[index].state, State::Running { .. })
-                    && let Err(loss) = self.await_turn(index, &due[position..])
+                self.hold(index)?;
+                if self.players[index].is_playing()
+                    && let Err(loss) = self.grant(index, now)
                 {
                     self.lose(index, &loss)?;
                 }
             }
+            for (position, &index) in due.iter().enumerate() {
+                if matches!(self.players[index].state, State::Running { .. }) {
+                    match self.await_turn(index, &due[position..]) {
+                        Ok(()) => {}
+                        Err(Ended::Lost(loss)) => self.lose(index, &loss)?,
+                        Err(Ended::Run(error)) => return Err(error),
+                    }
+                }
+            }
         }
+    }
+
+    /// In real-time mode: waits until the wall has come to the time of a guest's next turn.
+    fn hold(&mut self, index: usize) -> Result<(), SourceError> {
+        let time = self.players[index].promise(self.hub.first_notice(index));
+        while let Some(pace) = &mut self.pace
+            && !self.rules.stop.load(Ordering::Relaxed)
+            && !pace.has_come(time)
+        {
+            self.look_at_the_silent()?;
+        }
+        if let Some(behind) = self.pace.as_mut().and_then(Pace::worth_telling) {
+            let seconds = behind as f64 * 1e-12;
+            (self.tell)(format!("virtual time is {seconds:.1} s behind the clock on the wall; raise --factor"));
+        }
+        Ok(())
+    }
+
+    /// Loses guests that have closed a connection while they had nothing to say: dead ones. Looks from time to time only.
+    ///
+    /// # Errors
+    /// The run ends with them.
+    fn look_at_the_silent(&mut self) -> Result<(), SourceError> {
+        if self.looked.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        let silent = self.players.iter().enumerate().filter(|(_, player)| player.is_stopped());
+        let (owners, links): (Vec<usize>, Vec<&stream::Link>) =
+            silent.flat_map(|(index, player)| player.all_links().map(move |link| (index, link))).unzip();
+        let mut dead: Vec<usize> = owners
+            .into_iter()
+            .zip(stream::closed(links.into_iter()))
+            .filter_map(|(index, closed)| closed.then_some(index))
+            .collect();
+        dead.dedup();
+        for &index in &dead {
+            // What it said last may be why.
+            let loss = self.players[index].check().err().unwrap_or_else(|| Broken::Closed.into());
+            self.lose(index, &loss)?;
+        }
+        if !dead.is_empty() {
+            self.plan();
+        }
+        Ok(())
     }
 
     /// When all wait for messages and none is on its way: whoever has died meanwhile is lost, and its policy decides.
@@ -306,6 +378,10 @@ impl TrGen for Live {
         self.hub.enter(now, out);
         self.plan();
         settled.and_then(|()| self.look_for_the_dead())
+    }
+
+    fn attend(&mut self) -> Result<(), SourceError> {
+        self.look_at_the_silent()
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

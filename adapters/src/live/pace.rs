@@ -1,6 +1,5 @@
 //! Virtual time held to the clock on the wall, for guests that live in real time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,31 +14,70 @@ pub(super) struct Pace {
     thousandths: u32,
     /// When virtual time began.
     epoch: Option<Instant>,
-    /// \[ps\] The most, of virtual time, that a grant came after its time on the wall.
-    pub(super) behind_max: Time,
+    behind: Behind,
+    /// \[ps\] How far behind it was when somebody was told last.
+    told: Time,
 }
+
+/// How much virtual time came behind the wall's, over all grants.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Behind {
+    /// \[ps\] The most that a grant came after its time on the wall.
+    pub max: Time,
+    /// \[ps\] Virtual time of that grant.
+    pub at: Time,
+    /// \[ps\] Sum over all grants.
+    sum: u128,
+    /// Grants.
+    grants: u64,
+}
+
+impl Behind {
+    /// \[ps\] Mean over all grants; `None` without any.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.grants > 0).then(|| self.sum as f64 / self.grants as f64)
+    }
+
+    /// Notes a grant at `time` that came `behind` after its time.
+    fn note(&mut self, time: Time, behind: Time) {
+        if behind > self.max {
+            (self.max, self.at) = (behind, time);
+        }
+        self.sum += u128::from(behind);
+        self.grants += 1;
+    }
+}
+
+/// \[ps\] Virtual time this far behind is told of while the run goes on, and again whenever it has doubled.
+const TOLD: Time = 1_000_000_000_000;
 
 impl Pace {
     pub(super) fn new(thousandths: u32) -> Self {
-        Self { thousandths, epoch: None, behind_max: 0 }
+        Self { thousandths, epoch: None, behind: Behind::default(), told: TOLD / 2 }
     }
 
-    /// Sleeps until the wall has come to virtual time `time`, unless `stop` becomes true; if it is past it, says so in the
-    /// record.
-    pub(super) fn hold(&mut self, time: Time, stop: &AtomicBool) {
+    /// Sleeps for a moment if the wall has not come to virtual time `time`; true once it has, which is written down.
+    pub(super) fn has_come(&mut self, time: Time) -> bool {
         let epoch = *self.epoch.get_or_insert_with(Instant::now);
-        let due = on_the_wall(time, self.thousandths);
-        loop {
-            let elapsed = epoch.elapsed();
-            match due.checked_sub(elapsed) {
-                Some(left) if !left.is_zero() && !stop.load(Ordering::Relaxed) => thread::sleep(left.min(NAP)),
-                _ => {
-                    let behind = virtual_time(elapsed.saturating_sub(due), self.thousandths);
-                    self.behind_max = self.behind_max.max(behind);
-                    return;
-                }
-            }
+        let (due, elapsed) = (on_the_wall(time, self.thousandths), epoch.elapsed());
+        if let Some(left) = due.checked_sub(elapsed).filter(|left| !left.is_zero()) {
+            thread::sleep(left.min(NAP));
+            return epoch.elapsed() >= due && self.has_come(time);
         }
+        self.behind.note(time, virtual_time(elapsed.saturating_sub(due), self.thousandths));
+        true
+    }
+
+    /// How far behind grants have been.
+    pub(super) const fn behind(&self) -> Behind {
+        self.behind
+    }
+
+    /// \[ps\] How far behind it has come, if that is worth to be told now.
+    pub(super) fn worth_telling(&mut self) -> Option<Time> {
+        let behind = self.behind.max;
+        (behind / 2 >= self.told).then(|| std::mem::replace(&mut self.told, behind)).map(|_| behind)
     }
 }
 
@@ -69,10 +107,24 @@ mod tests {
     #[test]
     fn what_comes_too_late_is_written_down() {
         let mut pace = Pace::new(1000);
-        let never = AtomicBool::new(false);
-        pace.hold(0, &never);
+        assert!(pace.has_come(0));
         thread::sleep(Duration::from_millis(5));
-        pace.hold(1_000_000_000, &never);
-        assert!(pace.behind_max >= 4_000_000_000, "5 ms have passed instead of 1 ms: {}", pace.behind_max);
+        assert!(pace.has_come(1_000_000_000));
+        let behind = pace.behind();
+        assert!(behind.max >= 4_000_000_000, "5 ms have passed instead of 1 ms: {}", behind.max);
+        assert_eq!(behind.at, 1_000_000_000);
+        assert!(behind.mean().is_some_and(|mean| (behind.max / 2) as f64 <= mean && mean <= behind.max as f64));
+        assert!(!pace.has_come(3_600_000_000_000_000), "an hour has not");
+    }
+
+    #[test]
+    fn a_second_behind_is_told_and_then_each_doubling() {
+        let mut pace = Pace::new(1000);
+        let mut told = Vec::new();
+        for behind in [1, 999, 1000, 1500, 1999, 2000, 3600, 8000, 8000] {
+            pace.behind.note(0, behind * 1_000_000_000);
+            told.extend(pace.worth_telling().map(|behind| behind / 1_000_000_000));
+        }
+        assert_eq!(told, [1000, 2000, 8000]);
     }
 }

@@ -78,7 +78,7 @@ pub(super) struct Player {
 
 impl Player {
     pub(super) fn new(connection: Connection) -> Self {
-        let Connection { link, hello, step, members } = connection;
+        let Connection { link, hello, step, members, .. } = connection;
         Self {
             link,
             members: members.into_iter().map(Member::new).collect(),
@@ -149,6 +149,16 @@ impl Player {
         }
     }
 
+    /// True if its turn has ended.
+    pub(super) fn is_stopped(&self) -> bool {
+        matches!(self.state, State::Stopped { .. })
+    }
+
+    /// Its connections.
+    pub(super) fn all_links(&self) -> impl Iterator<Item = &Link> {
+        std::iter::once(&self.link).chain(self.members.iter().map(|member| &member.link))
+    }
+
     pub(super) fn link(&mut self) -> &mut Link {
         &mut self.link
     }
@@ -185,8 +195,14 @@ impl Player {
         for link in 0..=self.members.len() {
             let heard = self.connection(link).next_if_there().map_err(Loss::from);
             if let Some(frame) = heard.map_err(|loss| self.on(link, loss))? {
-                let what = format!("it sends {} out of its turn; correct the guest", frame.body.a_name());
-                let loss = Loss::new(Code::Order, what).heard(link, Heard::Frame(Box::new(frame)));
+                let loss = match &frame.body {
+                    Body::Error { text, .. } => Loss::new(Code::Run, format!("it has given up: {text}")),
+                    body => {
+                        let what = format!("it sends {} out of its turn; correct the guest", body.a_name());
+                        Loss::new(Code::Order, what)
+                    }
+                };
+                let loss = loss.heard(link, Heard::Frame(Box::new(frame)));
                 return Err(self.on(link, loss));
             }
         }

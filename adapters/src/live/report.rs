@@ -5,7 +5,7 @@ use crate::protocol::Class;
 
 use super::hub::Hub;
 use super::latency::Latency;
-use super::pace::Pace;
+use super::pace::{Behind, Pace};
 use super::player::{Player, State};
 use super::trail::{Trail, Waymark};
 
@@ -73,8 +73,8 @@ pub struct LiveReport {
     /// \[ps\] From injection to being handed over, of messages that were measured and handed over. A wait for the end of
     /// a guest's warm-up is not in it.
     pub latency: Option<Latency>,
-    /// \[ps\] In real-time mode: the most that virtual time came behind the wall's.
-    pub behind_max: Option<Time>,
+    /// In real-time mode: how much virtual time came behind the wall's.
+    pub behind: Option<Behind>,
 }
 
 pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> LiveReport {
@@ -106,6 +106,6 @@ pub(super) fn report(players: &[Player], hub: &Hub, pace: Option<&Pace>) -> Live
         digest: hub.digest,
         waymarks: hub.trail.as_ref().map_or_else(Vec::new, |trail: &Trail| trail.rows().to_vec()),
         latency: hub.latency.figures(),
-        behind_max: pace.map(|pace| pace.behind_max),
+        behind: pace.map(Pace::behind),
     }
 }

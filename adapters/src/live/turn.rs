@@ -1,18 +1,19 @@
 //! The turn of a guest: what it is told, and what it says.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use trgen::Cycle;
+use trgen::{Cycle, SourceError};
 
 use crate::clock::{FOREVER, Time};
 use crate::codec::CodecError;
 use crate::protocol::{Body, Code, Frame, Malformed, Mode};
-use crate::stream::Broken;
+use crate::stream::{self, Broken};
 
 use super::player::State;
 use super::report::Mark;
-use super::{Live, WarmUp, farewell};
+use super::{Live, Rules, WarmUp, farewell};
+use crate::endpoint::Terms;
 
 /// Why a guest is lost.
 #[derive(Debug)]
@@ -21,6 +22,21 @@ pub(super) struct Loss {
     pub(super) what: String,
     /// What came last and is not in the wire log yet, and on which of the guest's connections.
     pub(super) heard: Option<(usize, Heard)>,
+}
+
+/// Why a turn is waited for no longer.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// The guest that has it is lost.
+    Lost(Loss),
+    /// Another one is, and the run ends with it.
+    Run(SourceError),
+}
+
+impl From<Loss> for Ended {
+    fn from(loss: Loss) -> Self {
+        Self::Lost(loss)
+    }
 }
 
 /// What came from a guest.
@@ -72,9 +88,6 @@ impl Live {
         let from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
         let exact = self.rules.terms.mode == Mode::Exact;
-        if let Some(pace) = &mut self.pace {
-            pace.hold(from, self.rules.stop);
-        }
         let slack = self.players[index].slack;
         while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
             let player = &mut self.players[index];
@@ -125,30 +138,56 @@ impl Live {
         flushed.map_err(|broken| player.on(link, broken.into()))
     }
 
-    /// Waits until a guest's turn has ended; `others` are waited for too.
-    pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Loss> {
-        let mut said = Duration::ZERO;
+    /// Waits until a guest's turn has ended; `others`, of which it is the first, are waited for too.
+    pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
+        let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
+        // Since when it is silent, and how often that has been said.
+        let (mut since, mut said) = (None, 0);
         loop {
-            let (stall, warn, stop) = (self.rules.terms.stall, self.rules.warn, self.rules.stop);
-            let mut ask = false;
-            let heard = self.players[index].link().next(stall.saturating_sub(said), &mut |idle| {
-                ask = idle >= warn;
-                !ask && !stop.load(Ordering::Relaxed)
+            let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
+            let mut silence = Duration::ZERO;
+            let heard = self.players[index].link().next(stall.saturating_sub(waited), &mut |idle| {
+                silence = idle;
+                false
             });
-            let frame = match heard {
-                Err(Broken::Interrupted) if ask => {
-                    said += warn;
-                    self.say_who(others, said);
-                    continue;
+            match heard {
+                Err(Broken::Interrupted) if !stop.load(Ordering::Relaxed) => {
+                    let now = Instant::now();
+                    let waited = now - *since.get_or_insert_with(|| now.checked_sub(silence).unwrap_or(now));
+                    if waited >= stall {
+                        return Err(Loss::from(Broken::Stalled(stall)).into());
+                    }
+                    if waited >= warn * (said + 1) {
+                        said += 1;
+                        self.say_who(others, warn * said);
+                    }
+                    self.hear_the_gone(&others[1..])?;
+                    self.look_at_the_silent().map_err(Ended::Run)?;
                 }
-                Err(Broken::Stalled(_)) => return Err(Broken::Stalled(stall).into()),
-                heard => heard?,
-            };
-            if self.hear(index, frame)? {
-                return Ok(());
+                Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Stalled(stall)).into()),
+                Err(broken) => return Err(Loss::from(broken).into()),
+                Ok(frame) => {
+                    if self.hear(index, frame)? {
+                        return Ok(());
+                    }
+                    (since, said) = (None, 0);
+                }
             }
-            said = Duration::ZERO;
         }
+    }
+
+    /// Hears the turns of guests among these that have closed their connections: all that they say has come.
+    fn hear_the_gone(&mut self, others: &[usize]) -> Result<(), Ended> {
+        for &index in others {
+            let player = &self.players[index];
+            if matches!(player.state, State::Running { .. }) && stream::closed(player.all_links().take(1)) == [true] {
+                match self.await_turn(index, &[index]) {
+                    Err(Ended::Lost(loss)) => self.lose(index, &loss).map_err(Ended::Run)?,
+                    ended => ended?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The first cycle in which something of this time can enter the network.

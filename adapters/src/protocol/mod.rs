@@ -199,9 +199,9 @@ pub enum Body {
     Hello(Box<Hello>),
     /// Endpoint: it is taken.
     Welcome(Box<Welcome>),
-    /// Endpoint: prove that you know the token.
+    /// Both: prove that you know the token.
     Challenge([u8; 32]),
-    /// Guest: the proof.
+    /// Both: the proof.
     Proof([u8; 32]),
     /// Guest: a message enters the network.
     Inject(Inject),

@@ -10,6 +10,8 @@ use fsin::sweep::as_several;
 use trace_prep::otf2::is_anchor;
 use trgen::catalog::suggestion;
 
+use super::help::{self, quiet};
+
 const EXAMPLES: &str = "Examples:
   fsin run                                               an 8x8 torus at load 0.3
   fsin run --topology torus:16x16 --load 0.1 --format json
@@ -20,10 +22,15 @@ const EXAMPLES: &str = "Examples:
   fsin run --trace lu.S.16.ti.tar.xz --topology torus:4x4 --compute 0
 
 Exit status: 0 done (a saturated network is a result), 1 failed while running, 2 the command line, the experiment or an
-input cannot be used, 3 deadlock or (--strict) cycle limit, 130 interrupted, with partial results.";
+input cannot be used, 3 deadlock, a message or receive without counterpart, or (--strict) the cycle limit, 130 interrupted,
+with partial results.";
 
 /// The whole command line.
 pub(crate) fn command() -> Command {
+    help::complete(commands())
+}
+
+fn commands() -> Command {
     Command::new("fsin")
         .version(crate_version!())
         .about("Evaluates interconnection networks: routers and topologies under synthetic traffic and MPI traces")
@@ -39,6 +46,7 @@ pub(crate) fn command() -> Command {
                 .hide_default_value(true)
                 .value_parser(value_parser!(ColorChoice))
                 .global(true)
+                .hide_short_help(true)
                 .help("Colour in messages; auto: on a terminal, unless NO_COLOR is set [auto]")
                 .help_heading("Diagnostics"),
         )
@@ -193,15 +201,6 @@ fn run() -> Command {
         .arg(verbose("Also say on stderr what is set by whom, and when measuring began"))
 }
 
-pub(super) fn quiet() -> Arg {
-    Arg::new("quiet")
-        .short('q')
-        .long("quiet")
-        .action(ArgAction::SetTrue)
-        .help("No progress bar, notes or warnings on stderr (warnings stay in the results)")
-        .help_heading("Output")
-}
-
 pub(super) fn verbose(help: &'static str) -> Arg {
     Arg::new("verbose")
         .short('v')
@@ -241,14 +240,14 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
 }
 
 pub(super) fn flag(key: &Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(help(key)).help_heading(key.heading.title());
+    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(key.heading.title());
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         _ => arg.value_name(key.metavar).allow_hyphen_values(true),
     }
 }
 
-fn help(key: &Key) -> StyledStr {
+fn about(key: &Key) -> StyledStr {
     let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
     let default = match key.default {
         Some(default) if key.kind != Kind::Switch => format!(" [{default}]"),

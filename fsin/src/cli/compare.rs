@@ -3,49 +3,77 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::report::{Format, write, write_rows};
-use fsin::sweep::{Curves, Difference, compare as differences, open};
+use fsin::report::{Format, percent, rounded, write, write_rows};
+use fsin::sweep::{Apart, Curves, Difference, Verdict, apart, compare as differences, open};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 
 use super::{Complaint, Exit, output};
 
+/// Version of the names and meanings of figures of comparisons.
+const SCHEMA: u64 = 2;
+
 /// Compares two sweeps.
 pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let document = output::Document::open(matches)?;
+    let quiet = matches.get_flag("quiet");
     let folder = |name: &str| matches.get_one::<PathBuf>(name).cloned().unwrap_or_default();
     let (a, b) = (open(&folder("baseline"))?, open(&folder("candidate"))?);
     for (name, (_, collected)) in [("baseline", &a), ("candidate", &b)] {
-        output::warn_of_parts(&folder(name), collected);
+        if !quiet {
+            output::warn_of_parts(&folder(name), collected);
+        }
     }
+    let margin = margin(matches);
     let (before, after) = (Curves::of(&a.0, &a.1), Curves::of(&b.0, &b.1));
-    let (rows, alone) = differences((&before, &a.1), (&after, &b.1));
+    let (rows, alone) = differences((&before, &a.1), (&after, &b.1), margin);
     if rows.is_empty() {
         let what =
             format!("{} and {} have no point in common", folder("baseline").display(), folder("candidate").display());
         return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes"));
     }
-    if alone > 0 {
+    if alone > 0 && !quiet {
         output::tell(&format!("warning: {} in one of the two only, not compared", counted(alone, "point", "points")));
     }
+    let apart = apart(&a.1, &b.1);
     let figures: Vec<Map<String, Value>> = rows.iter().map(|row| figures(&after.axis, row)).collect();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
             let mut text = Vec::new();
             output::ignore_broken_pipe(write_rows(&figures, &mut text))?;
-            output::print_text(&String::from_utf8_lossy(&text))?;
+            document.print(&String::from_utf8_lossy(&text))?;
         }
         "json" => {
+            let setting = |one: &Apart| json!({ "key": one.key, "baseline": one.baseline, "candidate": one.candidate });
             let mut all = Map::new();
-            all.insert("schema".to_owned(), json!(1));
+            all.insert("schema".to_owned(), json!(SCHEMA));
+            all.insert("margin".to_owned(), json!(margin));
+            all.insert("settings".to_owned(), apart.iter().map(setting).collect());
             all.insert("unmatched_points".to_owned(), json!(alone));
             all.insert("differences".to_owned(), json!(figures));
             let mut text = Vec::new();
             output::ignore_broken_pipe(write(Format::Json, &all, &mut text))?;
-            output::print_text(&String::from_utf8_lossy(&text))?;
+            document.print(&String::from_utf8_lossy(&text))?;
         }
-        _ => output::print_text(&table(&after.axis, &rows))?,
+        _ => {
+            let sides = [("A", folder("baseline"), a.1.rows.len()), ("B", folder("candidate"), b.1.rows.len())];
+            let mut text = String::new();
+            for (side, folder, results) in sides {
+                let results = counted(results, "result", "results");
+                text.push_str(&format!("{side}: {} ({results})\n", folder.display()));
+            }
+            text.push_str(&head(&apart));
+            text.push_str(&table(&after.axis, &rows));
+            text.push_str(&summary(&rows, margin));
+            document.print(&text)?;
+        }
     }
     Ok(Exit::Done)
+}
+
+/// \[share\] The margin that `--margin` gives in percent.
+pub(crate) fn margin(matches: &ArgMatches) -> f64 {
+    matches.get_one::<f64>("margin").map_or(fsin::sweep::MARGIN, |percent| percent / 100.0)
 }
 
 fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
@@ -58,32 +86,88 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     put("candidate", json!(row.candidate));
     put("difference", json!(row.difference()));
     put("difference_ci95", json!(row.ci95));
+    put("margin", json!(row.margin));
+    put("baseline_samples", json!(row.baseline_samples.words()));
+    put("candidate_samples", json!(row.candidate_samples.words()));
     put("saturated", json!(row.saturated));
     put("verdict", json!(row.verdict().word()));
     figures
 }
 
+/// How the two sides differ, a line for each setting.
+fn head(apart: &[Apart]) -> String {
+    if apart.is_empty() {
+        return "both have the same settings\n\n".to_owned();
+    }
+    let wide = apart.iter().map(|one| one.key.chars().count()).max().unwrap_or(0);
+    let line = |one: &Apart| {
+        let [before, after] = one.words();
+        format!("  {:wide$}  {before} -> {after}\n", one.key)
+    };
+    format!("{}\n", apart.iter().map(line).collect::<String>())
+}
+
 fn table(axis: &str, rows: &[Difference]) -> String {
-    let wide = |pick: &dyn Fn(&Difference) -> usize, least: usize| rows.iter().map(pick).max().unwrap_or(0).max(least);
-    let (curve, word) = (wide(&|row| row.curve.chars().count(), 5), wide(&|row| row.word.chars().count(), axis.len()));
-    let figure = wide(&|row| row.figure.len(), 6);
+    let head = ["curve", axis, "figure", "A", "B", "difference", "± 95 %", "change", "spread from", "verdict"];
+    /// Columns of words; numbers stand at the right.
+    const LEFT: [usize; 5] = [0, 1, 2, 8, 9];
+    let mut lines = vec![head.map(str::to_owned)];
+    lines.extend(rows.iter().map(cells));
+    // Without several curves their names say nothing.
+    let shown: Vec<usize> =
+        (0..head.len()).filter(|&at| at > 0 || rows.iter().any(|row| !row.curve.is_empty())).collect();
+    let wide = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(wide).collect();
+    let line = |line: &[String; 10]| {
+        let cell = |&at: &usize| match LEFT.contains(&at) {
+            true => format!("{:<1$}", line[at], widths[at]),
+            false => format!("{:>1$}", line[at], widths[at]),
+        };
+        format!("{}\n", shown.iter().map(cell).collect::<Vec<_>>().join("  ").trim_end())
+    };
+    lines.iter().map(line).collect()
+}
+
+fn cells(row: &Difference) -> [String; 10] {
+    // Thin spaces are for pages: columns of a terminal are of whole letters.
+    let plain = |text: String| text.replace('\u{2009}', "");
+    let number = |value: f64| plain(rounded(value, row.ci95).0);
+    let difference = row.difference();
+    let shown = number(difference);
+    let sign = if difference > 0.0 && shown.contains(|digit| matches!(digit, '1'..='9')) { "+" } else { "" };
+    let change = match row.baseline {
+        0.0 => "-".to_owned(),
+        baseline => percent(difference / baseline.abs()),
+    };
+    [
+        row.curve.clone(),
+        row.word.clone(),
+        row.figure.to_owned(),
+        number(row.baseline),
+        number(row.candidate),
+        format!("{sign}{shown}"),
+        rounded(difference, row.ci95).1.map_or("-".to_owned(), plain),
+        change,
+        row.samples(),
+        format!("{}{}", row.verdict().word(), if row.saturated { " (saturated)" } else { "" }),
+    ]
+}
+
+/// How many of each verdict, and what the verdicts mean here.
+fn summary(rows: &[Difference], margin: f64) -> String {
+    let count = |verdict| rows.iter().filter(|row| row.verdict() == verdict).count();
+    let verdicts = [Verdict::Higher, Verdict::Lower, Verdict::Same, Verdict::Unclear];
+    let counts: Vec<String> = verdicts.map(|verdict| format!("{} {}", count(verdict), verdict.word())).to_vec();
     let mut text = format!(
-        "{:curve$}  {axis:word$}  {:figure$}  {:>12}  {:>12}  {:>12}  {:>12}  verdict\n",
-        "curve", "figure", "baseline", "candidate", "difference", "± 95 %"
+        "\n{} compared: {}\nsame: the 95 % confidence interval of the difference lies within {} % of A (--margin)\n",
+        counted(rows.len(), "figure", "figures"),
+        counts.join(", "),
+        100.0 * margin,
     );
-    for row in rows {
-        let ci95 = row.ci95.map_or("-".to_owned(), |ci95| format!("{ci95:.4}"));
-        let saturated = if row.saturated { " (saturated)" } else { "" };
-        text.push_str(&format!(
-            "{:curve$}  {:word$}  {:figure$}  {:>12.4}  {:>12.4}  {:>+12.4}  {ci95:>12}  {}{saturated}\n",
-            row.curve,
-            row.word,
-            row.figure,
-            row.baseline,
-            row.candidate,
-            row.difference(),
-            row.verdict().word(),
-        ));
+    if count(Verdict::Unclear) > 0 {
+        text.push_str(
+            "unclear: neither that, nor a difference that chance does not explain: give more seeds, --seeds 5\n",
+        );
     }
     text
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::ArgMatches;
 use fsin::router::arbitration::ARBITRATIONS;
 use fsin::router::injection::INJECTIONS;
-use fsin::routing::ROUTINGS;
+use fsin::routing::{ROUTINGS, Routing};
 use fsin::topology::TOPOLOGIES;
 use trgen::catalog::{Component, suggestion};
 use trgen::rng::{Purpose, stream};
@@ -14,7 +14,8 @@ use trgen::synthetic::{size, spatial, temporal, traffic};
 use trgen::trace::{collectives, formats, jobs, kernels, placement};
 use trgen::{Geometry, NodeId};
 
-use super::{Complaint, Exit, output};
+use super::output::Document;
+use super::{Complaint, Exit};
 
 /// A family: its name in `fsin list`, and its components.
 type Family = (&'static str, Vec<&'static Component>);
@@ -51,7 +52,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
         for (name, components) in &catalogue {
             let _ = writeln!(text, "{name:width$}  {:3}", components.len());
         }
-        output::print_text(&text)?;
+        Document::open(matches)?.print(&text)?;
         return Ok(Exit::Done);
     };
     for (_, components) in catalogue().iter().filter(|&&(name, _)| name == wanted) {
@@ -60,16 +61,26 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let _ = writeln!(text, "{:width$}  {}", component.name, component.about);
         }
     }
-    output::print_text(&text)?;
+    Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
 }
 
-/// Other names of a pattern or kernel.
-fn aliases(name: &str) -> &'static [&'static str] {
-    match spatial::aliases(name) {
-        [] => kernels::aliases(name),
-        found => found,
+/// Other names of a pattern, kernel or routing.
+fn aliases(name: &str) -> Vec<&'static str> {
+    match (spatial::aliases(name), Routing::parse(name)) {
+        (_, Ok(routing)) => routing.aliases().collect(),
+        ([], _) => kernels::aliases(name).to_vec(),
+        (found, _) => found.to_vec(),
     }
+}
+
+/// Routings of a family of topologies, the default first; empty of other components.
+fn routings(family: &str, component: &Component) -> String {
+    let serving = if family == "topologies" { Routing::serving(component.name) } else { &[] };
+    let names = serving.iter().enumerate();
+    let names =
+        names.map(|(at, one)| if at == 0 { format!("{} (default)", one.name()) } else { one.name().to_owned() });
+    names.collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -91,11 +102,18 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => wanted,
     };
     let mut text = String::new();
-    for (family, component) in all().filter(|(_, component)| called(component, name)) {
+    // What is called so comes before what is also called so.
+    let mut meant: Vec<_> = all().filter(|(_, component)| called(component, name)).collect();
+    meant.sort_by_key(|(_, component)| component.name != name);
+    for (family, component) in meant {
         let _ = writeln!(text, "{}  ({family})\n  {}", component.name, component.about);
         let others = aliases(component.name);
         if !others.is_empty() {
             let _ = writeln!(text, "  also called: {}", others.join(", "));
+        }
+        let routings = routings(family, component);
+        if !routings.is_empty() {
+            let _ = writeln!(text, "  routings: {routings}");
         }
         for parameter in component.parameters {
             let default = if parameter.default.is_empty() { "required" } else { parameter.default };
@@ -119,7 +137,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         };
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
-    output::print_text(&text)?;
+    Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
 }
 
@@ -177,8 +195,12 @@ pub(crate) fn markdown() -> String {
         for component in components {
             let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(component.about));
             let others = aliases(component.name);
-            if !others.is_empty() && matches!(family, "traffic" | "kernels") {
+            if !others.is_empty() && matches!(family, "traffic" | "kernels" | "routings") {
                 let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
+            }
+            let routings = routings(family, component);
+            if !routings.is_empty() {
+                let _ = writeln!(text, "\nRoutings: {routings}.");
             }
             if !component.parameters.is_empty() {
                 let _ = writeln!(text, "\n| parameter | meaning | range | default |\n| --- | --- | --- | --- |");

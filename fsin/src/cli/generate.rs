@@ -14,9 +14,9 @@ pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let Some(&shell) = matches.get_one::<clap_complete::Shell>("shell") else { return Ok(Exit::Usage) };
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut args::command(), "fsin", &mut text);
-            output::print_text(&String::from_utf8_lossy(&text))?;
+            output::Document::open(matches)?.print(&String::from_utf8_lossy(&text))?;
         }
-        Some(("man", _)) => output::print_text(&man()?)?,
+        Some(("man", matches)) => output::Document::open(matches)?.print(&man()?)?,
         Some(("reference", matches)) => {
             let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
             let written = std::fs::create_dir_all(&folder).and_then(|()| {

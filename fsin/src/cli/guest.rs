@@ -94,7 +94,7 @@ pub(super) fn token_file() -> Arg {
         .long("token-file")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("File that holds the token of the run; without it FSIN_TOKEN is the token, if it is set")
+        .help("File with the token of the run, which nobody else can read; without it FSIN_TOKEN is the token, if set")
 }
 
 /// The token of the command line or the environment.
@@ -104,10 +104,7 @@ pub(super) fn token(matches: &ArgMatches) -> Result<Option<Token>, Complaint> {
         (None, Some(value)) => (Token::new(value.as_encoded_bytes()), TOKEN.to_owned()),
         (None, None) => return Ok(None),
     };
-    token.map(Some).map_err(|error| {
-        let remedy = "make one, for example: head -c 32 /dev/urandom | base64 > token; chmod 600 token";
-        Complaint::new(Exit::Usage, format!("{place}: {error}"), remedy)
-    })
+    token.map(Some).map_err(|error| Complaint::new(Exit::Usage, format!("{place}: {error}"), error.remedy()))
 }
 
 /// The address of a flag.
@@ -190,6 +187,7 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
 
 pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (part, name, nodes) = part(matches)?;
+    let document = output::Document::open(matches)?;
     let address = address(matches, "connect")?;
     let token = token(matches)?;
     let step = span(matches, "step")?;
@@ -220,7 +218,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
         };
         threads.push((node, thread::spawn(play)));
     }
-    if meetings.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+    if !matches.get_flag("quiet") && meetings.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
         output::tell(&format!(
             "nobody has answered at {address}: is `fsin serve` running there? Trying for {} s (--wait)",
             patience.as_secs()
@@ -239,7 +237,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
-    output::print_text(&table)?;
+    document.print(&table)?;
     failures.complaint().map_or(Ok(Exit::Done), Err)
 }
 

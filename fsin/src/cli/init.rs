@@ -1,12 +1,15 @@
 //! `fsin init`: an experiment to begin with.
 
-use super::{Complaint, Exit, output};
+use clap::ArgMatches;
+
+use super::output::Document;
+use super::{Complaint, Exit};
 
 /// Runs in seconds, and makes a page worth showing: tests hold it.
 const EXPERIMENT: &str = include_str!("init.toml");
 
 /// Prints the experiment.
-pub(crate) fn init() -> Result<Exit, Complaint> {
-    output::print_text(EXPERIMENT)?;
+pub(crate) fn init(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    Document::open(matches)?.print(EXPERIMENT)?;
     Ok(Exit::Done)
 }

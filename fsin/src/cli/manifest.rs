@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use fsin::experiment::{Experiment, Input, Inputs, hex};
 use fsin::report::SCHEMA;
+use fsin::stamp;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -42,7 +43,6 @@ impl Opening {
     }
 
     fn end(self, hash: Option<String>, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
-        let time = |at: SystemTime| humantime::format_rfc3339_seconds(at).to_string();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "commit": env!("FSIN_COMMIT"),
@@ -51,8 +51,8 @@ impl Opening {
             "experiment_sha256": hash,
             "seeds": [seed],
             "command": std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
-            "start": time(self.start),
-            "end": time(SystemTime::now()),
+            "start": stamp::seconds(self.start),
+            "end": stamp::seconds(SystemTime::now()),
             "host": gethostname::gethostname().to_string_lossy(),
             "cpu_seconds": cpu_seconds,
             "peak_memory_bytes": peak_memory_bytes,

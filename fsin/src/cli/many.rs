@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, value_parser};
 
-use super::args::{experiment, experiments, quiet, verbose};
+use super::args::{experiments, verbose};
+use super::help::quiet;
 
 const SWEEP_EXAMPLES: &str = "Examples:
   fsin init > e.toml && fsin sweep e.toml -o r && fsin plot r && fsin report r
@@ -23,15 +24,36 @@ used, 4 some points failed (the others have results), 130 interrupted; continue 
 
 const SATURATION_EXAMPLES: &str = "Examples:
   fsin saturation --topology torus:16x16
-  fsin saturation --traffic tornado --routing bubble:smart --tolerance 0.002 --format json";
+  fsin saturation --traffic tornado --routing bubble:smart --tolerance 0.002 --format json
+  fsin saturation --topology torus:8x8 --routing bubble:smart,bubble:oblivious --tolerance 0.1 --seeds 3 -o s
+
+A value may be a list or a range, as of fsin sweep: every combination is searched, and of several loads the highest one is the upper
+end. With -o, fsin report DIR shows what was found; DIR may be the folder of a sweep.
+
+Exit status: 0 done, 1 failed while running, 2 the command line, the experiment or the folder cannot be used, 3 a deadlock (of one
+search), 4 some searches failed (of several), 130 interrupted.";
 
 const PLOT_EXAMPLES: &str = "Examples:
   fsin plot r                                      more than 8 curves: as few pictures as can be read
   fsin plot r --each traffic                       pictures for every traffic
   fsin plot r --along vcs --only load=0.5 -o one   what channels do at one load
   fsin plot r --only routing=bubble:smart --only routing=dally:adaptive -o two
+  fsin plot r --panels --format pdf,png --title 'Torus of 64 nodes' --name bubble:smart=Adaptive
+  fsin plot r --xmax 0.6 --ymax 200 --range accepted=0..0.6 --saturated
 
 Exit status: 0 done, 1 a picture cannot be written, 2 the command line or the folder cannot be used.";
+
+const COMPARE: &str = "Examples:
+  fsin compare before after
+  fsin compare before after --margin 5 --format csv
+
+Verdicts are those of the 95 % confidence interval of the difference B - A. same: it lies within the margin (an equivalence
+test); higher, lower: it does not, and 0 is outside it; unclear: neither. Where both sides have the same seeds, three at
+least, it is that of their pairs (Student); else of the seeds of each side or, where they are fewer, of the batches of all
+its runs, of which correlated ones count as fewer (Welch). Figures without batches, such as percentiles and completion
+times, need at least three seeds on both sides.
+
+Exit status: 0 compared, whatever the verdicts; 1 the table cannot be written; 2 the command line or a folder cannot be used.";
 
 /// The commands.
 pub(crate) fn commands() -> Vec<Command> {
@@ -111,7 +133,7 @@ fn sweep() -> Command {
                 .long("resume")
                 .action(ArgAction::SetTrue)
                 .requires("output")
-                .help("Run only what is missing in the folder; without an experiment, as it was planned")
+                .help("Run only what is missing in the folder; alone, as it was planned")
                 .help_heading("Run control"),
         )
         .arg(
@@ -135,10 +157,10 @@ fn sweep() -> Command {
                 .default_value("local")
                 .hide_default_value(true)
                 .value_parser(PossibleValuesParser::new(super::sweep::BACKENDS))
-                .help("Who runs points: local (threads), slurm (a job array), commands (written to stdout) [local]")
+                .help("Who runs points: local, slurm (a job array), commands (on stdout) [local]")
                 .help_heading("Run control"),
         )
-        .arg(jobs("Points that run at the same time; absent: processors / --threads (slurm: no limit)"))
+        .arg(jobs("Points at the same time [processors / --threads; slurm: no limit]"))
         .arg(
             Arg::new("pack")
                 .long("pack")
@@ -171,7 +193,7 @@ fn sweep() -> Command {
                 .long("tui")
                 .action(ArgAction::SetTrue)
                 .conflicts_with("dry-run")
-                .help("Show the curves so far, the points, and those that run, on the terminal (backend local)")
+                .help("Show curves and points on the terminal (backend local)")
                 .help_heading("Output"),
         )
         .arg(quiet())
@@ -191,6 +213,13 @@ fn point() -> Command {
                 .required_unless_present("points")
                 .help("Points in a file, one a line"),
         )
+        .arg(
+            Arg::new("of-sweep")
+                .long("of-sweep")
+                .action(ArgAction::SetTrue)
+                .hide(true)
+                .help("A sweep has the folder and waits for this process, which ends with its standard input"),
+        )
 }
 
 fn collect() -> Command {
@@ -201,10 +230,35 @@ fn collect() -> Command {
 }
 
 fn saturation() -> Command {
-    experiment(Command::new("saturation"))
+    experiments(Command::new("saturation"))
         .about("Finds the load at which the accepted load falls behind the offered one, by bisection")
         .after_help(SATURATION_EXAMPLES)
         .mut_arg("load", |arg| arg.help("Highest load to look at (phits/node/cycle) [1]"))
+        .arg(
+            Arg::new("seeds")
+                .long("seeds")
+                .value_name("K")
+                .value_parser(value_parser!(u64).range(1..=10_000))
+                .help("Searches with K seeds from --seed on, for the confidence of the load that is found")
+                .help_heading("Run control"),
+        )
+        .arg(
+            Arg::new("skip-invalid")
+                .long("skip-invalid")
+                .action(ArgAction::SetTrue)
+                .help("Leave out combinations that are no valid experiments, instead of refusing all")
+                .help_heading("Run control"),
+        )
+        .arg(jobs("Searches that run at the same time; absent: processors / --threads"))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Also keep the results in a folder, new or of a sweep: saturation.json and saturation.csv")
+                .help_heading("Output"),
+        )
         .arg(
             Arg::new("tolerance")
                 .long("tolerance")
@@ -235,7 +289,7 @@ fn scale() -> Arg {
 
 fn plot() -> Command {
     Command::new("plot")
-        .about("Draws the curves of a sweep as SVG, with the data of each beside it, into DIR/plots")
+        .about("Draws the curves of a sweep, with the data of each picture beside it, into DIR/plots")
         .after_help(PLOT_EXAMPLES)
         .arg(folder("Folder of a sweep"))
         .arg(scale())
@@ -266,6 +320,7 @@ fn plot() -> Command {
                 .help("Only results with this value of a setting; may be given for several values, and settings [all]")
                 .help_heading("Curves"),
         )
+        .args(look())
         .arg(
             Arg::new("output")
                 .short('o')
@@ -278,6 +333,81 @@ fn plot() -> Command {
         .arg(quiet())
 }
 
+/// How pictures look, and in which formats they are.
+fn look() -> Vec<Arg> {
+    let end = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .value_name("X")
+            .allow_negative_numbers(true)
+            .value_parser(|word: &str| match word.parse::<f64>() {
+                Ok(end) if end.is_finite() && end > 0.0 => Ok(end),
+                _ => Err("use a number above 0"),
+            })
+            .help(help)
+            .help_heading("Axes")
+    };
+    let flag = |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    vec![
+        end("xmax", "Where the horizontal axis ends (its unit) [the largest value]"),
+        end(
+            "ymax",
+            "Where vertical axes end (their unit), but that of the accepted load [latency over load: 5 times that at the lowest \
+             load; others: the largest value]",
+        ),
+        Arg::new("range")
+            .long("range")
+            .value_name("NAME=LOW..HIGH")
+            .action(ArgAction::Append)
+            .allow_hyphen_values(true)
+            .value_parser(super::plot::range)
+            .help("Both ends of an axis: of x, or of the vertical one of latency, latency-p99, accepted, completion, shots, job-wait \
+                   or job-slowdown; may be repeated")
+            .help_heading("Axes"),
+        flag("saturated", "Latency over load: draw saturated points too, as hollow markers; their values depend on the length of the run")
+            .help_heading("Curves"),
+        Arg::new("name")
+            .long("name")
+            .value_name("VALUE=NAME")
+            .action(ArgAction::Append)
+            .value_parser(|word: &str| match word.rsplit_once('=') {
+                Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.to_owned(), to.to_owned())),
+                _ => Err("write VALUE=NAME, such as bubble:smart=Adaptive"),
+            })
+            .help("What pictures call a value (or KEY=VALUE, or the whole label of a curve); may be repeated")
+            .help_heading("Curves"),
+        flag("panels", "Pictures of one figure as panels of one picture, with one legend").help_heading("Output"),
+        Arg::new("title")
+            .long("title")
+            .value_name("TEXT")
+            .help("Stands above every picture [nothing]")
+            .help_heading("Output"),
+        Arg::new("format")
+            .long("format")
+            .value_name("FORMAT")
+            .action(ArgAction::Append)
+            .value_delimiter(',')
+            .default_value("svg")
+            .hide_default_value(true)
+            .value_parser(PossibleValuesParser::new(super::plot::FORMATS))
+            .help("Formats of the pictures: svg, pdf, png, pgf (LaTeX source for pgfplots) [svg]")
+            .help_heading("Output"),
+    ]
+}
+
+/// The margin of verdicts.
+fn margin() -> Arg {
+    Arg::new("margin")
+        .long("margin")
+        .value_name("PERCENT")
+        .value_parser(|word: &str| match word.trim_end_matches('%').trim_end().parse::<f64>() {
+            Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+            _ => Err("write a number of percent from 0 to 100, such as 2"),
+        })
+        .help("Difference that does not matter, in percent of the baseline: shown to be within it, figures are the same [1]")
+        .help_heading("Output")
+}
+
 fn report() -> Command {
     Command::new("report")
         .about("Writes one self-contained HTML page of a sweep: warnings, curves, tables, manifest")
@@ -288,14 +418,15 @@ fn report() -> Command {
                 .long("baseline")
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
-                .help("Results to compare with, point by point")
+                .help("Results to compare with: their curves beside these, and a table of differences point by point")
                 .help_heading("Output"),
         )
+        .arg(margin().requires("baseline"))
         .arg(
             Arg::new("title")
                 .long("title")
                 .value_name("TEXT")
-                .help("Title of the page [the name of DIR]")
+                .help("Title of the page [what was simulated]")
                 .help_heading("Output"),
         )
         .arg(
@@ -312,7 +443,8 @@ fn report() -> Command {
 
 fn compare() -> Command {
     Command::new("compare")
-        .about("Compares two sweeps point by point: differences with 95 % confidence")
+        .about("Compares two sweeps point by point: higher, lower, shown to be the same, or unclear")
+        .after_help(COMPARE)
         .arg(
             Arg::new("baseline")
                 .value_name("A")
@@ -327,6 +459,7 @@ fn compare() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("The candidate"),
         )
+        .arg(margin())
         .arg(choice("format", "FORMAT", "table", &["table", "csv", "json"], "How it is written to stdout [table]"))
 }
 

@@ -1,21 +1,33 @@
-//! Whether a network fits in this machine: an allocation that fails ends the process without a word of advice.
+//! Memory: whether a network fits in what there is, and what is said when it runs out.
+//!
+//! An allocation that fails, or a system without memory, ends a process without a word of advice. So networks are estimated
+//! before they are built, and what grows while it runs, such as messages that wait at saturated nodes, is watched.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use fsin::engine::fast;
 use fsin::experiment::{EngineKind, Experiment};
 use fsin::topology;
 
-use super::Complaint;
+use super::{Complaint, Exit, diagnostic};
 
 /// \[bytes\] At least, of each node and of each queue of it, in the reference engine: measured on networks of 2^18 nodes,
 /// rounded down.
 const NODE: u64 = 256;
 const QUEUE: u64 = 30;
 
+const GIB: f64 = (1 << 30) as f64;
+
 /// Refuses a network that needs more memory than there is.
 pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
-    let Some(installed) = installed() else { return Ok(()) };
+    let Some(Limit { bytes: installed, whose, .. }) =
+        limits(&control_groups()).into_iter().min_by_key(|limit| limit.bytes)
+    else {
+        return Ok(());
+    };
     let settings = experiment.settings();
     let topology = topology::parse(&experiment.topology, experiment.ways)
         .map_err(|refusal| settings.refused("topology", &refusal))?;
@@ -32,18 +44,128 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     }
     let gib = |bytes: u64| bytes.div_ceil(1 << 30);
     let what = format!(
-        "--topology {}: {nodes} nodes need at least {} GiB of memory, and this machine has {}",
+        "--topology {}: {nodes} nodes need at least {} GiB of memory, and {whose} {:.1}",
         experiment.topology,
         gib(needed),
-        gib(installed)
+        installed as f64 / GIB
     );
     Err(settings.error("topology", what, format!("use at most {} nodes", installed / node)).into())
 }
 
-/// \[bytes\] Memory of this machine, where the system tells (Linux).
-fn installed() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+/// \[ms\] Between two looks at how much memory is left.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// \[bytes\] A process that holds less is the reason for no shortage, and is not looked at.
+const SMALL: u64 = 64 << 20;
+
+/// A bound on the memory of this process.
+#[derive(Debug)]
+struct Limit {
+    /// \[bytes\]
+    bytes: u64,
+    /// \[bytes\] Not used yet by anybody whom it binds.
+    left: u64,
+    /// Whose it is: the beginning of "... 4 GiB".
+    whose: &'static str,
+}
+
+/// Watches the memory of this process from now on, and ends it with an error when there is hardly any left: where the system
+/// tells how much there is (Linux).
+pub(crate) fn watch() {
+    let look = || {
+        let groups = control_groups();
+        while let Some(own) = number("/proc/self/status", "VmRSS:") {
+            if own >= SMALL
+                && let Some(limit) = limits(&groups).iter().find(|limit| is_exhausted(limit, own))
+            {
+                end(limit, own);
+            }
+            thread::sleep(PERIOD);
+        }
+    };
+    // Without a thread nobody watches, as on other systems.
+    let _ = thread::Builder::new().name("memory".to_owned()).spawn(look);
+}
+
+/// True if little is left of what there is and this process, which holds `own` bytes, is a reason for it: when others use
+/// it up, they are to be ended, and the system chooses them.
+fn is_exhausted(limit: &Limit, own: u64) -> bool {
+    let reserve = (limit.bytes / 16).min(512 << 20);
+    limit.left < reserve && own > limit.bytes / 4
+}
+
+fn end(limit: &Limit, own: u64) -> ! {
+    tui::terminal::restore();
+    let gib = |bytes: u64| bytes as f64 / GIB;
+    let what = format!(
+        "out of memory: this process holds {:.2} GiB, and {} {:.2} GiB, of which {:.2} are left; the run has ended without results",
+        gib(own),
+        limit.whose,
+        gib(limit.bytes),
+        gib(limit.left)
+    );
+    let remedy = "beyond saturation the messages that wait grow as long as the run lasts: lower --load, or run for fewer cycles; else \
+                  use a smaller network or trace, or fewer --jobs at the same time";
+    diagnostic::show(&Complaint::new(Exit::Failed, what, remedy));
+    std::process::exit(Exit::Failed as i32);
+}
+
+/// What bounds the memory of this process, which is in these control groups, where the system tells.
+fn limits(groups: &[PathBuf]) -> Vec<Limit> {
+    let machine = || {
+        let (bytes, left) = (number("/proc/meminfo", "MemTotal:")?, number("/proc/meminfo", "MemAvailable:")?);
+        let swap = number("/proc/meminfo", "SwapFree:").unwrap_or(0);
+        Some(Limit { bytes, left: left + swap, whose: "this machine has" })
+    };
+    let addresses = || {
+        let limits = fs::read_to_string("/proc/self/limits").ok()?;
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+        let bytes = line.split_whitespace().next()?.parse().ok()?;
+        let used = number("/proc/self/status", "VmSize:")?;
+        Some(Limit { bytes, left: bytes.saturating_sub(used), whose: "a process may have (ulimit -v)" })
+    };
+    machine().into_iter().chain(addresses()).chain(groups.iter().filter_map(|folder| of_group(folder))).collect()
+}
+
+/// Folders of the control groups that this process is in, of both versions.
+fn control_groups() -> Vec<PathBuf> {
+    let root = Path::new("/sys/fs/cgroup");
+    let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let own = text.lines().find_map(|line| line.strip_prefix("0::/")).map(|path| root.join(path));
+    let above = own.iter().flat_map(|own| own.ancestors()).filter(|folder| folder.starts_with(root));
+    above.map(Path::to_owned).chain([root.join("memory")]).collect()
+}
+
+/// The limit of a control group, if it has one. What files take in memory is given back when it is needed.
+fn of_group(folder: &Path) -> Option<Limit> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let bytes = read("memory.max").or_else(|| read("memory.limit_in_bytes"))?.trim().parse().ok()?;
+    let used: u64 = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?.trim().parse().ok()?;
+    let stat = read("memory.stat")?;
+    let inactive = |name: &str| stat.lines().find_map(|line| line.strip_prefix(name))?.trim().parse::<u64>().ok();
+    let files = inactive("total_inactive_file ").or_else(|| inactive("inactive_file ")).unwrap_or(0);
+    let left = u64::saturating_sub(bytes, used.saturating_sub(files));
+    Some(Limit { bytes, left, whose: "its control group has" })
+}
+
+/// \[bytes\] A figure of a file of the system, which tells it in kB.
+fn number(path: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_holds_little_is_not_ended_for_others() {
+        const MIB: u64 = 1 << 20;
+        let limit = |left: u64| Limit { bytes: 4096 * MIB, left: left * MIB, whose: "this machine has" };
+        assert!(is_exhausted(&limit(200), 2000 * MIB));
+        assert!(!is_exhausted(&limit(300), 2000 * MIB), "there is enough left");
+        assert!(!is_exhausted(&limit(200), 1000 * MIB), "others hold it");
+    }
 }

@@ -8,6 +8,7 @@ mod describe;
 mod diagnostic;
 mod generate;
 mod guest;
+mod help;
 mod init;
 mod interrupt;
 mod legacy;
@@ -54,6 +55,7 @@ pub(crate) enum Exit {
 
 pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
+    memory::watch();
     let result = match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("traffic", matches)) => traffic::traffic(matches),
@@ -66,7 +68,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("top", matches)) => top::top(matches),
         Some(("record-view", matches)) => top::record(matches),
         Some(("relay", matches)) => relay::relay(matches),
-        Some(("init", _)) => init::init(),
+        Some(("init", matches)) => init::init(matches),
         Some(("sweep", matches)) => sweep::sweep(matches),
         Some(("point", matches)) => sweep::point(matches),
         Some(("collect", matches)) => sweep::gather(matches),

@@ -1,10 +1,10 @@
 //! Where words go: results to stdout or files, everything else to stderr.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ColorChoice;
+use clap::{ArgMatches, ColorChoice};
 use fsin::report::{self, Format};
 use fsin::sweep::Collected;
 use serde_json::{Map, Value};
@@ -48,6 +48,57 @@ pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complain
     }
 }
 
+/// What a command prints: on stdout, or in the new file of its `--output`, which is removed again if nothing comes of it.
+#[derive(Debug)]
+pub(crate) struct Document {
+    file: Option<(File, PathBuf)>,
+    is_whole: bool,
+}
+
+impl Document {
+    /// Opens it, before work that may take hours.
+    ///
+    /// # Errors
+    /// A file that exists, or cannot be created.
+    pub(crate) fn open(matches: &ArgMatches) -> Result<Self, Complaint> {
+        let file = match matches.get_one::<PathBuf>("output") {
+            Some(path) => Some((create_file(&format!("-o {}", path.display()), path)?, path.clone())),
+            None => None,
+        };
+        Ok(Self { file, is_whole: false })
+    }
+
+    /// Writes all of it. A reader that has gone (a broken pipe) is no error.
+    pub(crate) fn print(self, text: &str) -> Result<(), Complaint> {
+        self.write(&mut |out| out.write_all(text.as_bytes()))
+    }
+
+    /// Has all of it written.
+    pub(crate) fn write(mut self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+        match &mut self.file {
+            None => ignore_broken_pipe(write(&mut io::stdout().lock())),
+            Some((file, path)) => {
+                let mut out = BufWriter::new(file);
+                let written = write(&mut out).and_then(|()| out.flush());
+                drop(out);
+                self.is_whole = written.is_ok();
+                written.map_err(|error| {
+                    let what = format!("-o {}: {error}", path.display());
+                    Complaint::new(Exit::Failed, what, "free some space, or write elsewhere")
+                })
+            }
+        }
+    }
+}
+
+impl Drop for Document {
+    fn drop(&mut self) {
+        if let Some((_, path)) = self.file.take().filter(|(_, path)| !self.is_whole && !is_stream(path)) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// Refuses a folder for results that already holds something.
 fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     let holds = match fs::read_dir(folder) {
@@ -73,7 +124,7 @@ pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
 }
 
 /// Replaces a file that the user named, as a whole; writes to what is no ordinary file.
-pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     if is_stream(path) {
         return fs::write(path, text);
     }
@@ -128,13 +179,7 @@ pub(crate) fn keep(folder: &Path, figures: &Map<String, Value>, experiment: &str
     check_vacant(folder)?;
     let temporary = temporary_beside(folder);
     let written = (|| {
-        fs::create_dir_all(&temporary)?;
-        let mut result = File::create(temporary.join("result.json"))?;
-        report::write(Format::Json, figures, &mut result)?;
-        let mut manifest = serde_json::to_string_pretty(&figures["manifest"])?;
-        manifest.push('\n');
-        fs::write(temporary.join("manifest.json"), manifest)?;
-        fs::write(temporary.join("experiment.toml"), experiment)?;
+        fsin::sweep::write_result(&temporary, figures, experiment)?;
         match fs::remove_dir(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -4,10 +4,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::report::{Baseline, page};
-use fsin::sweep::open;
+use fsin::report::{Baseline, Subject, page};
+use fsin::sweep::{Collected, Plan, Saturations, Store, open};
 
-use super::{Complaint, Exit, output, plot};
+use super::{Complaint, Exit, compare, output, plot};
 
 /// What every page begins with.
 const PAGE: &[u8] = b"<!DOCTYPE html>";
@@ -15,7 +15,14 @@ const PAGE: &[u8] = b"<!DOCTYPE html>";
 /// Writes the page of a sweep.
 pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
-    let (plan, collected) = open(&folder)?;
+    let saturations = Saturations::load(&folder)?;
+    let (plan, collected) = match open(&folder) {
+        // A folder of searches alone.
+        Err(_) if saturations.is_some() && !Store::at(&folder).exists() && !folder.join("result.json").exists() => {
+            (Plan::of_nothing(), Collected::default())
+        }
+        opened => opened?,
+    };
     let name = |folder: &Path| {
         let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         absolute.file_name().map_or_else(|| "results".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -24,9 +31,16 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(folder) => Some((name(folder), open(folder)?)),
         None => None,
     };
-    let baseline = baseline.as_ref().map(|(name, (plan, collected))| Baseline { name, plan, collected });
-    let title = matches.get_one::<String>("title").cloned().unwrap_or_else(|| name(&folder));
-    let html = page(&title, &plan, &collected, baseline, plot::scale(matches));
+    let margin = compare::margin(matches);
+    let baseline = baseline.as_ref().map(|(name, (plan, collected))| Baseline { name, plan, collected, margin });
+    let own = match &baseline {
+        // Folders of one name are told apart by their paths.
+        Some(baseline) if baseline.name == name(&folder) => folder.display().to_string(),
+        _ => name(&folder),
+    };
+    let title = matches.get_one::<String>("title").map(String::as_str);
+    let subject = Subject { name: &own, title, plan: &plan, collected: &collected, saturations: saturations.as_ref() };
+    let html = page(subject, baseline, plot::scale(matches));
     let file = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("report.html"));
     if !output::is_stream(&file) && holds_something_else(&file) {
         let what = format!("-o {}: the file exists and is no page", file.display());

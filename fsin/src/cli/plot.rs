@@ -5,10 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::report::{Picture, Scale, link_pictures, pictures};
+use fsin::report::{ConvertError, Graphic, Look, Picture, Range, Scale, link_pictures, pictures};
 use fsin::sweep::{Choice, Curves, open};
+use fsin::words::counted;
 
 use super::{Complaint, Exit, output};
+
+/// Formats of pictures, by the names that `--format` knows, which are the ends of their files.
+pub(crate) const FORMATS: [&str; 4] = ["svg", "pdf", "png", "pgf"];
 
 /// Draws the curves of a sweep.
 pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -20,10 +24,11 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         along: words("along").next(),
         each: words("each").collect(),
         only: matches.get_many::<(String, String)>("only").into_iter().flatten().cloned().collect(),
+        names: matches.get_many::<(String, String)>("name").into_iter().flatten().cloned().collect(),
     };
     let curves = Curves::chosen(&plan, &collected, &choice)
         .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
-    let mut pictures = pictures(&curves, &collected, scale(matches));
+    let mut pictures = pictures(&curves, &collected, &look(matches)?);
     let (links, others) = link_pictures(&plan, &curves, &collected);
     pictures.extend(links);
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
@@ -52,31 +57,36 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("-o {}: it is a file, and pictures go into a folder", target.display());
         return Err(Complaint::new(Exit::Usage, what, "name a folder: -o DIR"));
     }
-    let written: io::Result<()> = fs::create_dir_all(&target).and_then(|()| {
-        for picture in &pictures {
-            output::replace_file(&target.join(format!("{}.svg", picture.name)), &picture.svg)?;
-            output::replace_file(&target.join(format!("{}.csv", picture.name)), &picture.data)?;
-            if !matches.get_flag("quiet") {
-                output::tell(&format!(
-                    "{}: {}",
-                    target.join(format!("{}.svg", picture.name)).display(),
-                    picture.caption
-                ));
-            }
+    let formats: Vec<&str> = matches.get_many::<String>("format").into_iter().flatten().map(String::as_str).collect();
+    fs::create_dir_all(&target).map_err(|error| cannot_write(&target, &error))?;
+    for picture in &pictures {
+        output::replace_file(&target.join(format!("{}.csv", picture.name)), &picture.data)
+            .map_err(|error| cannot_write(&target, &error))?;
+        let mut ends: Vec<&str> = Vec::new();
+        for &format in &formats {
+            let Some(content) = content(picture, format)? else { continue };
+            let file = target.join(format!("{}.{format}", picture.name));
+            output::replace_file(&file, content).map_err(|error| cannot_write(&target, &error))?;
+            ends.push(format);
         }
-        Ok(())
-    });
-    written.map_err(|error| {
-        let what = format!("cannot write in {}: {error}", target.display());
-        Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
-    })?;
+        if !matches.get_flag("quiet") && !ends.is_empty() {
+            let hidden = if picture.hidden.is_empty() { String::new() } else { format!(" ({})", picture.hidden) };
+            let file = target.join(format!("{}.{}", picture.name, ends.join(",")));
+            output::tell(&format!("{}: {}{hidden}", file.display(), picture.caption));
+        }
+    }
     if !matches.get_flag("quiet") {
         if others > 0 {
             output::tell(&format!(
                 "note: no heat map of {others} further results with link loads: too many, or too large"
             ));
         }
-        if let names @ [_, ..] = &*earlier(&target, &pictures) {
+        let maps = pictures.iter().filter(|picture| picture.pgf.is_none()).count();
+        if maps > 0 && formats.contains(&"pgf") {
+            let maps = counted(maps, "heat map", "heat maps");
+            output::tell(&format!("note: {maps} of links not drawn for pgf: use --format pdf as well"));
+        }
+        if let names @ [_, ..] = &*earlier(&target, &pictures, &formats) {
             let (names, target) = (names.join(", "), target.display());
             output::tell(&format!("note: in {target} of an earlier plot, if not your own: {names}"));
         }
@@ -84,16 +94,73 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+fn cannot_write(target: &Path, error: &io::Error) -> Complaint {
+    let what = format!("cannot write in {}: {error}", target.display());
+    Complaint::new(Exit::Failed, what, "name a folder where you may write: -o DIR")
+}
+
+impl From<ConvertError> for Complaint {
+    fn from(error: ConvertError) -> Self {
+        Self::new(Exit::Failed, error.to_string(), "use --format svg, which is written as it is drawn")
+    }
+}
+
+/// A picture in a format; `None` of heat maps in source of LaTeX.
+fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint> {
+    Ok(match format {
+        "png" => Some(Graphic::Png.of(&picture.svg)?),
+        "pdf" => Some(Graphic::Pdf.of(&picture.svg)?),
+        "pgf" => picture.pgf.clone().map(String::into_bytes),
+        _ => Some(picture.svg.clone().into_bytes()),
+    })
+}
+
+/// How pictures are to look.
+fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
+    let ranges: Vec<Range> = matches.get_many::<Range>("range").into_iter().flatten().cloned().collect();
+    let look = Look {
+        scale: scale(matches),
+        is_whole: false,
+        saturated: matches.get_flag("saturated"),
+        panels: matches.get_flag("panels"),
+        title: matches.get_one::<String>("title").cloned().unwrap_or_default(),
+        xmax: matches.get_one::<f64>("xmax").copied(),
+        ymax: matches.get_one::<f64>("ymax").copied(),
+        ranges,
+    };
+    let log = |range: &&Range| look.scale == Scale::Log && range.low <= 0.0 && !["x", "accepted"].contains(&&*range.of);
+    if let Some(Range { of, low, high }) = look.ranges.iter().find(log) {
+        let what = format!("--range {of}={low}..{high}: a logarithmic axis begins above 0");
+        return Err(Complaint::new(Exit::Usage, what, "give a positive beginning, or use --scale linear"));
+    }
+    Ok(look)
+}
+
+/// Reads `NAME=LOW..HIGH`.
+pub(crate) fn range(word: &str) -> Result<Range, String> {
+    let parts = word.split_once('=').and_then(|(of, ends)| ends.split_once("..").map(|(low, high)| (of, low, high)));
+    let Some((of, low, high)) = parts else { return Err("write NAME=LOW..HIGH, such as latency=0..200".to_owned()) };
+    if of != "x" && !Picture::KINDS.contains(&of) {
+        return Err(format!("`{of}` is no axis; use x, {}", Picture::KINDS.join(", ")));
+    }
+    let number = |word: &str| word.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    match (number(low), number(high)) {
+        (Some(low), Some(high)) if low < high => Ok(Range { of: of.to_owned(), low, high }),
+        _ => Err("its ends are two numbers, the smaller one first".to_owned()),
+    }
+}
+
 /// Pictures in a folder that are of the kinds of these, and not among them.
-fn earlier(folder: &Path, pictures: &[Picture]) -> Vec<String> {
+fn earlier(folder: &Path, pictures: &[Picture], formats: &[&str]) -> Vec<String> {
     let is_of =
         |name: &str, kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let is_earlier =
+        |name: &str| pictures.iter().any(|new| is_of(name, new.kind)) && !pictures.iter().any(|new| new.name == *name);
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    let names = files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".svg")?.to_owned()));
-    let is_earlier = |name: &String| {
-        pictures.iter().any(|new| is_of(name, new.kind)) && !pictures.iter().any(|new| new.name == *name)
-    };
-    let mut found: Vec<String> = names.filter(is_earlier).map(|name| format!("{name}.svg")).collect();
+    let names = files.filter_map(|file| file.file_name().into_string().ok());
+    let is_picture =
+        |file: &String| file.rsplit_once('.').is_some_and(|(name, end)| formats.contains(&end) && is_earlier(name));
+    let mut found: Vec<String> = names.filter(is_picture).collect();
     found.sort();
     found
 }

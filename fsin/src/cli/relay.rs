@@ -83,13 +83,20 @@ pub(crate) fn relay(matches: &ArgMatches) -> Result<Exit, Complaint> {
         patience: PATIENCE,
         ..Config::new("relay", 0)
     };
+    let document = output::Document::open(matches)?;
+    let quiet = matches.get_flag("quiet");
+    let tell = |line: &str| {
+        if !quiet {
+            output::tell(line);
+        }
+    };
     let stop = interrupt::listen(interrupt::OF_NOTHING)?;
     let relay = Relay::bind(&sockets).map_err(failed)?;
     let listening = relay.addresses().map_err(|error| failed(error.into()))?;
     for (node, address) in config.nodes.iter().zip(listening) {
-        output::tell(&format!("node {node} waits for a machine at {address}"));
+        tell(&format!("node {node} waits for a machine at {address}"));
     }
-    let report = relay.run(&endpoint, &config, &peers, stop, &mut |line| output::tell(&line)).map_err(failed)?;
+    let report = relay.run(&endpoint, &config, &peers, stop, &mut |line| tell(&line)).map_err(failed)?;
     let mut table =
         String::from("node,frames_from_machine,frames_to_machine,flooded,filtered,lost_sending,lost_receiving\n");
     for (node, traffic) in &report.traffic {
@@ -97,7 +104,7 @@ pub(crate) fn relay(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let _ =
             writeln!(table, "{node},{from_machine},{to_machine},{flooded},{filtered},{lost_sending},{lost_receiving}");
     }
-    output::print_text(&table)?;
+    document.print(&table)?;
     Ok(if stop.load(std::sync::atomic::Ordering::Relaxed) { Exit::Interrupted } else { Exit::Done })
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
-use fsin::sweep::{Collected, Plan, Row, open, reproducible};
+use fsin::sweep::{Collected, Plan, Row, damage, open_unchecked, reproducible};
 use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
@@ -20,14 +20,15 @@ const SHOWN: usize = 5;
 
 /// Runs stored results again.
 pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let document = output::Document::open(matches)?;
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
-    let (plan, collected) = open(&folder)?;
+    let (plan, collected) = open_unchecked(&folder)?;
     if collected.rows.is_empty() {
         let what = format!("{}: no point has run", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run it first: fsin sweep --resume -o DIR"));
     }
     let missing = collected.missing.len() + collected.failed.len();
-    if missing > 0 {
+    if missing > 0 && !matches.get_flag("quiet") {
         let all = plan.points.len();
         output::tell(&format!(
             "warning: {}: {missing} of {} no result to be run again",
@@ -87,7 +88,7 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
             stopped => format!(" ({stopped} up to where the run was stopped)"),
         }
     ));
-    output::print_text(&text)?;
+    document.print(&text)?;
     Ok(if differing.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
@@ -95,7 +96,11 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
 fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone: bool) -> Option<Vec<String>> {
     let row = &collected.rows[number];
     let point = &plan.points[row.index];
-    let mut differences = Vec::new();
+    let is_single = point.values.is_empty() && plan.axes.is_empty();
+    let mut differences = match damage(folder, plan.has_checksums() && !is_single) {
+        Ok(damaged) => damaged,
+        Err(error) => vec![error.to_string()],
+    };
     match std::fs::read_to_string(folder.join("experiment.toml")) {
         Ok(text) if text == point.experiment => {}
         Ok(_) => differences.push("experiment.toml is not the experiment that was planned".to_owned()),

@@ -80,13 +80,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("note: {note}"));
         }
         // What was foreseen has been said.
-        for warning in finished.outcome.warnings.iter().filter(|warning| !experiment.foreseen.contains(warning)) {
+        for warning in finished.outcome.warnings.iter().filter(|warning| !experiment.foreseen.contains(&warning.text)) {
             output::tell(&format!("warning: {warning}"));
         }
     }
     if verbose && let Some(cycles) = figures["warmup_cycles"].as_u64() {
-        let state =
-            if finished.outcome.converged == Some(false) { "no steady state was found" } else { "then measured" };
+        let state = if finished.outcome.converged == Some(false) { "the state is not steady" } else { "then measured" };
         output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
     }
     // A stdout that fails must not cost the results in the folder.
@@ -209,7 +208,7 @@ pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
         memory::check(&experiment)?;
     }
     check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
-    output::print_text(&experiment.to_toml())?;
+    output::Document::open(matches)?.print(&experiment.to_toml())?;
     Ok(Exit::Done)
 }
 

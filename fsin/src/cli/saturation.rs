@@ -1,36 +1,76 @@
 //! `fsin saturation`.
 
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Origin};
+use fsin::experiment::{Experiment, Key, Lists, Origin, Setting, SettingsError};
 use fsin::report::{Format, write, write_rows};
-use fsin::sweep::{Bracket, Probe};
+use fsin::router::SourceQueue;
+use fsin::run::SHORTFALL;
+use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
 use serde_json::{Map, Value, json};
 
 use super::perform::perform;
 use super::progress::Points;
+use super::sweep::lists;
 use super::{Complaint, Exit, args, interrupt, output};
 
+/// Accepted load over the nodes that send, as the loads that are tried.
+const OF_SENDERS: &str = "accepted_load_of_senders_phits_per_node_cycle";
+
 /// Figures of each load that was tried.
-const FIGURES: [&str; 5] =
-    ["accepted_load_phits_per_node_cycle", "accepted_load_ci95", "latency_mean_cycles", "saturated", "converged"];
+const FIGURES: [&str; 8] = [
+    "accepted_load_phits_per_node_cycle",
+    "accepted_load_ci95",
+    "latency_mean_cycles",
+    "saturated",
+    "converged",
+    OF_SENDERS,
+    "queue_growth_phits_per_node_cycle",
+    "queue_growth_ci95",
+];
 
 /// What the first Ctrl-C is answered.
 const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
                         once, without results";
 
-/// Finds where a network saturates.
+/// Between which loads, and how finely, is searched.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// \[phits/node/cycle\] The highest load.
+    most: f64,
+    /// \[phits/node/cycle\] Width of the interval.
+    tolerance: f64,
+}
+
+impl Bounds {
+    /// \[loads\] That a search tries.
+    fn loads(self) -> usize {
+        2 + (self.most / self.tolerance).log2().ceil().max(0.0) as usize
+    }
+}
+
+/// Finds where networks saturate.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
-    let mut settings = args::settings(matches)?;
-    if settings.is_set("cycles") {
+    let mut lists = lists(matches)?;
+    if lists.contains_key("cycles") {
         let what = "saturation is that of a steady state, and runs of so many --cycles begin with an empty network";
         return Err(Complaint::new(Exit::Usage, what, "use --warmup, --samples and --sample-size for shorter runs"));
     }
-    if !settings.is_set("load") {
-        settings.set("load", "1", Origin::Default)?;
-    }
-    let experiment = args::one_experiment(settings.clone())?;
-    let most: f64 = settings.value("load").and_then(|load| load.parse().ok()).unwrap_or(1.0);
-    if !experiment.uses_load() || most <= 0.0 {
+    keep_highest(&mut lists)?;
+    let grid = Grid::new(lists)?;
+    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid")).map_err(|error| {
+        let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
+        let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
+        let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
+        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+    })?;
+    let experiments: Vec<Experiment> = plan.points.iter().map(Point::resolve).collect::<Result<_, _>>()?;
+    let load = |experiment: &Experiment| experiment.settings().value("load").and_then(|load| load.parse().ok());
+    let most = experiments.first().and_then(load).unwrap_or(1.0);
+    if most <= 0.0 || !experiments.iter().all(Experiment::uses_load) {
         let what = "this experiment has no load that could be raised";
         return Err(Complaint::new(
             Exit::Usage,
@@ -38,40 +78,236 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
             "leave out --trace, --kernel, --shot and the load= of one source, and use a --load above 0",
         ));
     }
+    let folder = matches.get_one::<PathBuf>("output");
+    if let Some(folder) = folder.filter(|folder| Saturations::are_in(folder) || folder.is_file()) {
+        let what = match folder.is_file() {
+            true => format!("-o {}: a file of this name exists", folder.display()),
+            false => format!("-o {}: the results of a search are already there", folder.display()),
+        };
+        return Err(Complaint::new(Exit::Usage, what, "name another folder: new, or one of a sweep without them"));
+    }
+    if !matches.get_flag("quiet") {
+        plan.left_out().iter().for_each(|line| output::tell(line));
+    }
     let tolerance = matches.get_one::<f64>("tolerance").copied().unwrap_or(0.005);
+    let bounds = Bounds { most, tolerance };
     let stop = interrupt::listen(STOPPING)?;
-    let mut bracket = Bracket::new(most, tolerance);
-    let expected = 2 + (most / tolerance).log2().ceil().max(0.0) as usize;
-    let meter = Points::new(matches.get_flag("quiet"), expected);
+    if let ([experiment], None) = (&*experiments, folder) {
+        return one(matches, experiment, bounds, stop);
+    }
+    let found = all(matches, &plan, &experiments, bounds, stop)?;
+    if let Some(folder) = folder {
+        found.store(folder).map_err(|error| {
+            let what = format!("-o {}: cannot keep the results: {error}", folder.display());
+            Complaint::new(Exit::Failed, what, "name a folder where you may write")
+        })?;
+    }
+    tell_all(matches, &found)?;
+    let seeds = || found.searches.iter().flat_map(|search| &search.seeds);
+    Ok(match () {
+        () if seeds().any(|seed| seed.failure.is_some()) => Exit::PointsFailed,
+        () if !found.complete => Exit::Interrupted,
+        () => Exit::Done,
+    })
+}
+
+/// Leaves the highest of the loads that are given, 1 if none is.
+fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
+    let highest = match lists.remove("load") {
+        None => Setting { value: "1".to_owned(), origin: Origin::Default, listed: false, topology: None },
+        Some(given) => {
+            let first = given.first().cloned();
+            let mut grid = Grid::new(Lists::from_iter([("load", given)]))?;
+            let load = |setting: &Setting| setting.value.parse::<f64>().unwrap_or(f64::MAX);
+            let of_list =
+                grid.axes.pop().and_then(|axis| axis.values.into_iter().max_by(|a, b| load(a).total_cmp(&load(b))));
+            match of_list.or(first) {
+                Some(highest) => highest,
+                None => return Ok(()),
+            }
+        }
+    };
+    lists.insert("load", vec![highest]);
+    Ok(())
+}
+
+/// What became of the search of one experiment.
+struct Searched {
+    bracket: Bracket,
+    /// By load.
+    probes: Vec<Map<String, Value>>,
+    /// Why it was given up.
+    failure: Option<(f64, String)>,
+}
+
+/// Searches between 0 and the highest load; `tried` is called after each load.
+fn search(
+    experiment: &Experiment,
+    bounds: Bounds,
+    (stop, alone): (&AtomicBool, bool),
+    tried: impl Fn(),
+) -> Result<Searched, Complaint> {
+    let mut bracket = Bracket::new(bounds.most, bounds.tolerance);
     let mut probes: Vec<Map<String, Value>> = Vec::new();
+    let mut failure = None;
     while let Some(load) = bracket.next() {
-        let mut settings = settings.clone();
+        let mut settings = experiment.settings().clone();
         settings.set("load", load.to_string(), settings.origin("load"))?;
-        let experiment = Experiment::resolve(settings)?;
-        let Some(figures) = perform(&experiment, stop, true)? else { break };
+        let Some(figures) = perform(&Experiment::resolve(settings)?, stop, alone)? else { break };
         if let Some(why) = figures["failure"].get("what").and_then(Value::as_str) {
-            let what = format!("at load {load}: {why}");
-            return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
+            failure = Some((load, why.to_owned()));
+            break;
         }
         let mut row = Map::new();
         row.insert("load".to_owned(), json!(load));
         row.extend(FIGURES.iter().map(|&name| (name.to_owned(), figures[name].clone())));
         probes.push(row);
         bracket.observe(Probe { load, saturated: figures["saturated"] == json!(true) });
-        meter.one_more();
+        tried();
     }
-    drop(meter);
     probes.sort_by(|a, b| a["load"].as_f64().unwrap_or(0.0).total_cmp(&b["load"].as_f64().unwrap_or(0.0)));
-    tell(matches, &bracket, &probes, most)?;
+    Ok(Searched { bracket, probes, failure })
+}
+
+/// Where one network saturates with one seed, with every load that was tried.
+fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &AtomicBool) -> Result<Exit, Complaint> {
+    let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
+    let Searched { bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
+    drop(meter);
+    if let Some((load, why)) = failure {
+        let what = format!("at load {load}: {why}");
+        return Err(Complaint::new(Exit::Watchdog, what, "run that load alone to see more: fsin run --load"));
+    }
+    let throttled = experiment.router.source_queue == SourceQueue::Throttled;
+    tell(matches, &bracket, &probes, bounds.most, throttled)?;
     // What was asked to stop has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
 
-fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], most: f64) -> Result<(), Complaint> {
-    let peak = probes
-        .iter()
-        .filter_map(|probe| probe[FIGURES[0]].as_f64())
-        .fold(None, |peak: Option<f64>, accepted| Some(peak.map_or(accepted, |peak| peak.max(accepted))));
+/// The searches of all points of a plan, on several threads; their order is that of the plan.
+fn all(
+    matches: &ArgMatches,
+    plan: &Plan,
+    experiments: &[Experiment],
+    bounds: Bounds,
+    stop: &AtomicBool,
+) -> Result<Saturations, Complaint> {
+    let threads = experiments.first().map_or(1, |experiment| experiment.threads).max(1);
+    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = matches.get_one::<usize>("jobs").copied().unwrap_or_else(|| (processors() / threads).max(1));
+    let meter = Points::new(matches.get_flag("quiet"), bounds.loads() * experiments.len());
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, Result<Searched, Complaint>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(experiments.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(experiment) = experiments.get(index) else { break };
+                    let searched = search(experiment, bounds, (stop, jobs == 1), || meter.one_more());
+                    found.lock().unwrap_or_else(PoisonError::into_inner).push((index, searched));
+                }
+            });
+        }
+    });
+    drop(meter);
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(index, _)| *index);
+    let mut groups: Vec<(Map<String, Value>, Vec<SeedSearch>)> = Vec::new();
+    for (index, searched) in found {
+        let Searched { bracket, probes, failure } = searched?;
+        let point = &plan.points[index];
+        let pairs = plan.axes.iter().zip(&point.values).filter(|(axis, _)| axis.key != "seed");
+        let settings: Map<String, Value> = pairs.map(|(axis, value)| (axis.key.clone(), json!(value))).collect();
+        let seed = SeedSearch {
+            seed: experiments[index].settings().value("seed").unwrap_or("").to_owned(),
+            complete: failure.is_none() && bracket.next().is_none(),
+            load: bracket.load(),
+            carried: bracket.low,
+            saturated: bracket.high,
+            peak: peak(&probes, OF_SENDERS),
+            failure: failure.map(|(load, why)| format!("at load {load}: {why}")),
+            experiment: point.experiment.clone(),
+            probes,
+        };
+        match groups.iter_mut().find(|(known, _)| *known == settings) {
+            Some((_, seeds)) => seeds.push(seed),
+            None => groups.push((settings, vec![seed])),
+        }
+    }
+    let searches = groups.into_iter().map(|(settings, seeds)| Search::of(settings, seeds)).collect();
+    Ok(Saturations::new(bounds.tolerance, bounds.most, searches))
+}
+
+/// The largest value of a figure, of the loads that were tried.
+fn peak(probes: &[Map<String, Value>], figure: &str) -> Option<f64> {
+    probes.iter().filter_map(|probe| probe[figure].as_f64()).max_by(f64::total_cmp)
+}
+
+/// Writes the searches of several networks, or seeds.
+fn tell_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint> {
+    let text = match matches.get_one::<String>("format").map_or("table", String::as_str) {
+        "csv" => {
+            let mut text = Vec::new();
+            output::ignore_broken_pipe(write_rows(&found.rows(), &mut text))?;
+            String::from_utf8_lossy(&text).into_owned()
+        }
+        "json" => {
+            let mut text = serde_json::to_string_pretty(found).unwrap_or_default();
+            text.push('\n');
+            text
+        }
+        _ => table(found),
+    };
+    output::print_text(&text)?;
+    for (search, seed) in found.searches.iter().flat_map(|search| search.seeds.iter().map(move |seed| (search, seed))) {
+        if let Some(why) = &seed.failure {
+            let label = [search.label(), format!("seed {}", seed.seed)];
+            let label = label.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
+            output::tell(&format!("failed: {label}: {why}"));
+        }
+    }
+    Ok(())
+}
+
+/// A line for each network.
+fn table(found: &Saturations) -> String {
+    let labels: Vec<String> = found.searches.iter().map(Search::label).collect();
+    let wide = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let has_seeds = found.searches.iter().any(|search| search.seeds.len() > 1);
+    let space = if wide > 0 { "  " } else { "" };
+    let pad = |word: &str| format!("{word:wide$}{space}");
+    let mut text =
+        if found.complete { String::new() } else { "INCOMPLETE: these are the loads tried so far\n".to_owned() };
+    let error = |word: &str| if has_seeds { format!("  {word:>7}") } else { String::new() };
+    text.push_str(&format!("{}saturation{}  peak accepted{}\n", pad(""), error("±95 %"), error("±95 %")));
+    for (search, label) in found.searches.iter().zip(&labels) {
+        let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+        let outcome = search.outcome(found.highest_load);
+        text.push_str(&format!(
+            "{}{outcome:>10}{}  {:>13}{}\n",
+            pad(label),
+            error(&number(search.load_ci95)),
+            number(search.peak),
+            error(&number(search.peak_ci95))
+        ));
+    }
+    let seeds = found.searches.iter().map(|search| search.seeds.len()).max().unwrap_or(1);
+    let confidence = if has_seeds { format!("; 95 % confidence over {seeds} seeds") } else { String::new() };
+    text + &format!("phits/node/cycle, each to an interval of {}{confidence}\n", found.tolerance)
+}
+
+fn tell(
+    matches: &ArgMatches,
+    bracket: &Bracket,
+    probes: &[Map<String, Value>],
+    most: f64,
+    throttled: bool,
+) -> Result<(), Complaint> {
+    let sign = match throttled {
+        true => format!("more than {:.0} % is held back at sources", 100.0 * SHORTFALL),
+        false => "queues grow".to_owned(),
+    };
     let mut text = Vec::new();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
@@ -90,14 +326,18 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
             all.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
             all.insert("carried_load_phits_per_node_cycle".to_owned(), json!(bracket.low));
             all.insert("saturated_load_phits_per_node_cycle".to_owned(), json!(bracket.high));
-            all.insert("peak_accepted_load_phits_per_node_cycle".to_owned(), json!(peak));
+            all.insert("peak_accepted_load_phits_per_node_cycle".to_owned(), json!(peak(probes, FIGURES[0])));
+            all.insert(
+                "peak_accepted_load_of_senders_phits_per_node_cycle".to_owned(),
+                json!(peak(probes, OF_SENDERS)),
+            );
             all.insert("probes".to_owned(), json!(probes));
             output::ignore_broken_pipe(write(Format::Json, &all, &mut text))?;
         }
         _ => {
             let mut table = match (bracket.load(), bracket.high) {
                 (Some(load), Some(high)) => format!(
-                    "saturation load   {load:.4} phits/node/cycle (at least 97 % of {:.4} is accepted, of {high:.4} less)\n",
+                    "saturation load   {load:.4} phits/node/cycle ({:.4} is carried, {high:.4} is not: {sign})\n",
                     bracket.low
                 ),
                 (None, None) if bracket.low == 0.0 => "no load has been tried to its end\n".to_owned(),
@@ -109,7 +349,7 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
             if bracket.next().is_some() {
                 table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
             }
-            if let Some(peak) = peak {
+            if let Some(peak) = peak(probes, OF_SENDERS) {
                 table.push_str(&format!("peak accepted     {peak:.4} phits/node/cycle, of the loads tried\n"));
             }
             if !probes.is_empty() {
@@ -117,9 +357,15 @@ fn tell(matches: &ArgMatches, bracket: &Bracket, probes: &[Map<String, Value>], 
             }
             for probe in probes {
                 let number = |name: &str| probe[name].as_f64().map_or("-".to_owned(), |value| format!("{value:.4}"));
-                let saturated = if probe["saturated"] == json!(true) { "  saturated" } else { "" };
+                let saturated = if probe["saturated"] == json!(true) {
+                    "  saturated"
+                } else if probe["converged"] == json!(false) {
+                    "  not converged"
+                } else {
+                    ""
+                };
                 let latency = probe[FIGURES[2]].as_f64().map_or("-".to_owned(), |value| format!("{value:.1}"));
-                table.push_str(&format!("{:>8}  {:>8}  {latency:>8}{saturated}\n", number("load"), number(FIGURES[0])));
+                table.push_str(&format!("{:>8}  {:>8}  {latency:>8}{saturated}\n", number("load"), number(OF_SENDERS)));
             }
             text = table.into_bytes();
         }

@@ -82,7 +82,7 @@ fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointSta
     }
     // Those without result are tried again.
     for (index, _) in &before.failed {
-        if store.result(&plan.points[*index])?.is_none() {
+        if store.result(&plan.points[*index], plan.has_checksums())?.is_none() {
             states[*index] = PointState::Waiting;
         }
     }

@@ -223,7 +223,9 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         write_snapshot(&mut out, &snapshot).map_err(failed)?;
     }
     out.flush().map_err(failed)?;
-    output::tell(&format!("{count} snapshots in {}", path.display()));
+    if !matches.get_flag("quiet") {
+        output::tell(&format!("{count} snapshots in {}", path.display()));
+    }
     match (ended, stop.load(Ordering::Relaxed)) {
         (true, _) => Ok(Exit::Done),
         (false, true) => Ok(Exit::Interrupted),

@@ -8,7 +8,8 @@ use fsin::words::counted;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
 
-use super::{Complaint, Exit, output};
+use super::output::Document;
+use super::{Complaint, Exit};
 
 /// How it is written.
 pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
@@ -40,7 +41,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
         "json" => format!("{:#}\n", Value::Object(figures(&*topology))),
         _ => table(&*topology),
     };
-    output::print_text(&text)?;
+    Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
 }
 

@@ -1,10 +1,10 @@
 //! `fsin traffic`: what a source would send, without a network.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::sync::atomic::Ordering;
 
 use clap::ArgMatches;
-use fsin::couple::Coupled;
+use fsin::couple::{Coupled, Reached};
 use fsin::experiment::{Driver, Experiment, RunPlan};
 use fsin::ideal::Ideal;
 use fsin::topology;
@@ -26,11 +26,9 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
         .map_err(|refusal| settings.refused("topology", &refusal))?;
     let mut driver =
         Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
-    for line in driver.notes.iter().map(|note| format!("note: {note}")) {
-        output::tell(&line);
-    }
-    for line in driver.warnings.iter().map(|warning| format!("warning: {warning}")) {
-        output::tell(&line);
+    if !matches.get_flag("quiet") {
+        driver.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
+        driver.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     let limit = match experiment.plan {
         RunPlan::Fixed(cycles) => Cycle::FIRST + cycles,
@@ -40,28 +38,32 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
     let csv = matches.get_one::<String>("format").is_none_or(|format| format == "csv");
     let phit_bytes = u64::from(experiment.router.phit_bytes);
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut written = if csv { writeln!(out, "cycle,source,destination,phits") } else { Ok(()) };
-    let mut see = |cycle: Cycle, message: &Message| {
-        if written.is_err() {
-            return;
-        }
-        let Message { source, destination, bytes, .. } = message;
-        let phits = bytes.div_ceil(phit_bytes);
-        written = if csv {
-            writeln!(out, "{cycle},{source},{destination},{phits}")
-        } else {
-            writeln!(out, r#"{{"cycle":{cycle},"source":{source},"destination":{destination},"phits":{phits}}}"#)
+    let document = output::Document::open(matches)?;
+    let (mut reached, mut interrupted) = (Ok(Reached::End), false);
+    document.write(&mut |out| {
+        let mut out = BufWriter::new(out);
+        let mut written = if csv { writeln!(out, "cycle,source,destination,phits") } else { Ok(()) };
+        let mut see = |cycle: Cycle, message: &Message| {
+            if written.is_err() {
+                return;
+            }
+            let Message { source, destination, bytes, .. } = message;
+            let phits = bytes.div_ceil(phit_bytes);
+            written = if csv {
+                writeln!(out, "{cycle},{source},{destination},{phits}")
+            } else {
+                writeln!(out, r#"{{"cycle":{cycle},"source":{source},"destination":{destination},"phits":{phits}}}"#)
+            };
+            if written.is_err() {
+                // Nobody reads on.
+                stop.store(true, Ordering::Relaxed);
+            }
         };
-        if written.is_err() {
-            // Nobody reads on.
-            stop.store(true, Ordering::Relaxed);
-        }
-    };
-    let mut network = Ideal::new(topology.nodes(), &mut see);
-    let reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
-    let interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
-    output::ignore_broken_pipe(written.and_then(|()| out.flush()))?;
+        let mut network = Ideal::new(topology.nodes(), &mut see);
+        reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
+        interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
+        written.and_then(|()| out.flush())
+    })?;
     match reached {
         Err(failure) => Err(Complaint::of_failure(&failure)),
         Ok(_) if interrupted => Ok(Exit::Interrupted),

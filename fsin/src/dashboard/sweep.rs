@@ -75,7 +75,9 @@ pub fn of_result(figures: &Map<String, Value>, seconds: Option<f64>) -> PointSta
     let figure = |name: &str| figures.get(name).and_then(Value::as_f64);
     PointState::Done(Figures {
         saturated: figures.get("saturated") == Some(&Value::Bool(true)),
-        accepted: figure("accepted_load_phits_per_node_cycle"),
+        // As the load on the axis is, over the nodes that send.
+        accepted: figure("accepted_load_of_senders_phits_per_node_cycle")
+            .or_else(|| figure("accepted_load_phits_per_node_cycle")),
         latency: figure("latency_mean_cycles"),
         completion: figure("completion_cycles"),
         seconds,
@@ -99,6 +101,7 @@ mod tests {
             axes: axes.iter().map(|(key, values)| PlanAxis { key: (*key).to_owned(), values: words(values) }).collect(),
             points: points.iter().map(point).collect(),
             invalid: Vec::new(),
+            sha256: String::new(),
         }
     }
 

@@ -14,6 +14,7 @@ use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Cycle, Geometry, NodeId};
 
+use super::bounds::Bounds;
 use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
 use super::resolve::{EngineKind, Experiment};
@@ -23,11 +24,14 @@ use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::network::Network;
 use crate::router::SourceQueue;
-use crate::run::{Outcome, Progress, batch, fixed, to_end};
+use crate::run::{
+    DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
+};
 use crate::stats::Counts;
-use crate::sweep::lag1;
+use crate::sweep::{Estimate, lag1};
 use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
+use crate::words::counted;
 
 /// Why an experiment could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -93,8 +97,10 @@ pub struct Finished {
     pub outcome: Outcome,
     /// What the tasks did, for traces and kernels.
     pub trace: Option<TraceFacts>,
-    /// Whether the network accepted clearly less than was asked for; `None` where no load is asked for.
-    pub saturated: Option<bool>,
+    /// \[phits/cycle\] That all nodes together are asked to send; `None` where no load is asked for.
+    pub offered: Option<f64>,
+    /// Whether the network is saturated, and whether the measured state is steady.
+    pub steadiness: Steadiness,
     /// How long each shot took, for traffic of shots.
     pub shots: Option<Vec<Shot>>,
     /// \[packets\] What each link carried while measuring, by router and port, `None` where there is no link; for experiments
@@ -104,6 +110,8 @@ pub struct Finished {
     pub notes: Vec<String>,
     /// What became of each job of a mix.
     pub jobs: Option<Vec<JobFacts>>,
+    /// What the completion of a program cannot be less than.
+    pub bounds: Option<Bounds>,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
@@ -173,7 +181,7 @@ fn run_to_end(
         leave_alone(&mut outcome, report);
     }
     let shots = driver.shots().map(<[Shot]>::to_vec);
-    outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings));
+    outcome.warnings.splice(0..0, std::mem::take(&mut driver.warnings).into_iter().map(Warning::from));
     let trace = report.map(|(report, blocking)| TraceFacts {
         tasks: report.tasks.len(),
         collectives: driver.collectives.clone(),
@@ -185,9 +193,21 @@ fn run_to_end(
         Kind::Jobs(mix) => Some(beside_alone(experiment, mix, stop, progress)?),
         _ => None,
     };
-    let saturated = saturated(driver.offered(), &outcome, experiment.router.packet_phits);
+    let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
+    let messages = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
+    let bounds = match outcome.completion {
+        Some(_) if outcome.complete => Bounds::of(experiment, &driver.kind, messages, stop)?,
+        _ => None,
+    };
+    let offered = driver.offered();
+    let steadiness = steadiness(experiment, offered, &outcome);
+    let is_batch = matches!(experiment.plan, RunPlan::Batch(_));
+    if is_batch && steadiness.is_changing() {
+        outcome.converged = Some(false);
+    }
     let links = if experiment.link_loads { Some(links(experiment, &outcome.crossings)?) } else { None };
-    let mut finished = Finished { outcome, trace, saturated, shots, links, notes: driver.notes, jobs };
+    let notes = driver.notes;
+    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, bounds };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }
@@ -312,7 +332,7 @@ pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geom
     Ok((network, geometry))
 }
 
-fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
+pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
     match &experiment.plan {
         RunPlan::Batch(plan) => batch(&mut coupled, plan, progress),
         RunPlan::Fixed(cycles) => fixed(&mut coupled, *cycles, progress),
@@ -320,32 +340,20 @@ fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnM
     }
 }
 
-/// \[share\] Of the load that is asked for: a network that accepts less is saturated.
-const ACCEPTED: f64 = 0.97;
-
-/// True if a network accepted less than [`ACCEPTED`] of what is asked for, and less than chance explains (three standard
-/// deviations of the number of packets). `None` if nothing was asked for or measured.
-///
-/// Where it was empty when measuring began, what fills it counts as accepted: what is on its way at the end, but no more
-/// than a network that carries the load holds (Little's law, by the latency in the last batch).
-fn saturated(offered: Option<f64>, outcome: &Outcome, packet_phits: u32) -> Option<bool> {
-    let asked = offered? * outcome.measured_cycles() as f64 / f64::from(packet_phits);
-    let Counts { generated, dropped, injected, received, .. } = outcome.measured.counts;
-    // What no route is left for is not asked of the network: as large a share of it as of what was generated.
-    let asked = asked * (1.0 - dropped as f64 / generated.max(1) as f64);
-    let was_empty = outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST);
-    let last = outcome.samples.last().filter(|_| was_empty);
-    let latency = last.and_then(|sample| sample.window.latency.moments().mean()).unwrap_or(0.0);
-    let carried = asked * latency / outcome.measured_cycles() as f64;
-    let filling = (injected.saturating_sub(received) as f64).min(carried);
-    let missing = asked - received as f64 - filling;
-    (asked > 0.0).then(|| missing > (1.0 - ACCEPTED) * asked && missing > 3.0 * asked.sqrt())
+/// What the measured time of a run says of saturation and of the steady state.
+fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) -> Steadiness {
+    let demand = offered.filter(|&offered| offered > 0.0).map(|offered| Demand {
+        packets_per_cycle: offered / f64::from(experiment.router.packet_phits),
+        throttled: experiment.router.source_queue == SourceQueue::Throttled,
+        from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
+    });
+    Steadiness::of(&outcome.looks, demand)
 }
 
 /// Warnings that follow from the experiment and its outcome together.
 fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
-    let mut warnings = experiment.foreseen.clone();
-    warnings.append(&mut experiment.router.warnings());
+    let mut warnings: Vec<Warning> =
+        experiment.foreseen.iter().cloned().chain(experiment.router.warnings()).map(Warning::from).collect();
     warnings.append(&mut finished.outcome.warnings);
     let outcome = &finished.outcome;
     match &finished.trace {
@@ -355,20 +363,18 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
                 Some(_) => "they owe nothing in a shot",
                 None => "the offered load is lower than --load by that share",
             };
-            warnings.push(format!(
+            let text = format!(
                 "{} of {} nodes ({share:.1} %) never send under this pattern: {effect}",
                 outcome.silent_nodes, outcome.nodes
-            ));
+            );
+            warnings.push(Warning { kind: WarningKind::SilentNodes, text });
         }
-        Some(trace) => warnings.extend(trace.report.misfits.warning()),
+        Some(trace) => warnings.extend(trace.report.misfits.warning().map(Warning::from)),
         None => {}
     }
-    if finished.saturated == Some(true) && outcome.failure.is_none() {
-        let open = experiment.router.source_queue == SourceQueue::Open;
-        warnings.push(format!(
-            "saturated: the network accepts less than {ACCEPTED} of the load that is asked for{}",
-            if open { "; with an open source delays grow as long as the run lasts" } else { "" }
-        ));
+    if outcome.failure.is_none() {
+        warnings.extend(unsteady(experiment, finished));
+        warnings.extend(little(experiment, finished).into_iter().map(Warning::from));
     }
     finished.notes.extend(correlation(outcome));
     if let RunPlan::ToEnd(limit) = experiment.plan
@@ -376,9 +382,89 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         && outcome.failure.is_none()
         && outcome.cycles >= limit.since(Cycle::FIRST)
     {
-        warnings.push(format!("the limit of {} cycles ended the run", outcome.cycles));
+        let text = format!(
+            "incomplete: the limit of {} cycles ended the run before its traffic had ended; there is no completion time. Use a \
+             larger --max-cycles; with --strict this is exit status 3",
+            outcome.cycles
+        );
+        warnings.push(text.into());
     }
     finished.outcome.warnings = warnings;
+}
+
+/// Warnings of a run that measured too little for the figures it is read for.
+fn little(experiment: &Experiment, finished: &Finished) -> Vec<String> {
+    let (outcome, cycles) = (&finished.outcome, finished.outcome.measured_cycles());
+    let Counts { generated, received, .. } = outcome.measured.counts;
+    let mut warnings = Vec::new();
+    let longer = match experiment.plan {
+        RunPlan::Batch(_) => "use a larger --sample-size or --samples",
+        RunPlan::Fixed(_) => "use more --cycles",
+        RunPlan::ToEnd(_) => {
+            if outcome.complete && outcome.totals.generated == 0 {
+                warnings.push("no packet entered the network: no message was sent to another node".to_owned());
+            }
+            return warnings;
+        }
+    };
+    if cycles == 0 {
+        return warnings;
+    }
+    let within = format!("in the {}", counted(cycles, "measured cycle", "measured cycles"));
+    if received == 0 {
+        let cause = match generated {
+            0 => "none was generated",
+            _ => "those that were generated were still on their way",
+        };
+        warnings.push(format!("no packet was received {within}, so that there is no latency: {cause}; {longer}"));
+    }
+    if finished.offered.is_some_and(|offered| offered > 0.0) && finished.steadiness.saturation.is_none() {
+        warnings.push(format!("nothing is said of saturation: too little was measured {within}; {longer}"));
+    }
+    warnings
+}
+
+/// A warning of a saturated network, or of latency that changes with the length of the run.
+fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
+    let (outcome, steadiness) = (&finished.outcome, &finished.steadiness);
+    let share = f64::from(experiment.router.packet_phits) / outcome.nodes as f64;
+    let load = |estimate: Estimate| {
+        let ci95 = estimate.ci95.map_or(String::new(), |ci95| format!(" ± {:.5}", ci95 * share));
+        format!("{:.5}{ci95}", estimate.mean * share)
+    };
+    let shortfall = steadiness.shortfall.map_or(String::new(), load);
+    let (kind, text) = match steadiness.saturation.flatten() {
+        Some(Saturation::Growing) => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, and queues \
+             grow by {} phits/node/cycle: latency grows as long as the run lasts, and its mean is that of this length alone",
+                steadiness.queue_growth.map_or(String::new(), load)
+            ),
+        ),
+        Some(Saturation::HeldBack) => (
+            WarningKind::Saturated,
+            format!(
+                "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, which is more than \
+             {:.0} % of it: throttled sources are held back",
+                100.0 * SHORTFALL
+            ),
+        ),
+        None if steadiness.has_drift() && matches!(experiment.plan, RunPlan::Batch(_)) => {
+            let drift = steadiness.drift?;
+            let text = format!(
+                "not converged: mean latency changed by {:+.0} ± {:.0} % of its mean while it was measured, more than {:.0} % and \
+                 more than its spread explains, so that it depends on the length of the run (a load close to saturation, or \
+                 too short a warm-up): use a larger --warmup and --sample-size",
+                100.0 * drift.mean,
+                100.0 * drift.ci95.unwrap_or(0.0),
+                100.0 * DRIFT
+            );
+            (WarningKind::Unsteady, text)
+        }
+        None => return None,
+    };
+    Some(Warning { kind, text })
 }
 
 /// A note if batches are not as independent as their confidence interval takes them to be: a correlation of neighbours
@@ -386,8 +472,8 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
 fn correlation(outcome: &Outcome) -> Option<String> {
     const FEWEST: usize = 8;
     let loads: Vec<f64> =
-        outcome.samples.iter().map(|sample| sample.window.counts.received as f64 / sample.cycles as f64).collect();
-    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.window.latency.moments().mean()).collect();
+        outcome.samples.iter().map(|sample| sample.summary.counts.received as f64 / sample.cycles as f64).collect();
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
     let limit = 2.0 / (loads.len() as f64).sqrt();
     let found = [("accepted load", loads), ("latency", delays)];
     let (what, value) = found.iter().find_map(|(what, values)| {

@@ -6,11 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use toml::Spanned;
+use trgen::catalog::Refusal;
+
+use crate::topology::TOPOLOGIES;
 
 use super::keys::{Kind, key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
-/// Lists of values by key: what a file of a sweep sets. A key with one value has a list of one.
+/// Lists of values by key: what a file of a sweep sets. A key with one value has a list of one. Values of a key are all for
+/// every topology, or each for one.
 pub type Lists = BTreeMap<&'static str, Vec<Setting>>;
 
 /// Reads an experiment file into `settings`. A file is flat: one `key = value` for each flag, without the dashes.
@@ -53,9 +57,13 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
             [value] if !value.listed => settings.set(name, &value.value, value.origin.clone())?,
             [value, ..] => {
                 let key = key(name).map_or("...", |key| key.default.unwrap_or("..."));
+                let (several, means) = match value.topology {
+                    None => ("a list", "a list is an axis of a sweep"),
+                    Some(_) => ("values of topologies", "values of several topologies are for a sweep"),
+                };
                 return Err(SettingsError {
-                    what: format!("`{name}` takes one value in a run, not a list"),
-                    remedy: format!("a list is an axis of a sweep: use fsin sweep, or write {name} = {key}"),
+                    what: format!("`{name}` takes one value in a run, not {several}"),
+                    remedy: format!("{means}: use fsin sweep, or write {name} = {key}"),
                     origin: value.origin.clone(),
                 });
             }
@@ -85,7 +93,10 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         })?;
     let mut lists = Lists::new();
     for (name, value) in table {
-        if value.get_ref().is_table() {
+        // Of a table, values of topologies are a key's own; keys of an experiment are what a section would hold.
+        let section =
+            |table: &toml::Table| key(name.get_ref()).is_none_or(|key| key.name == "topology") || holds_keys(table);
+        if value.get_ref().as_table().is_some_and(section) {
             return Err(SettingsError {
                 what: format!("an experiment has no sections, such as `{}`", name.get_ref()),
                 remedy: "write the keys without it: they are the names of the flags".to_owned(),
@@ -101,19 +112,52 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             remedy: format!("write {} = {}", key.name, example(key)),
             origin: at(value.span()),
         };
-        let (items, listed) = match value.get_ref() {
-            toml::Value::Array(items) if items.is_empty() => return Err(wrong("a value, or a list of some")),
-            toml::Value::Array(items) => (&**items, true),
-            one => (std::slice::from_ref(one), false),
+        let mut values = Vec::new();
+        let mut add = |value_or_list: &toml::Value, topology: Option<&String>| {
+            let (items, listed) = match value_or_list {
+                toml::Value::Array(items) if items.is_empty() => return Err(wrong("a value, or a list of some")),
+                toml::Value::Array(items) => (&**items, true),
+                one => (std::slice::from_ref(one), topology.is_some()),
+            };
+            for item in items {
+                let word = word_of(path, key.kind, item).map_err(wrong)?;
+                let topology = topology.cloned();
+                values.push(Setting { value: word, origin: at(value.span()), listed, topology });
+            }
+            Ok(())
         };
-        let mut values = Vec::with_capacity(items.len());
-        for item in items {
-            let word = word_of(path, key.kind, item).map_err(wrong)?;
-            values.push(Setting { value: word, origin: at(value.span()), listed });
+        match value.get_ref() {
+            // Values of topologies: `routing = { torus = "bubble:smart", dragonfly = "dragonfly:ugal" }`.
+            toml::Value::Table(of_topologies) => {
+                if of_topologies.is_empty() {
+                    return Err(wrong("a value for each topology"));
+                }
+                for (topology, value_or_list) in of_topologies {
+                    is_family(topology).map_err(|refusal| SettingsError {
+                        what: format!("`{}`: {refusal}", key.name),
+                        remedy: refusal.remedy().to_owned(),
+                        origin: at(value.span()),
+                    })?;
+                    add(value_or_list, Some(topology))?;
+                }
+            }
+            one => add(one, None)?,
         }
         lists.insert(key.name, values);
     }
     Ok(lists)
+}
+
+/// Whether a key of an experiment stands in a table, and no topology would be written so.
+fn holds_keys(table: &toml::Table) -> bool {
+    table.keys().any(|name| key(name).is_some() && is_family(name).is_err())
+}
+
+/// Refuses what is neither a topology nor the name of a family of topologies.
+fn is_family(topology: &str) -> Result<(), Refusal> {
+    let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
+    let family = topology.split(':').next().unwrap_or(topology);
+    if known.contains(&family) { Ok(()) } else { Err(Refusal::unknown("topology", family, &known)) }
 }
 
 /// A value as it may be written in a file: the default, or what it would be.

@@ -3,6 +3,7 @@
 //! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
+mod bounds;
 pub(crate) mod conflicts;
 mod driver;
 mod execute;
@@ -22,6 +23,7 @@ mod settings;
 mod traffic;
 mod wiring;
 
+pub use bounds::Bounds;
 pub use driver::{CHECKED, Driver, check_traffic};
 pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_watched, topology_of};
 pub use file::{Lists, read_file, read_lists, read_text};
@@ -31,6 +33,6 @@ pub use jobs::{JobEntry, JobFile, Work};
 pub use keys::{Heading, KEYS, Key, Kind, key};
 pub use live::{cycle_ratio, live_keys, live_network};
 pub use plan::RunPlan;
-pub use resolve::{EngineKind, Experiment};
+pub use resolve::{CLOSED_LOOP, EngineKind, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
 pub use traffic::Traffic;

@@ -3,7 +3,7 @@
 use trgen::Cycle;
 
 use super::settings::{Settings, SettingsError};
-use crate::run::BatchPlan;
+use crate::run::{BatchPlan, MAX_SAMPLES};
 
 /// Largest cycle counts: sums of several still fit 64 bits.
 const MAX_CYCLES: u64 = 1 << 60;
@@ -17,6 +17,16 @@ pub enum RunPlan {
     Fixed(u64),
     /// To the end of the traffic, at most up to this cycle.
     ToEnd(Cycle),
+}
+
+/// \[batches, shots\] How many to measure.
+pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
+    let samples: u64 = settings.integer("samples")?;
+    if (1..=MAX_SAMPLES).contains(&samples) {
+        return Ok(samples);
+    }
+    let remedy = format!("use 1 to {MAX_SAMPLES}; longer ones (--sample-size) measure as much");
+    Err(settings.error("samples", format!("--samples {samples} is out of range"), remedy))
 }
 
 /// The plan of a run that ends by itself, or not.
@@ -45,7 +55,7 @@ pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsE
         conv_period: cycles("conv-period", 1)?,
         conv_threshold,
         max_conv_time: cycles("max-conv-time", 0)?,
-        samples: cycles("samples", 1)?,
+        samples: samples(settings)?,
         sample_size: cycles("sample-size", 1)?,
         min_batch_packets: settings.integer("min-batch-packets")?,
     };

@@ -19,6 +19,9 @@ use crate::engine::fast::MAX_THREADS;
 use crate::router::RouterParams;
 use crate::topology::{self, Faults};
 
+/// The source policy where no steady load is asked for and none is given: tasks, shots and guests wait by themselves.
+pub const CLOSED_LOOP: &str = "throttled";
+
 /// What simulates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineKind {
@@ -78,11 +81,15 @@ impl Experiment {
     ///
     /// # Errors
     /// The first setting that cannot be used, with its place and the remedy.
-    pub fn resolve(settings: Settings) -> Result<Self, SettingsError> {
+    pub fn resolve(mut settings: Settings) -> Result<Self, SettingsError> {
         let tasks = task_key(&settings)?;
         let times = Times::of(&settings, tasks.is_some());
+        if times != Times::Steady && !settings.is_set("source") {
+            settings.set("source", CLOSED_LOOP, Origin::Default)?;
+        }
         conflicts(&settings, tasks, times)?;
         let Wiring { topology, ways, faults, router } = Wiring::of(&settings)?;
+        settings.settle("routing", router.routing.name());
         let waits = match (tasks, times) {
             (Some(_), _) => Some("tasks"),
             (None, Times::Shots) => Some("shots"),

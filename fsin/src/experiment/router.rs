@@ -6,11 +6,15 @@ use crate::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, Route
 use crate::routing::{Order, Routing};
 use crate::topology::Topology;
 
-/// What is set of the router; not yet checked for a topology.
-pub(super) fn router(settings: &Settings) -> Result<RouterParams, SettingsError> {
-    let routing = settings.word("routing");
+/// What is set of the router, and the routing of the topology where none is set; not yet checked for the topology.
+pub(super) fn router(settings: &Settings, topology: &dyn Topology) -> Result<RouterParams, SettingsError> {
+    let spec = topology.spec();
+    let routing = match (settings.value("routing"), Routing::serving(&spec)) {
+        (None, [usual, ..]) => Ok(*usual),
+        (name, _) => Routing::named(name.unwrap_or_default(), &spec),
+    };
     Ok(RouterParams {
-        routing: Routing::parse(routing).map_err(|refusal| settings.refused("routing", &refusal))?,
+        routing: routing.map_err(|refusal| settings.refused("routing", &refusal))?,
         order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
         vcs: settings.integer("vcs")?,
         packet_phits: settings.integer("packet")?,
@@ -32,7 +36,7 @@ pub(super) fn router(settings: &Settings) -> Result<RouterParams, SettingsError>
         router_delay: if settings.is_set("router-delay") { settings.integer("router-delay")? } else { 0 },
         alternatives: if settings.is_set("alternatives") { settings.integer("alternatives")? } else { 0 },
         source_queue: settings
-            .choice("source", &[("throttled", SourceQueue::Throttled), ("open", SourceQueue::Open)])?,
+            .choice("source", &[("open", SourceQueue::Open), ("throttled", SourceQueue::Throttled)])?,
         seed: settings.integer("seed")?,
         watchdog_cycles: settings.integer("watchdog")?,
     })

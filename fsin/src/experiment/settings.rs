@@ -40,6 +40,8 @@ pub struct Setting {
     pub origin: Origin,
     /// True if it stands in a list.
     pub listed: bool,
+    /// The topology, or family of topologies, that it is for; `None` for all.
+    pub topology: Option<String>,
 }
 
 /// A setting that cannot be used.
@@ -69,7 +71,7 @@ impl Settings {
         match key(name) {
             Some(key) => {
                 let value = canonical(key.kind, value.into());
-                self.set.insert(key.name, Setting { value, origin, listed: false });
+                self.set.insert(key.name, Setting { value, origin, listed: false, topology: None });
                 Ok(())
             }
             None => {
@@ -87,7 +89,13 @@ impl Settings {
     /// True if somebody set this key.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
-        self.set.contains_key(name)
+        self.origin(name) != Origin::Default
+    }
+
+    /// Puts what the value of a key, or its absence, means in its place. Who set it stays.
+    pub(super) fn settle(&mut self, name: &'static str, value: &str) {
+        let setting = Setting { value: String::new(), origin: Origin::Default, listed: false, topology: None };
+        value.clone_into(&mut self.set.entry(name).or_insert(setting).value);
     }
 
     /// The folder that paths in a topology, pattern or placement start from: that of the experiment file if it stands in one.

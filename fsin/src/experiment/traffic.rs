@@ -13,6 +13,7 @@ use trgen::{Geometry, Picoseconds};
 
 use super::conflicts::Times;
 use super::jobs::{JobFile, read_jobs};
+use super::plan::samples;
 use super::quantity::rate;
 use super::settings::{Settings, SettingsError};
 use crate::router::{RouterParams, SourceQueue};
@@ -90,10 +91,7 @@ pub(super) fn synthetic(
         let what = format!("--load {} is out of range", settings.word("load"));
         return Err(settings.error("load", what, format!("use 0 to {MAX_LOAD} phits/node/cycle")));
     }
-    let shots: u64 = settings.integer("samples")?;
-    if shots == 0 {
-        return Err(settings.error("samples", "--samples 0 is out of range", "use 1 to 2^60"));
-    }
+    let shots = samples(settings)?;
     let process = if settings.is_set("shot") {
         format!("shot({})", settings.integer::<u64>("shot")?)
     } else {

@@ -26,7 +26,7 @@ impl Wiring {
             let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
             settings.refused(key, &refusal)
         })?;
-        let router = router(settings)?;
+        let router = router(settings, &*topology)?;
         let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
         let faults = Faults { count: faults, one_way: one_way(settings, faults)?, seed: router.seed };
         let topology = match faults.count {

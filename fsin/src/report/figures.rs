@@ -5,13 +5,13 @@ use trgen::synthetic::traffic::Shot;
 
 use super::jobs::job_figures;
 use crate::couple::Failure;
-use crate::experiment::{Experiment, Finished, Key, Kind, RunPlan, TraceFacts};
+use crate::experiment::{Bounds, Experiment, Finished, Key, Kind, RunPlan, TraceFacts};
 use crate::run::Sample;
-use crate::stats::{Moments, Window};
+use crate::stats::{Moments, Summary};
 use crate::sweep::{estimate, lag1};
 
 /// Version of the names and meanings of figures.
-pub const SCHEMA: u64 = 1;
+pub const SCHEMA: u64 = 2;
 
 /// Figures that depend on the machine and not on the experiment alone.
 pub const COSTS: &[&str] =
@@ -39,9 +39,9 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     let loads: Vec<f64> = outcome
         .samples
         .iter()
-        .map(|sample| sample.window.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64))
+        .map(|sample| sample.summary.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64))
         .collect();
-    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.window.latency.moments().mean()).collect();
+    let delays: Vec<f64> = outcome.samples.iter().filter_map(|sample| sample.summary.latency.mean()).collect();
     let latency = &window.latency;
     let totals = &outcome.totals;
     let mut all = Map::new();
@@ -51,9 +51,10 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("schema", json!(SCHEMA));
     put("complete", json!(outcome.complete));
     put("converged", json!(outcome.converged));
-    put("saturated", json!(finished.saturated));
+    put("saturated", json!(finished.steadiness.saturation.map(|saturation| saturation.is_some())));
     put("failure", failure(outcome.failure.as_ref()));
-    put("warnings", json!(outcome.warnings));
+    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text)).collect());
+    put("warning_kinds", outcome.warnings.iter().map(|warning| json!(warning.kind.name())).collect());
     put("notes", json!(finished.notes));
     put("cycles", json!(outcome.cycles));
     put("measured_cycles", json!(outcome.measured_cycles()));
@@ -61,13 +62,28 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     let first = outcome.samples.first().filter(|_| batch);
     put("warmup_cycles", json!(first.map(|sample| sample.start.since(trgen::Cycle::FIRST))));
     put("nodes", json!(outcome.nodes));
-    put("offered_load_phits_per_node_cycle", json!(load(window.counts.generated)));
+    put("offered_load_phits_per_node_cycle", json!(finished.offered.map(|offered| offered / outcome.nodes as f64)));
+    put("generated_load_phits_per_node_cycle", json!(load(window.counts.generated)));
     put("injected_load_phits_per_node_cycle", json!(load(window.counts.injected)));
     put("accepted_load_phits_per_node_cycle", json!(load(window.counts.received)));
     put("accepted_load_ci95", json!(half_width_95(&loads)));
     put("accepted_load_lag1", json!(lag1(&loads)));
+    let growth = finished.steadiness.queue_growth;
+    let of_a_node = |packets: f64| packets * phits / outcome.nodes as f64;
+    // A silent node of a pattern, or one without a task, has no part in what the others send.
+    let of_a_sender = outcome.nodes as f64 / (outcome.nodes - outcome.silent_nodes) as f64;
+    let of_senders = |load: Option<f64>| load.map(|load| load * of_a_sender).filter(|load| load.is_finite());
+    let offered = finished.offered.map(|offered| offered / outcome.nodes as f64);
+    put("offered_load_of_senders_phits_per_node_cycle", json!(of_senders(offered)));
+    put("accepted_load_of_senders_phits_per_node_cycle", json!(of_senders(load(window.counts.received))));
+    put("accepted_load_of_senders_ci95", json!(of_senders(half_width_95(&loads))));
+    put("queue_growth_phits_per_node_cycle", json!(growth.map(|growth| of_a_node(growth.mean))));
+    put("queue_growth_ci95", json!(growth.and_then(|growth| growth.ci95).map(of_a_node)));
     moments("latency", latency.moments(), &mut put);
     put("latency_ci95", json!(half_width_95(&delays)));
+    let drift = finished.steadiness.drift;
+    put("latency_drift", json!(drift.map(|drift| drift.mean)));
+    put("latency_drift_ci95", json!(drift.and_then(|drift| drift.ci95)));
     put("latency_lag1", json!(lag1(&delays)));
     for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)] {
         put(&format!("latency_{name}_cycles"), json!(latency.quantile(share)));
@@ -89,6 +105,7 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     let completion = outcome.completion.map(|cycle| cycle.0);
     put("completion_cycles", json!(completion));
     put("completion_seconds", json!(completion.map(|cycles| cycles as f64 * experiment.cycle_seconds)));
+    bounds(finished.bounds.as_ref(), &mut put);
     tasks(finished.trace.as_ref(), &mut put);
     if let Some(jobs) = &finished.jobs {
         job_figures(jobs, outcome, &mut put);
@@ -119,17 +136,17 @@ fn half_width_95(batches: &[f64]) -> Option<f64> {
 
 fn samples(samples: &[Sample], nodes: usize, phits: f64) -> Value {
     let row = |sample: &Sample| {
-        let Window { counts, latency, injection_latency, hops } = &sample.window;
+        let Summary { counts, latency, injection_latency, hops } = &sample.summary;
         let node_cycles = sample.cycles as f64 * nodes as f64;
         let load = |packets: u64| packets as f64 * phits / node_cycles;
         json!({
             "start_cycle": sample.start.0,
             "cycles": sample.cycles,
-            "offered_load_phits_per_node_cycle": load(counts.generated),
+            "generated_load_phits_per_node_cycle": load(counts.generated),
             "injected_load_phits_per_node_cycle": load(counts.injected),
             "accepted_load_phits_per_node_cycle": load(counts.received),
-            "latency_mean_cycles": latency.moments().mean(),
-            "latency_max_cycles": latency.moments().max(),
+            "latency_mean_cycles": latency.mean(),
+            "latency_max_cycles": latency.max(),
             "injection_latency_mean_cycles": injection_latency.mean(),
             "hops_mean": hops.mean(),
             "packets_received": counts.received,
@@ -158,6 +175,17 @@ fn links(links: Option<&[Vec<Option<u64>>]>, packets: f64, put: &mut impl FnMut(
     put("link_load_mean_phits_per_cycle", json!(load(mean)));
     put("link_load_max_phits_per_cycle", json!(carried.iter().max().and_then(|&most| load(most as f64))));
     put("link_packets", json!(links));
+}
+
+/// What the completion cannot be less than, and which of it binds.
+fn bounds(bounds: Option<&Bounds>, put: &mut impl FnMut(&str, Value)) {
+    let binding = bounds.and_then(Bounds::binding);
+    put("completion_bound_cycles", json!(binding.map(|(_, cycles)| cycles)));
+    put("completion_bound_by", json!(binding.map(|(name, _)| name)));
+    let named = |bounds: &Bounds| -> Map<String, Value> {
+        bounds.named().into_iter().map(|(name, cycles)| (name.replace(' ', "_"), json!(cycles))).collect()
+    };
+    put("completion_bounds_cycles", json!(bounds.map(named)));
 }
 
 fn tasks(trace: Option<&TraceFacts>, put: &mut impl FnMut(&str, Value)) {

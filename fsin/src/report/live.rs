@@ -32,7 +32,7 @@ pub fn live_figures(
     put("schema", json!(SCHEMA));
     put("complete", json!(outcome.complete && lost == 0));
     put("failure", failure(outcome.failure.as_ref()));
-    put("warnings", json!(outcome.warnings));
+    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text)).collect());
     put("cycles", json!(outcome.cycles));
     put("nodes", json!(outcome.nodes));
     put("guests_lost", json!(lost));
@@ -42,7 +42,8 @@ pub fn live_figures(
     put("messages_late", json!(late));
     put("late_mean_ps", json!((late > 0).then(|| late_sum / late as f64)));
     put("late_max_ps", json!(report.guests.iter().map(|guest| guest.late_max).max()));
-    put("behind_max_ps", json!(report.behind_max));
+    put("behind_max_ps", json!(report.behind.map(|behind| behind.max)));
+    put("behind_mean_ps", json!(report.behind.and_then(|behind| behind.mean())));
     put("measured_cycles", json!(outcome.measured_cycles()));
     let latency_ps = report.latency.as_ref();
     put("messages_measured", json!(latency_ps.map_or(0, |latency| latency.count)));

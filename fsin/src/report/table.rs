@@ -4,13 +4,25 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value};
 
+use super::source_policy;
+
 /// A line of the table: its label, the figures in it, their decimals, and the unit.
 struct Line(&'static str, &'static [&'static str], usize, &'static str);
 
+const OF_SENDERS: &str = "  of each sending node";
+
 const LINES: &[Line] = &[
     Line("offered load", &["offered_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
+    Line("generated load", &["generated_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
     Line("injected load", &["injected_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
     Line("accepted load", &["accepted_load_phits_per_node_cycle", "accepted_load_ci95"], 5, "phits/node/cycle"),
+    Line(
+        OF_SENDERS,
+        &["accepted_load_of_senders_phits_per_node_cycle", "accepted_load_of_senders_ci95"],
+        5,
+        "phits/node/cycle",
+    ),
+    Line("queue growth", &["queue_growth_phits_per_node_cycle", "queue_growth_ci95"], 5, "phits/node/cycle"),
     Line("latency", &["latency_mean_cycles"], 2, "cycles, mean"),
     Line("  standard deviation", &["latency_std_cycles"], 2, "cycles"),
     Line(
@@ -40,6 +52,7 @@ const LINES: &[Line] = &[
     Line("nodes with a job", &["node_utilization"], 4, "of all, mean"),
     Line("completion", &["completion_cycles"], 0, "cycles"),
     Line("completion", &["completion_seconds"], 9, "s"),
+    Line("  at least, for its", &["completion_bound_cycles", "completion_bound_by"], 0, "(cycles)"),
     Line("finish, first / last task", &["finish_min_ns", "finish_max_ns"], 0, "ns"),
     Line("events", &["events"], 0, "events"),
     Line("simulated", &["cycles"], 0, "cycles"),
@@ -49,15 +62,22 @@ const LINES: &[Line] = &[
     Line("digest", &["digest"], 0, ""),
 ];
 
-/// Of most runs nothing that needs a line.
-const UNUSUAL: &str = "packets_dropped";
-
 pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", headline(figures))?;
+    if figures.get("saturated") == Some(&Value::Bool(true)) {
+        writeln!(out, "{:<30} yes: less is accepted than is asked for", "saturated")?;
+    }
     for Line(label, names, decimals, unit) in LINES {
         // Runs over an ideal network have figures of their own.
         let values: Vec<&Value> = names.iter().map(|name| figures.get(*name).unwrap_or(&Value::Null)).collect();
-        if values.iter().all(|value| value.is_null()) || (names[0] == UNUSUAL && *values[0] == 0) {
+        let is_usual = match names[0] {
+            "packets_dropped" => *values[0] == 0,
+            _ if *label == OF_SENDERS => figures.get("silent_nodes") == Some(&Value::from(0)),
+            // Of a network that is not saturated it is that of chance.
+            "queue_growth_phits_per_node_cycle" => figures.get("saturated") != Some(&Value::Bool(true)),
+            _ => false,
+        };
+        if values.iter().all(|value| value.is_null()) || is_usual {
             continue;
         }
         let separator = if names.iter().any(|name| name.ends_with("_ci95")) { " ± " } else { " / " };
@@ -116,7 +136,14 @@ fn headline(figures: &Map<String, Value>) -> String {
     } else {
         format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
     };
-    let state = if figures["complete"] == true { "" } else { "   INCOMPLETE" };
+    let traffic = source_policy(experiment).map_or(traffic.clone(), |policy| format!("{traffic} | {policy} sources"));
+    let is = |name: &str, value: bool| figures.get(name) == Some(&Value::Bool(value));
+    let state = match () {
+        () if !is("complete", true) => "   INCOMPLETE",
+        () if is("saturated", true) => "   SATURATED",
+        () if is("converged", false) => "   NOT CONVERGED",
+        () => "",
+    };
     if let Some(latency) = figures.get("network_latency_ns") {
         let number = |name: &str| figures.get(name).unwrap_or(&Value::Null);
         return format!(

@@ -4,7 +4,7 @@ use trgen::catalog::Refusal;
 
 use super::guide::Guide;
 use super::{Arbitration, Injection};
-use crate::routing::{Order, Routing};
+use crate::routing::{Order, Routing, listed};
 use crate::topology::Topology;
 use crate::words::counted;
 
@@ -229,16 +229,47 @@ impl RouterParams {
     }
 
     fn check_routing(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+        let (routing, name) = (self.routing, self.routing.name());
+        if let Err(refusal) = self.fits(topology) {
+            let candidates = Routing::serving(&topology.spec()).iter().copied();
+            let others: Vec<Routing> =
+                candidates.filter(|&routing| Self { routing, ..self.clone() }.fits(topology).is_ok()).collect();
+            let remedy = match (refusal.remedy(), &*others) {
+                (own, []) => own.to_owned(),
+                ("", others) => format!("use --routing {}", listed(others)),
+                (own, others) => format!("{own}, or --routing {}", listed(others)),
+            };
+            return Err(Refusal::value(refusal.to_string(), remedy));
+        }
+        if routing.orders_by_channel() && self.order != Order::Dimension {
+            let what =
+                format!("--order dir has no meaning with --routing {name}, whose channels have orders of their own");
+            return Err(Refusal::value(what, "use --order dim"));
+        }
+        if topology.switched().is_some() {
+            self.check_switches(topology)?;
+        }
+        if self.alternatives > 0 && routing != Routing::GraphShortest {
+            let what = format!("--alternatives has no meaning with --routing {name}");
+            return Err(Refusal::value(what, "leave it out, or use --routing graph:shortest"));
+        }
+        Ok(())
+    }
+
+    /// Whether the routing works in this topology with so many channels. The remedy of a refusal is what else than the
+    /// routing can be changed, or empty.
+    fn fits(&self, topology: &dyn Topology) -> Result<(), Refusal> {
         let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
         let dimensions = topology.shape().dimensions;
-        if let Some(network) = topology.switched().filter(|_| !routing.is_for_switches()) {
-            // It says which routings are.
-            Guide::new(self, network)?;
+        if !Routing::serving(&topology.spec()).contains(&routing) {
+            let what =
+                format!("--routing {name} is for {}, not for --topology {}", routing.networks(), topology.spec());
+            return Err(Refusal::value(what, ""));
         }
         if routing.needs_three_dimensions() && dimensions != 3 {
             let what =
                 format!("--routing {name} needs three dimensions, --topology {} has {dimensions}", topology.spec());
-            return Err(Refusal::value(what, "use --topology torus:8x8x8, or --routing double:adaptive"));
+            return Err(Refusal::value(what, ""));
         }
         if !routing.takes_vcs(dimensions, vcs) {
             let least = routing.min_vcs(dimensions);
@@ -250,49 +281,14 @@ impl RouterParams {
                     }
                     (false, false) => (format!("exactly {least}"), format!("use --vcs {least}")),
                 };
-            return Err(Refusal::value(
-                format!("--routing {name} needs {count} virtual channels, --vcs is {vcs}"),
-                if routing.is_for_switches() { remedy } else { format!("{remedy}, or --routing bubble:oblivious") },
-            ));
+            let what = format!("--routing {name} needs {count} virtual channels, --vcs is {vcs}");
+            return Err(Refusal::value(what, remedy));
         }
-        if routing.orders_by_channel() && self.order != Order::Dimension {
-            let what =
-                format!("--order dir has no meaning with --routing {name}, whose channels have orders of their own");
-            return Err(Refusal::value(what, "use --order dim"));
-        }
-        match topology.switched() {
-            Some(network) => {
-                self.check_switches(topology)?;
-                Guide::new(self, network)?;
-            }
-            None if routing.is_for_switches() => {
-                let what = format!("--routing {name} is for networks of switches, and the topology is none");
-                let family = name.split(':').next().unwrap_or_default();
-                let example = match family {
-                    "tree" => "fattree:4,3",
-                    "dragonfly" => "dragonfly:p=2,a=4,h=2",
-                    "hyperx" => "hyperx:4x4:4",
-                    "cube" => "icube:4x4:4",
-                    _ => "rrg:s=16,d=4,p=2",
-                };
-                return Err(Refusal::value(what, format!("use --routing bubble:smart, or --topology {example}")));
-            }
-            None => {}
+        if let Some(network) = topology.switched() {
+            Guide::new(self, network)?;
         }
         if topology.faults() > 0 && routing.orders_by_channel() {
-            let what = format!("--routing {name} cannot avoid dead links");
-            return Err(Refusal::value(what, "use --routing bubble:smart with --faults"));
-        }
-        if self.alternatives > 0 && routing != Routing::GraphShortest {
-            let what = format!("--alternatives has no meaning with --routing {name}");
-            return Err(Refusal::value(what, "leave it out, or use --routing graph:shortest"));
-        }
-        if routing.uses_datelines() && !topology.is_grid() {
-            let what = format!(
-                "--routing {name} needs rings that wrap at a coordinate, --topology {} has none",
-                topology.spec()
-            );
-            return Err(Refusal::value(what, "use --topology torus:8x8, or --routing bubble:smart"));
+            return Err(Refusal::value(format!("--routing {name} cannot avoid dead links"), ""));
         }
         Ok(())
     }

@@ -241,10 +241,12 @@ impl<L: Layout> Requests<L> {
         self.layout.vcs() as u8
     }
 
-    /// The output that the deterministic route takes next.
+    /// The output that the deterministic route takes next. Where links are dead, only if that route is alive to its end: a
+    /// packet that sets out on adaptive channels because it is not must not enter it.
     #[inline(always)]
     fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
-        self.order.next(self.layout.shape(), head.offsets)
+        let is_alive = |_: &Port| self.detours.as_ref().is_none_or(|detours| detours.is_alive(head.node, head.offsets));
+        self.order.next(self.layout.shape(), head.offsets).filter(is_alive)
     }
 
     /// True if each input queue keeps a bet, which [`request`](Self::request) is told and changes.

@@ -6,8 +6,10 @@
 use trgen::catalog::{Component, Refusal};
 
 mod dor;
+mod suited;
 
 pub use dor::Order;
+pub use suited::listed;
 
 /// How a head asks for an output virtual channel, and what keeps the network from deadlock.
 ///
@@ -279,7 +281,8 @@ impl Routing {
             "graph:shortest" => Self::GraphShortest,
             "graph:updown" => Self::GraphUpDown,
             _ => {
-                let known: Vec<&str> = ROUTINGS.iter().map(|component| component.name).collect();
+                let names = ROUTINGS.iter().map(|component| component.name);
+                let known: Vec<&str> = names.chain(Self::all_aliases()).collect();
                 return Err(Refusal::unknown("routing", name, &known));
             }
         })

@@ -2,7 +2,8 @@
 
 use trgen::Cycle;
 
-use super::{Conductor, Outcome, Progress};
+use super::steady::LOOKS;
+use super::{Conductor, Outcome, Progress, Warning, WarningKind};
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::Window;
 
@@ -53,7 +54,7 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
     let mut converged = None;
     let end = measure(&mut conductor, plan, &mut converged);
     if end.is_err() && conductor.samples.is_empty() {
-        conductor.warnings.push("the run failed before measuring began: there are no loads and no delays".to_owned());
+        conductor.warnings.push("the run failed before measuring began: there are no loads and no delays".into());
     }
     if converged == Some(false) {
         let BatchPlan { max_conv_time: most, conv_period: period, .. } = *plan;
@@ -65,10 +66,11 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
             ),
             false => "a saturated network, or too short a warm-up".to_owned(),
         };
-        conductor.warnings.push(format!(
+        let text = format!(
             "not converged: no steady state within {most} cycles after the warm-up; the figures are of a state that may \
              still be changing ({why})"
-        ));
+        );
+        conductor.warnings.push(Warning { kind: WarningKind::Unsteady, text });
     }
     conductor.finish(end, converged)
 }
@@ -106,16 +108,18 @@ fn measure(
     }
     conductor.coupled.network().recorder_mut().begin();
     conductor.begin_crossings();
+    conductor.begin_looks();
     let end = conductor.clock() + measuring;
     for _ in 0..plan.samples {
         let start = conductor.clock();
-        let mut reached = run_through(conductor, "measuring", start + plan.sample_size, end);
+        let parts = LOOKS.div_ceil(plan.samples);
+        let mut reached = conductor.run_looking("measuring", start + plan.sample_size, Some(end), parts);
         while reached.as_ref().is_ok_and(|&reached| reached != Reached::Interrupted)
             && conductor.coupled.network().recorder().window().counts.received < plan.min_batch_packets
             && conductor.clock().since(start) < STRETCH * plan.sample_size
         {
             let target = conductor.clock() + plan.sample_size;
-            reached = run_through(conductor, "measuring", target, end);
+            reached = conductor.run_looking("measuring", target, Some(end), 1);
         }
         // What was measured until a deadlock counts.
         conductor.close_sample(start);

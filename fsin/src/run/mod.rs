@@ -4,17 +4,22 @@
 //! every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
 
 use crate::couple::{Coupled, Failure, Reached};
-use crate::stats::{Counts, Fairness, Window, fairness};
+use crate::stats::{Counts, Fairness, Summary, Window, fairness};
 use crate::view::Occupancy;
 use trgen::Cycle;
 
 mod batch;
 mod fixed;
+mod steady;
 mod to_end;
 
 pub use batch::{BatchPlan, batch};
 pub use fixed::fixed;
+pub use steady::{DRIFT, Demand, Look, SHORTFALL, Saturation, Steadiness};
 pub use to_end::to_end;
+
+/// \[batches\] Most that a run measures, and most shots: each is a row of the results, and is kept until the run ends.
+pub const MAX_SAMPLES: u64 = 100_000;
 
 /// One batch of measured cycles.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,7 +29,7 @@ pub struct Sample {
     /// \[cycles\] Length.
     pub cycles: u64,
     /// What was measured.
-    pub window: Window,
+    pub summary: Summary,
 }
 
 /// What a run found.
@@ -32,7 +37,8 @@ pub struct Sample {
 pub struct Outcome {
     /// True if the run went to its planned end.
     pub complete: bool,
-    /// Whether the steady state was reached before measuring; `None` where nobody waited for it.
+    /// Whether a steady state was found before measuring; `None` where none was waited for. Whether it remained one while
+    /// measuring is said by [`Steadiness`].
     pub converged: Option<bool>,
     /// \[cycles\] Simulated in all.
     pub cycles: u64,
@@ -40,6 +46,8 @@ pub struct Outcome {
     pub completion: Option<Cycle>,
     /// Measured batches, in order.
     pub samples: Vec<Sample>,
+    /// The measured time in smaller parts, in order; empty for traffic that ends.
+    pub looks: Vec<Look>,
     /// All batches together.
     pub measured: Window,
     /// \[packets\] Of the whole run, warm-up included.
@@ -60,7 +68,54 @@ pub struct Outcome {
     /// Why the run ended early, if it did.
     pub failure: Option<Failure>,
     /// What a reader of the figures must know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that a reader of figures must know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The warning, as users read it.
+    pub text: String,
+}
+
+/// What a warning is about: those that follow from the load or the pattern are no surprise where these were chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WarningKind {
+    /// The network accepts less than it is asked to.
+    Saturated,
+    /// No steady state was found before measuring began.
+    Unsteady,
+    /// Under the pattern some nodes never send.
+    SilentNodes,
+    /// Anything else.
+    Other,
+}
+
+impl WarningKind {
+    /// As results name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Saturated => "saturated",
+            Self::Unsteady => "not-converged",
+            Self::SilentNodes => "silent-nodes",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Warning {
+    fn from(text: T) -> Self {
+        Self { kind: WarningKind::Other, text: text.into() }
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl Outcome {
@@ -98,14 +153,75 @@ struct Conductor<'a, 'b> {
     coupled: &'a mut Coupled<'b>,
     progress: &'a mut dyn FnMut(Progress),
     samples: Vec<Sample>,
+    looks: Vec<Look>,
+    /// Clock, packets of the run, and latency summed over the open window, at the latest look.
+    looked: (Cycle, Counts, u128),
+    /// All of them together.
+    measured: Window,
     /// \[packets\] What links had carried when measuring began, and when the latest batch ended.
     crossings: [Vec<u64>; 2],
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl<'a, 'b> Conductor<'a, 'b> {
     fn new(coupled: &'a mut Coupled<'b>, progress: &'a mut dyn FnMut(Progress)) -> Self {
-        Self { coupled, progress, samples: Vec::new(), crossings: [Vec::new(), Vec::new()], warnings: Vec::new() }
+        let mut conductor = Self {
+            coupled,
+            progress,
+            samples: Vec::new(),
+            measured: Window::default(),
+            looks: Vec::new(),
+            looked: (Cycle::FIRST, Counts::default(), 0),
+            crossings: [Vec::new(), Vec::new()],
+            warnings: Vec::new(),
+        };
+        conductor.begin_looks();
+        conductor
+    }
+
+    /// Looks begin here.
+    fn begin_looks(&mut self) {
+        let network = self.coupled.network();
+        let recorder = network.recorder();
+        self.looked = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
+    }
+
+    /// Notes what was counted since the latest look.
+    fn look(&mut self) {
+        let (clock, counts, latency_sum) = self.looked;
+        self.begin_looks();
+        let cycles = self.looked.0.since(clock);
+        if cycles > 0 {
+            let latency_sum = self.looked.2 - latency_sum;
+            self.looks.push(Look { cycles, counts: self.looked.1.since(&counts), latency_sum });
+        }
+    }
+
+    /// Runs to `target`, and looks `parts` times on the way, at equal distances. Traffic that has ended (load 0) leaves an empty
+    /// network, whose clock goes on.
+    fn run_looking(
+        &mut self,
+        phase: &'static str,
+        target: Cycle,
+        end: Option<Cycle>,
+        parts: u64,
+    ) -> Result<Reached, Failure> {
+        let first = self.clock();
+        let cycles = target.since(first);
+        let parts = parts.clamp(1, cycles.max(1));
+        for part in 1..=parts {
+            // Parts differ by at most one cycle; u128 because cycles x parts may not fit.
+            let until = first + (u128::from(cycles) * u128::from(part) / u128::from(parts)) as u64;
+            let reached = self.run(phase, until, end);
+            if reached == Ok(Reached::End) {
+                self.coupled.pass(until)?;
+            }
+            self.look();
+            if reached? == Reached::Interrupted {
+                return Ok(Reached::Interrupted);
+            }
+        }
+        Ok(Reached::Target)
     }
 
     fn clock(&mut self) -> Cycle {
@@ -115,6 +231,9 @@ impl<'a, 'b> Conductor<'a, 'b> {
     /// Runs to `target`, reporting on the way.
     fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
         let mut slice = SLICE;
+        // The network is there, and time begins: from now on a run that is stopped has results.
+        let (clock, in_flight) = (self.clock(), self.coupled.network().in_flight());
+        (self.progress)(Progress { phase, clock, end, in_flight });
         loop {
             let clock = self.clock();
             let in_flight = self.coupled.network().in_flight();
@@ -136,9 +255,12 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let network = self.coupled.network();
         let cycles = network.clock().since(start);
         let window = network.recorder_mut().take_window();
+        // The sum of latency begins anew with the window.
+        self.looked.2 = 0;
         self.crossings[1] = self.crossed();
         if cycles > 0 {
-            self.samples.push(Sample { start, cycles, window });
+            self.samples.push(Sample { start, cycles, summary: Summary::from(&window) });
+            self.measured.merge(&window);
         }
     }
 
@@ -162,10 +284,6 @@ impl<'a, 'b> Conductor<'a, 'b> {
         self.coupled.show(Progress { phase: ENDED, clock, end: None, in_flight });
         let silent_nodes = self.coupled.silent_nodes();
         let network = self.coupled.network();
-        let mut measured = Window::default();
-        for sample in &self.samples {
-            measured.merge(&sample.window);
-        }
         let [before, after] = self.crossings;
         let before = before.into_iter().chain(std::iter::repeat(0));
         let recorder = network.recorder();
@@ -178,7 +296,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
             cycles: network.clock().since(Cycle::FIRST),
             completion: None,
             samples: self.samples,
-            measured,
+            looks: self.looks,
+            measured: self.measured,
             totals: recorder.totals(),
             in_flight: network.in_flight(),
             nodes,

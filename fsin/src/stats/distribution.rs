@@ -34,6 +34,12 @@ impl Moments {
         self.count
     }
 
+    /// Sum of all values.
+    #[must_use]
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// Mean; `None` without values.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

@@ -6,4 +6,4 @@ mod recorder;
 
 pub use distribution::{Distribution, Moments};
 pub use fairness::{Fairness, fairness};
-pub use recorder::{Counts, Receipt, Recorder, Window};
+pub use recorder::{Counts, Receipt, Recorder, Summary, Window};

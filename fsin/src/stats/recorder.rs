@@ -21,6 +21,33 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of what waits at sources. Negative
+    /// where more left than came.
+    #[must_use]
+    pub fn waiting(&self) -> f64 {
+        self.generated as f64 - self.dropped as f64 - self.injected as f64
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = *self;
+        sum.add(other);
+        sum
+    }
+
+    /// What was counted since `earlier`, a former state of these counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            generated: self.generated - earlier.generated,
+            injected: self.injected - earlier.injected,
+            received: self.received - earlier.received,
+            dropped: self.dropped - earlier.dropped,
+            hops: self.hops - earlier.hops,
+        }
+    }
+
     fn add(&mut self, other: &Self) {
         self.generated += other.generated;
         self.injected += other.injected;
@@ -51,6 +78,27 @@ impl Window {
         self.latency.merge(&other.latency);
         self.injection_latency.merge(&other.injection_latency);
         self.hops.merge(&other.hops);
+    }
+}
+
+/// What is kept of a window of which there may be many: counts and moments, a few hundred bytes. A [`Window`] holds a
+/// histogram besides, which is a hundred times as large.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Summary {
+    /// As in the [`Window`].
+    pub counts: Counts,
+    /// \[cycles\] As in the [`Window`], without percentiles.
+    pub latency: Moments,
+    /// \[cycles\] As in the [`Window`].
+    pub injection_latency: Moments,
+    /// \[links\] As in the [`Window`].
+    pub hops: Moments,
+}
+
+impl From<&Window> for Summary {
+    fn from(window: &Window) -> Self {
+        let Window { counts, latency, injection_latency, hops } = window;
+        Self { counts: *counts, latency: *latency.moments(), injection_latency: *injection_latency, hops: *hops }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::plan::Plan;
+use super::plan::{Plan, Point};
 use super::stop::StopRule;
 use super::store::{Store, StoreError};
 use crate::report::{COSTS, write_rows};
@@ -93,11 +93,24 @@ pub(crate) fn failure(figures: &Map<String, Value>) -> Option<String> {
 /// # Errors
 /// A result that is not what was written.
 pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
+    gather(store, plan, |point| store.result(point, plan.has_checksums()))
+}
+
+/// Reads what there is, whatever checksums say of it.
+pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
+    gather(store, plan, |point| match store.folder(point).exists() {
+        true => store.figures(point).map(Some).map_err(|why| store.damaged(point, &why)),
+        false => Ok(None),
+    })
+}
+
+fn gather(
+    store: &Store,
+    plan: &Plan,
+    read: impl Fn(&Point) -> Result<Option<Map<String, Value>>, StoreError>,
+) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
-    let mut results = Vec::with_capacity(plan.points.len());
-    for point in &plan.points {
-        results.push(store.result(point)?);
-    }
+    let results = plan.points.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let saturated = |result: &Option<Map<String, Value>>| {
         result.as_ref().map(|figures| figures.get("saturated") == Some(&json!(true)))
     };

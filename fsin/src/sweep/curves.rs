@@ -40,6 +40,8 @@ pub struct Curve {
     pub settings: Vec<(String, String)>,
     /// In order of the axis.
     pub spots: Vec<Spot>,
+    /// True if it is of results that others are compared with.
+    pub is_baseline: bool,
 }
 
 /// Which results are drawn, and how, where not as usual.
@@ -51,6 +53,8 @@ pub struct Choice {
     pub each: Vec<String>,
     /// Settings and values: results with others are left out. Several values of a setting are allowed each.
     pub only: Vec<(String, String)>,
+    /// Values of settings, or whole labels of curves, and what pictures call them.
+    pub names: Vec<(String, String)>,
 }
 
 /// The curves of a sweep.
@@ -68,6 +72,8 @@ pub struct Curves {
     pub each: Vec<String>,
     /// What of the axis alone was asked for, in words; empty for all of it.
     pub only: String,
+    /// Values of settings, or whole labels of curves, and what pictures call them.
+    pub names: Vec<(String, String)>,
     /// What varies, whose values labels tell apart.
     pub(crate) axes: Vec<PlanAxis>,
 }
@@ -115,7 +121,16 @@ impl Curves {
         let of_axis = only.iter().find(|(axis, _)| Some(*axis) == along);
         let words =
             of_axis.map_or(String::new(), |(axis, any)| format!("{} {}", plan.axes[*axis].key, any.join(" or ")));
-        Ok(Self { each: choice.each.clone(), only: words, ..Self::along(plan, collected, along, takes) })
+        let names = choice.names.clone();
+        let curves =
+            Self { each: choice.each.clone(), only: words, names, ..Self::along(plan, collected, along, takes) };
+        match choice.names.iter().find(|(from, _)| !curves.has(from)) {
+            Some((from, to)) => {
+                let what = format!("--name '{from}={to}': no value of what varies is `{from}`");
+                Err(Refusal::value(what, format!("its values are {}", curves.words().join(", "))))
+            }
+            None => Ok(curves),
+        }
     }
 
     /// The curves of results along an axis, as far as `takes` says so of their values.
@@ -139,7 +154,8 @@ impl Curves {
             let curve = match curves.iter().position(|curve| curve.settings == settings) {
                 Some(at) => &mut curves[at],
                 None => {
-                    curves.push(Curve { label: legend(&plan.axes, &settings), settings, spots: Vec::new() });
+                    let label = legend(&plan.axes, &settings);
+                    curves.push(Curve { label, settings, spots: Vec::new(), is_baseline: false });
                     let last = curves.len() - 1;
                     &mut curves[last]
                 }
@@ -158,7 +174,115 @@ impl Curves {
         }
         let is_along = axis.is_some() || curves.iter().flat_map(|curve| &curve.spots).any(|spot| spot.word != "-");
         let axis = axis.map_or_else(|| "load".to_owned(), |axis| axis.key.clone());
-        Self { axis, numeric, is_along, curves, each: Vec::new(), only: String::new(), axes: plan.axes.clone() }
+        Self {
+            axis,
+            numeric,
+            is_along,
+            curves,
+            each: Vec::new(),
+            only: String::new(),
+            names: Vec::new(),
+            axes: plan.axes.clone(),
+        }
+    }
+
+    /// The values of what varies, but for numbers along the axis and seeds.
+    fn words(&self) -> Vec<&str> {
+        let axes = self.axes.iter().filter(|axis| axis.key != "seed" && !(axis.key == self.axis && self.numeric));
+        axes.flat_map(|axis| &axis.values).map(String::as_str).collect()
+    }
+
+    /// Whether pictures say this: a value, a setting as `KEY=VALUE`, or the label of a curve.
+    fn has(&self, word: &str) -> bool {
+        let is_setting = |axis: &PlanAxis| {
+            let value = word.strip_prefix(&*axis.key).and_then(|rest| rest.strip_prefix('='));
+            value.is_some_and(|value| axis.values.iter().any(|known| known == value))
+        };
+        self.words().contains(&word)
+            || self.axes.iter().any(is_setting)
+            || self.curves.iter().any(|curve| curve.label == word)
+    }
+
+    /// What pictures call this, if it has a name of its own.
+    fn name(&self, word: &str) -> Option<&str> {
+        self.names.iter().rev().find(|(from, _)| from == word).map(|(_, to)| to.as_str())
+    }
+
+    /// A value of a setting as pictures call it.
+    pub(crate) fn word(&self, key: &str, value: &str) -> String {
+        let name = self.name(&format!("{key}={value}")).or_else(|| self.name(value));
+        name.unwrap_or(value).to_owned()
+    }
+
+    /// Settings as labels say them, by the names that were given.
+    pub(crate) fn named(&self, settings: &[(String, String)]) -> String {
+        if let Some(name) = self.name(&self.legend(settings)) {
+            return name.to_owned();
+        }
+        let word = |setting: &(String, String)| {
+            let (key, value) = setting;
+            let name = self.name(&format!("{key}={value}")).or_else(|| self.name(value));
+            name.map_or_else(|| self.legend(std::slice::from_ref(setting)), str::to_owned)
+        };
+        settings.iter().map(word).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The curve of other results that one of these is compared with: that of the same settings along the same axis; where
+    /// both have one curve alone, that one.
+    #[must_use]
+    pub fn counterpart<'a>(&self, curve: &Curve, others: &'a Self) -> Option<&'a Curve> {
+        let lone = self.curves.len() == 1 && others.curves.len() == 1;
+        let is_same = |other: &&Curve| lone || other.settings == curve.settings;
+        others.curves.iter().filter(|_| self.axis == others.axis).find(is_same)
+    }
+
+    /// These curves and those of a baseline in the same pictures, and the results of both. Every curve has the name of its
+    /// results; those of the baseline follow their counterparts. `None` if they are not along the same axis.
+    #[must_use]
+    pub fn with_baseline(
+        &self,
+        (name, collected): (&str, &Collected),
+        baseline: &Self,
+        (baseline_name, others): (&str, &Collected),
+    ) -> Option<(Self, Collected)> {
+        if self.axis != baseline.axis || self.numeric != baseline.numeric || self.is_along != baseline.is_along {
+            return None;
+        }
+        let mut words: Vec<&str> = Vec::new();
+        for spot in self.curves.iter().chain(&baseline.curves).flat_map(|curve| &curve.spots) {
+            if !words.contains(&&*spot.word) {
+                words.push(&spot.word);
+            }
+        }
+        let place = |spot: &Spot| match self.numeric {
+            true => spot.x,
+            false => words.iter().position(|word| *word == spot.word).unwrap_or(0) as f64,
+        };
+        let named = |curve: &Curve, name: &str, is_baseline: bool| {
+            let offset = if is_baseline { collected.rows.len() } else { 0 };
+            let name = (String::new(), name.to_owned());
+            let settings = [vec![name], curve.settings.clone()].concat();
+            let spot = |spot: &Spot| Spot {
+                x: place(spot),
+                rows: spot.rows.iter().map(|row| row + offset).collect(),
+                ..spot.clone()
+            };
+            let spots = curve.spots.iter().map(spot).collect();
+            Curve { label: legend(&self.axes, &settings), settings, spots, is_baseline }
+        };
+        let mut curves = Vec::new();
+        for curve in &self.curves {
+            curves.push(named(curve, name, false));
+            let mut other = self.counterpart(curve, baseline).cloned();
+            // A lone curve takes the settings of its counterpart.
+            other.iter_mut().for_each(|other| other.settings.clone_from(&curve.settings));
+            curves.extend(other.map(|other| named(&other, baseline_name, true)));
+        }
+        let alone = |other: &&Curve| !self.curves.iter().any(|curve| self.counterpart(curve, baseline) == Some(*other));
+        curves.extend(baseline.curves.iter().filter(alone).map(|other| named(other, baseline_name, true)));
+        let rows = [collected.rows.clone(), others.rows.clone()].concat();
+        let curves = Self { curves, axes: self.axes.clone(), ..self.clone() };
+        Some((curves, Collected { rows, ..Collected::default() }))
     }
 
     /// True if results differ in how long a cycle is, so that numbers of cycles say nothing of time.
@@ -263,6 +387,8 @@ pub(crate) fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
 /// the others is enough.
 fn label(name: &str, value: &str, all: &[String]) -> String {
     match known_key(name).map(|key| key.kind) {
+        // The name of results.
+        _ if name.is_empty() => value.to_owned(),
         Some(Kind::Word) => value.to_owned(),
         Some(Kind::Path) => {
             let end =

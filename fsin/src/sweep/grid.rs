@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::experiment::{KEYS, Key, Kind, Lists, Setting, Settings, SettingsError, canonical};
+use crate::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical};
 
 /// Largest number of points of a sweep.
 const MAX_POINTS: usize = 1_000_000;
@@ -22,6 +22,8 @@ pub struct Grid {
     /// What varies: in the order of the key table, but the load and the seed last.
     pub axes: Vec<Axis>,
     fixed: Vec<(&'static Key, Setting)>,
+    /// Which of all combinations are in the sweep, where some values are for some topologies alone; `None`: all are.
+    kept: Option<Vec<usize>>,
 }
 
 impl Grid {
@@ -31,19 +33,34 @@ impl Grid {
     /// A range that cannot be read, a value given twice, too many points.
     pub fn new(mut lists: Lists) -> Result<Self, SettingsError> {
         let (mut axes, mut fixed) = (Vec::new(), Vec::new());
+        let mut restrictions = Vec::new();
+        // The first key of the table.
+        let mut topologies: Vec<String> = Vec::new();
         for key in KEYS {
-            let Some(given) = lists.remove(key.name) else { continue };
             let mut values: Vec<Setting> = Vec::new();
             let mut known = HashSet::new();
-            for setting in given {
+            for setting in lists.remove(key.name).unwrap_or_default() {
                 for value in expanded(key, &setting)? {
                     let value = canonical(key.kind, value);
-                    if !known.insert(value.clone()) {
+                    if !known.insert((setting.topology.clone(), value.clone())) {
                         let what = format!("`{}` has the value {value} twice", key.name);
                         return Err(refusal(&setting, what, "give every value once"));
                     }
                     values.push(Setting { value, ..setting.clone() });
                 }
+            }
+            if key.name == "topology" {
+                let given = values.iter().map(|setting| setting.value.clone());
+                topologies = if values.is_empty() {
+                    key.default.map(str::to_owned).into_iter().collect()
+                } else {
+                    given.collect()
+                };
+            }
+            if values.iter().any(|setting| setting.topology.is_some()) {
+                let restriction = Restriction::new(key, values, &topologies)?;
+                values = restriction.distinct();
+                restrictions.push(restriction);
             }
             match values.len() {
                 0 => {}
@@ -62,16 +79,22 @@ impl Grid {
             return Err(SettingsError {
                 what: format!("the axes have more than {MAX_POINTS} combinations"),
                 remedy: "give fewer values, or split the sweep".to_owned(),
-                origin: last.map_or(crate::experiment::Origin::Default, |value| value.origin.clone()),
+                origin: last.map_or(Origin::Default, |value| value.origin.clone()),
             });
         }
-        Ok(Self { axes, fixed })
+        let mut grid = Self { axes, fixed, kept: None };
+        if !restrictions.is_empty() {
+            let all = 0..grid.len();
+            grid.kept = Some(all.filter(|&at| restrictions.iter().all(|one| one.keeps(&grid, at))).collect());
+        }
+        Ok(grid)
     }
 
     /// Number of combinations.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.axes.iter().map(|axis| axis.values.len()).product()
+        let all = || self.axes.iter().map(|axis| axis.values.len()).product();
+        self.kept.as_ref().map_or_else(all, Vec::len)
     }
 
     /// False: without axes there is one combination.
@@ -83,7 +106,7 @@ impl Grid {
     /// The values of the axes in one combination; the last axis varies fastest.
     #[must_use]
     pub fn values(&self, index: usize) -> Vec<&Setting> {
-        let mut rest = index;
+        let mut rest = self.kept.as_ref().map_or(index, |kept| kept[index]);
         let mut values: Vec<&Setting> = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
             values.push(&axis.values[rest % axis.values.len()]);
@@ -106,6 +129,57 @@ impl Grid {
             settings.set(axis.key.name, &setting.value, setting.origin.clone())?;
         }
         Ok(settings)
+    }
+}
+
+/// A key whose values are for some topologies each.
+struct Restriction {
+    key: &'static Key,
+    /// Topologies of the sweep with their values.
+    of: Vec<(String, Vec<Setting>)>,
+}
+
+impl Restriction {
+    /// The values of each topology of a sweep: those of the very topology, or else of its family.
+    ///
+    /// # Errors
+    /// A topology without a value.
+    fn new(key: &'static Key, values: Vec<Setting>, topologies: &[String]) -> Result<Self, SettingsError> {
+        let of = |name: &str| -> Vec<Setting> {
+            values.iter().filter(|setting| setting.topology.as_deref() == Some(name)).cloned().collect()
+        };
+        let of_one = |topology: &String| {
+            let family = topology.split(':').next().unwrap_or(topology);
+            let found = [of(topology), of(family)].into_iter().find(|found| !found.is_empty());
+            found.map(|found| (topology.clone(), found)).ok_or_else(|| {
+                let what = format!("`{}` has values of topologies, and none for {topology}", key.name);
+                let remedy = format!("add one for `{family}`, or give one value for all");
+                values.first().map_or_else(
+                    || SettingsError { what: what.clone(), remedy: remedy.clone(), origin: Origin::Default },
+                    |setting| refusal(setting, what.clone(), &remedy),
+                )
+            })
+        };
+        Ok(Self { key, of: topologies.iter().map(of_one).collect::<Result<_, _>>()? })
+    }
+
+    /// Its values, each once, in the order in which topologies have them.
+    fn distinct(&self) -> Vec<Setting> {
+        let mut known = HashSet::new();
+        self.of.iter().flat_map(|(_, values)| values).filter(|setting| known.insert(&setting.value)).cloned().collect()
+    }
+
+    /// True if this combination of a grid has a value that is for its topology.
+    fn keeps(&self, grid: &Grid, index: usize) -> bool {
+        let word = |name: &str| {
+            let axes = grid.axes.iter().zip(grid.values(index));
+            let of_axes = axes.map(|(axis, value)| (axis.key, value));
+            let all = of_axes.chain(grid.fixed.iter().map(|(key, value)| (*key, value)));
+            all.into_iter().find(|(key, _)| key.name == name).map(|(_, setting)| setting.value.as_str())
+        };
+        let topology = word("topology").or_else(|| self.of.first().map(|(topology, _)| topology.as_str()));
+        let values = self.of.iter().find(|(name, _)| Some(name.as_str()) == topology).map(|(_, values)| values);
+        values.is_none_or(|values| values.iter().any(|setting| Some(setting.value.as_str()) == word(self.key.name)))
     }
 }
 
@@ -228,10 +302,11 @@ fn parts(word: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Origin, key};
+    use crate::experiment::key;
 
     fn lists(pairs: &[(&'static str, &[&str])]) -> Lists {
-        let setting = |value: &&str| Setting { value: (*value).to_owned(), origin: Origin::Flag, listed: true };
+        let setting =
+            |value: &&str| Setting { value: (*value).to_owned(), origin: Origin::Flag, listed: true, topology: None };
         pairs.iter().map(|&(name, values)| (name, values.iter().map(setting).collect())).collect()
     }
 
@@ -256,7 +331,7 @@ mod tests {
     #[test]
     fn ranges_are_inclusive_and_tidy() {
         let values = |key_name, word: &str| {
-            let setting = Setting { value: word.to_owned(), origin: Origin::Flag, listed: false };
+            let setting = Setting { value: word.to_owned(), origin: Origin::Flag, listed: false, topology: None };
             expanded(key(key_name).unwrap(), &setting)
         };
         assert_eq!(values("load", "0.05..1.0/20").unwrap()[..3], ["0.05", "0.1", "0.15"]);
@@ -291,6 +366,36 @@ mod tests {
         assert_eq!(several("topology", "thintree:4,2,2"), None);
         assert_eq!(several("load", "0.1,"), None);
         assert_eq!(several("traffic", "hotspot(0.1,0)"), None);
+    }
+
+    #[test]
+    fn values_of_topologies_meet_their_topologies_alone() {
+        let mut given = lists(&[
+            ("topology", &["torus:4x4", "torus:8x8", "fattree:4,3"]),
+            ("routing", &["bubble:smart", "dally:trc", "tree:static", "bubble:smart"]),
+            ("seed", &["1..2"]),
+        ]);
+        let of = ["torus", "torus", "fattree", "torus:4x4"];
+        for (setting, topology) in given.get_mut("routing").unwrap().iter_mut().zip(of) {
+            setting.topology = Some(topology.to_owned());
+        }
+        let row = |grid: &Grid, index| {
+            grid.values(index).iter().map(|value| value.value.clone()).collect::<Vec<_>>().join(" ")
+        };
+        let grid = Grid::new(given.clone()).unwrap();
+        let rows: Vec<String> = (0..grid.len()).step_by(2).map(|index| row(&grid, index)).collect();
+        assert_eq!(
+            rows,
+            [
+                "torus:4x4 bubble:smart 1",
+                "torus:8x8 bubble:smart 1",
+                "torus:8x8 dally:trc 1",
+                "fattree:4,3 tree:static 1"
+            ]
+        );
+        given.insert("topology", lists(&[("topology", &["mesh:4x4"])])["topology"].clone());
+        let error = Grid::new(given).unwrap_err();
+        assert!(error.what.contains("none for mesh:4x4") && error.remedy.contains("`mesh`"), "{error}");
     }
 
     #[test]

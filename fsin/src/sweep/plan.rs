@@ -6,12 +6,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
+use super::sums::sha256;
 use crate::experiment::{
     CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, Traffic, check_traffic, read_text,
 };
 
-/// Version of the layout of a folder of results.
-const LAYOUT: u64 = 1;
+/// Version of the layout of a folder of results: 2 has checksums.
+const LAYOUT: u64 = 2;
 
 /// What varies.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
@@ -48,6 +49,9 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// Combinations that are no valid experiments and were left out, with the reason.
     pub invalid: Vec<String>,
+    /// SHA-256 of all of the above, as hexadecimal digits; empty before layout 2.
+    #[serde(default)]
+    pub sha256: String,
 }
 
 /// \[hexadecimal digits\] Of an identity that name a folder: no two of a million points meet by chance.
@@ -98,14 +102,35 @@ impl Plan {
             key: axis.key.name.to_owned(),
             values: axis.values.iter().map(|value| value.value.clone()).collect(),
         });
-        Ok(Self {
+        let plan = Self {
             layout: LAYOUT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             stop_after,
             axes: axes.collect(),
             points,
             invalid,
-        })
+            sha256: String::new(),
+        };
+        Ok(Self { sha256: plan.checksum(), ..plan })
+    }
+
+    /// SHA-256 of the plan without its checksum.
+    fn checksum(&self) -> String {
+        let bare = Self { sha256: String::new(), ..self.clone() };
+        // Strings and numbers always have a form in JSON.
+        sha256(&serde_json::to_vec(&bare).unwrap_or_default())
+    }
+
+    /// True if the content is what was planned, as far as a checksum tells.
+    #[must_use]
+    pub fn is_as_written(&self) -> bool {
+        !self.has_checksums() || self.sha256 == self.checksum()
+    }
+
+    /// True if folders of points have checksums: those of earlier layouts need not.
+    #[must_use]
+    pub const fn has_checksums(&self) -> bool {
+        self.layout >= 2
     }
 
     /// What is said of the combinations that are no valid experiments: a line for each reason.
@@ -128,16 +153,23 @@ impl Plan {
         reasons.into_iter().map(line).collect()
     }
 
-    /// The plan of a single run.
-    pub(super) fn of_one(point: Point) -> Self {
+    /// The plan of nothing: results of another kind alone.
+    #[must_use]
+    pub fn of_nothing() -> Self {
         Self {
             layout: LAYOUT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             stop_after: 0,
             axes: Vec::new(),
-            points: vec![point],
+            points: Vec::new(),
             invalid: Vec::new(),
+            sha256: String::new(),
         }
+    }
+
+    /// The plan of a single run.
+    pub(super) fn of_one(point: Point) -> Self {
+        Self { points: vec![point], ..Self::of_nothing() }
     }
 
     /// True if both plan the same points in the same order.
@@ -150,7 +182,7 @@ impl Plan {
     /// True if this program can read the layout.
     #[must_use]
     pub const fn is_known(&self) -> bool {
-        self.layout == LAYOUT
+        self.layout >= 1 && self.layout <= LAYOUT
     }
 
     /// Position of an axis.

@@ -1,4 +1,20 @@
-//! Where a network saturates, by bisection.
+//! Where networks saturate, by bisection, with confidence over seeds.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::statistics::{Estimate, estimate};
+use super::store::StoreError;
+
+/// The file of a folder that holds [`Saturations`].
+const FILE: &str = "saturation.json";
+
+/// Version of that file.
+const SCHEMA: u64 = 1;
 
 /// A load that was tried.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,9 +72,242 @@ impl Bracket {
     }
 }
 
+/// The search of one seed.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+pub struct SeedSearch {
+    /// The seed.
+    pub seed: String,
+    /// Whether the search came to its end.
+    pub complete: bool,
+    /// \[phits/node/cycle\] The middle between the two that follow; `None` if nothing saturated, or the search is not complete.
+    #[serde(rename = "saturation_load_phits_per_node_cycle")]
+    pub load: Option<f64>,
+    /// \[phits/node/cycle\] The largest load that was carried.
+    #[serde(rename = "carried_load_phits_per_node_cycle")]
+    pub carried: f64,
+    /// \[phits/node/cycle\] The smallest load that was not.
+    #[serde(rename = "saturated_load_phits_per_node_cycle")]
+    pub saturated: Option<f64>,
+    /// \[phits/node/cycle\] The largest accepted load, of the loads that were tried.
+    #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
+    pub peak: Option<f64>,
+    /// Why the search was given up, if it was: a deadlock, for one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<String>,
+    /// The experiment, at the highest load.
+    pub experiment: String,
+    /// Figures of each load that was tried, by load.
+    pub probes: Vec<Map<String, Value>>,
+}
+
+/// The searches of one combination of settings, which differ in their seeds alone.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+pub struct Search {
+    /// What tells it from the others.
+    pub settings: Map<String, Value>,
+    /// \[phits/node/cycle\] Mean over seeds; `None` if one of them has none.
+    #[serde(rename = "saturation_load_phits_per_node_cycle")]
+    pub load: Option<f64>,
+    /// \[phits/node/cycle\] Half the width of its 95 % confidence interval over seeds.
+    #[serde(rename = "saturation_load_ci95")]
+    pub load_ci95: Option<f64>,
+    /// \[phits/node/cycle\] Mean over seeds of the largest accepted load, and its confidence.
+    #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
+    pub peak: Option<f64>,
+    /// \[phits/node/cycle\] Half the width of its 95 % confidence interval over seeds.
+    #[serde(rename = "peak_accepted_load_of_senders_ci95")]
+    pub peak_ci95: Option<f64>,
+    /// By seed.
+    pub seeds: Vec<SeedSearch>,
+}
+
+impl Search {
+    /// Means over the searches of all seeds.
+    #[must_use]
+    pub fn of(settings: Map<String, Value>, seeds: Vec<SeedSearch>) -> Self {
+        let mean = |of: &dyn Fn(&SeedSearch) -> Option<f64>| -> Option<Estimate> {
+            estimate(&seeds.iter().map(of).collect::<Option<Vec<f64>>>()?)
+        };
+        let (load, peak) = (mean(&|seed| seed.load), mean(&|seed| seed.peak));
+        Self {
+            settings,
+            load: load.map(|load| load.mean),
+            load_ci95: load.and_then(|load| load.ci95),
+            peak: peak.map(|peak| peak.mean),
+            peak_ci95: peak.and_then(|peak| peak.ci95),
+            seeds,
+        }
+    }
+
+    /// Whether all of it came to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.seeds.iter().all(|seed| seed.complete)
+    }
+
+    /// Its settings in words; empty of the only one.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let words = self.settings.iter().map(|(key, value)| format!("{key} {}", word(value)));
+        words.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Where it saturates, in words: a load, a bound, or why there is none.
+    #[must_use]
+    pub fn outcome(&self, most: f64) -> String {
+        let none = self.seeds.iter().filter(|seed| seed.complete && seed.saturated.is_none()).count();
+        match self.load {
+            _ if self.seeds.iter().any(|seed| seed.failure.is_some()) => "failed".to_owned(),
+            _ if !self.is_complete() => "incomplete".to_owned(),
+            Some(load) => format!("{load:.4}"),
+            None if none == self.seeds.len() => format!("above {most}"),
+            None => format!("above {most} with {none} of {} seeds", self.seeds.len()),
+        }
+    }
+}
+
+/// What `fsin saturation -o` keeps.
+#[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
+pub struct Saturations {
+    /// Version of this form.
+    pub schema: u64,
+    /// Version of the program.
+    pub version: String,
+    /// Whether all searches came to their end.
+    pub complete: bool,
+    /// \[phits/node/cycle\] Width of the interval that was searched for.
+    pub tolerance: f64,
+    /// \[phits/node/cycle\] The highest load that was tried.
+    pub highest_load: f64,
+    /// In the order of the settings.
+    pub searches: Vec<Search>,
+}
+
+impl Saturations {
+    /// Searches with their means.
+    #[must_use]
+    pub fn new(tolerance: f64, highest_load: f64, searches: Vec<Search>) -> Self {
+        Self {
+            schema: SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            complete: searches.iter().all(Search::is_complete),
+            tolerance,
+            highest_load,
+            searches,
+        }
+    }
+
+    /// Whether a folder has some.
+    #[must_use]
+    pub fn are_in(folder: &Path) -> bool {
+        folder.join(FILE).exists()
+    }
+
+    /// Those of a folder; `None` if it has none.
+    ///
+    /// # Errors
+    /// A file that is not what was written.
+    pub fn load(folder: &Path) -> Result<Option<Self>, StoreError> {
+        let file = folder.join(FILE);
+        let wrong = |error: &dyn std::fmt::Display| StoreError {
+            what: format!("{}: {error}", file.display()),
+            remedy: "remove it, or write it again: fsin saturation -o DIR",
+            usage: true,
+        };
+        let text = match fs::read(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| wrong(&error))?,
+        };
+        let found: Self = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+        match found.schema {
+            SCHEMA => Ok(Some(found)),
+            other => Err(wrong(&format!("version {other} of its form is not known here"))),
+        }
+    }
+
+    /// Writes them into a folder, which is made if it is not there, with a table of the means beside them.
+    ///
+    /// # Errors
+    /// What keeps it from being written.
+    pub fn store(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        super::replace_file(&folder.join(FILE), format!("{}\n", serde_json::to_string_pretty(self)?))?;
+        let mut table = Vec::new();
+        crate::report::write_rows(&self.rows(), &mut table)?;
+        super::replace_file(&folder.join("saturation.csv"), table)
+    }
+
+    /// Settings and means, a row for each search.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Map<String, Value>> {
+        let row = |search: &Search| {
+            let mut row = search.settings.clone();
+            for (name, value) in [
+                ("saturation_load_phits_per_node_cycle", search.load),
+                ("saturation_load_ci95", search.load_ci95),
+                ("peak_accepted_load_of_senders_phits_per_node_cycle", search.peak),
+                ("peak_accepted_load_of_senders_ci95", search.peak_ci95),
+            ] {
+                row.insert(name.to_owned(), value.into());
+            }
+            row.insert("seeds".to_owned(), search.seeds.len().into());
+            row.insert("complete".to_owned(), search.is_complete().into());
+            row
+        };
+        self.searches.iter().map(row).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn seed(load: Option<f64>, complete: bool) -> SeedSearch {
+        SeedSearch {
+            seed: "1".to_owned(),
+            complete,
+            load,
+            carried: 0.4,
+            saturated: load.map(|load| load + 0.1),
+            peak: Some(0.5),
+            failure: None,
+            experiment: String::new(),
+            probes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn confidence_is_over_seeds() {
+        let search = Search::of(Map::new(), vec![seed(Some(0.5), true), seed(Some(0.6), true), seed(Some(0.7), true)]);
+        // t(0.975, 2) = 4.302653; the standard deviation is 0.1.
+        assert!((search.load.unwrap() - 0.6).abs() < 1e-12);
+        assert!((search.load_ci95.unwrap() - 4.302_653 * 0.1 / 3_f64.sqrt()).abs() < 1e-5);
+        assert_eq!((search.outcome(1.0), search.peak_ci95), ("0.6000".to_owned(), Some(0.0)));
+        let one = Search::of(Map::new(), vec![seed(Some(0.5), true)]);
+        assert_eq!((one.load, one.load_ci95), (Some(0.5), None));
+    }
+
+    #[test]
+    fn a_mean_is_of_all_seeds_or_of_none() {
+        let some = Search::of(Map::new(), vec![seed(Some(0.5), true), seed(None, true)]);
+        assert_eq!((some.load, some.outcome(1.0)), (None, "above 1 with 1 of 2 seeds".to_owned()));
+        assert_eq!(Search::of(Map::new(), vec![seed(None, true)]).outcome(0.8), "above 0.8");
+        assert_eq!(Search::of(Map::new(), vec![seed(None, false)]).outcome(0.8), "incomplete");
+    }
+
+    #[test]
+    fn what_is_kept_is_read_again() {
+        let folder = std::env::temp_dir().join(format!("fsin-saturation-{}", std::process::id()));
+        let settings = Map::from_iter([("vcs".to_owned(), Value::from("2"))]);
+        let kept = Saturations::new(0.01, 1.0, vec![Search::of(settings, vec![seed(Some(0.5), true)])]);
+        kept.store(&folder).unwrap();
+        assert_eq!(Saturations::load(&folder).unwrap(), Some(kept));
+        fs::write(folder.join(FILE), "{}").unwrap();
+        assert!(Saturations::load(&folder).unwrap_err().what.contains(FILE));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(Saturations::load(&folder).unwrap(), None);
+    }
 
     fn find(threshold: f64) -> (Bracket, usize) {
         let mut bracket = Bracket::new(1.0, 0.01);

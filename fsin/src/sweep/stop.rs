@@ -74,7 +74,15 @@ mod tests {
                 experiment: String::new(),
             })
             .collect();
-        let plan = Plan { layout: 1, version: String::new(), stop_after: 1, axes, points, invalid: Vec::new() };
+        let plan = Plan {
+            layout: 1,
+            version: String::new(),
+            stop_after: 1,
+            axes,
+            points,
+            invalid: Vec::new(),
+            sha256: String::new(),
+        };
         // Saturated from 0.2 on, which stands third.
         let known = [false, false, true, true, true, true, true, true].map(Some);
         let left_out = |plan: &Plan, saturated: &[Option<bool>]| -> Vec<bool> {

@@ -3,7 +3,8 @@
 //! ```text
 //! plan.json              what is to be run
 //! journal.jsonl          what happened, one line per event; for people, nothing is decided by it
-//! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml
+//! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml, SHA256SUMS
+//! damaged/ID/            what was in `points/ID` when it was not what had been written, and the point was run again
 //! failed/ID.txt          why a point has no result
 //! results.csv, .jsonl    all points together, written by collecting
 //! ```
@@ -18,7 +19,8 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use super::plan::{Plan, Point};
-use crate::report::{self, Format};
+use super::sums::{damage, write_result};
+use crate::stamp;
 
 /// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -38,11 +40,22 @@ pub struct Store {
     root: PathBuf,
 }
 
+/// What there is of a point.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stored {
+    /// It has not run.
+    Absent,
+    /// Its figures.
+    Whole(Map<String, Value>),
+    /// Not what was written, with the reason.
+    Damaged(String),
+}
+
 /// Replaces a file as a whole: what is there stays as it is if it cannot be done.
 ///
 /// # Errors
 /// When the new one cannot be written beside it.
-pub fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
     let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
@@ -92,22 +105,38 @@ impl Store {
             let what = what(&format!("layout {} is not known to this version", plan.layout));
             return Err(StoreError { what, remedy: "use the version that wrote it", usage: true });
         }
+        let remedy = "the file is damaged: sweep into a new folder";
         if let Some(point) = plan.points.iter().find(|point| point.values.len() != plan.axes.len()) {
             let (values, axes) = (point.values.len(), plan.axes.len());
             let what = what(&format!("point {} has {values} values, and there are {axes} axes", point.id));
-            return Err(StoreError { what, remedy: "the file is damaged: sweep into a new folder", usage: true });
+            return Err(StoreError { what, remedy, usage: true });
+        }
+        if !plan.is_as_written() {
+            let what = what(&"its content does not have the checksum at its end");
+            return Err(StoreError { what, remedy, usage: true });
         }
         Ok(plan)
     }
 
-    /// Creates the folder and writes the plan.
+    /// Takes the folder for one who runs it alone, as [`Store::lock`] does, and writes the plan if there is none. Whenever
+    /// this is interrupted, the folder is one that [`Store::is_unplanned`], or has a whole plan.
     ///
     /// # Errors
-    /// When nothing can be written there.
-    pub fn create(&self, plan: &Plan) -> Result<(), StoreError> {
+    /// Somebody else has it, another plan has come to be there in the meantime, or nothing can be written there.
+    pub fn begin(&self, plan: &Plan) -> Result<File, StoreError> {
         self.written("points", fs::create_dir_all(self.root.join("points")))?;
-        let text = serde_json::to_string_pretty(plan).map_err(io::Error::from);
-        self.written("plan.json", text.and_then(|text| self.replace("plan.json", &(text + "\n"))))
+        let lock = self.lock(true)?;
+        if !self.exists() {
+            let text = serde_json::to_string_pretty(plan).map_err(io::Error::from);
+            self.written("plan.json", text.and_then(|text| self.replace("plan.json", &(text + "\n"))))?;
+        } else if !self.plan()?.same_points(plan) {
+            return Err(StoreError {
+                what: format!("{}: another sweep has been planned there in the meantime", self.root.display()),
+                remedy: "name a new folder",
+                usage: true,
+            });
+        }
+        Ok(lock)
     }
 
     /// Takes the folder for one who runs it alone (`alone`), or one of many who run a point each. It is given back when
@@ -130,12 +159,33 @@ impl Store {
         }
     }
 
+    /// True if a sweep was stopped here before its plan was written: there is nothing but what comes before a plan.
+    #[must_use]
+    pub fn is_unplanned(&self) -> bool {
+        let is_before_plan = |entry: io::Result<fs::DirEntry>| {
+            entry.is_ok_and(|entry| match &*entry.file_name().to_string_lossy() {
+                ".lock" => true,
+                "points" => fs::read_dir(entry.path()).is_ok_and(|mut points| points.next().is_none()),
+                name => name.starts_with(".plan.json.") && name.ends_with(".partial"),
+            })
+        };
+        fs::read_dir(&self.root).is_ok_and(|mut entries| entries.all(is_before_plan))
+    }
+
     /// Removes what interrupted runs left half-written. To be called by one who has the folder alone.
     pub fn clean(&self) {
-        for entry in fs::read_dir(self.root.join("points")).into_iter().flatten().flatten() {
+        let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+        // What cannot be removed is in nobody's way.
+        for entry in entries(&self.root.join("points")) {
             if entry.file_name().to_string_lossy().starts_with('.') {
-                // What cannot be removed is in nobody's way.
                 let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        for entry in entries(&self.root) {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') && name.ends_with(".partial") {
+                let _ = fs::remove_file(entry.path());
             }
         }
     }
@@ -146,22 +196,78 @@ impl Store {
         self.root.join("points").join(&point.id)
     }
 
+    /// What there is of a point. `checksums`: whether its folder must have some, which [`Plan::has_checksums`] says.
+    ///
+    /// # Errors
+    /// When a file is there and cannot be read.
+    pub fn stored(&self, point: &Point, checksums: bool) -> Result<Stored, StoreError> {
+        let folder = self.folder(point);
+        if !folder.exists() {
+            return Ok(Stored::Absent);
+        }
+        let unread = |error: io::Error| StoreError {
+            what: format!("cannot read {}: {error}", folder.display()),
+            remedy: "make its files readable",
+            usage: true,
+        };
+        let damaged = damage(&folder, checksums).map_err(unread)?;
+        Ok(match &damaged[..] {
+            [] => match self.figures(point) {
+                Ok(figures) => Stored::Whole(figures),
+                Err(why) => Stored::Damaged(why),
+            },
+            damaged => Stored::Damaged(damaged.join(", ")),
+        })
+    }
+
+    /// The figures in the file of a point, whatever its checksum says, or why there are none.
+    pub(super) fn figures(&self, point: &Point) -> Result<Map<String, Value>, String> {
+        let read = fs::read(self.folder(point).join("result.json")).map_err(|error| error.to_string());
+        read.and_then(|text| figures(&text)).map_err(|why| format!("result.json: {why}"))
+    }
+
     /// The figures of a point; `None` if it has not run.
     ///
     /// # Errors
     /// A result that is not what was written.
-    pub fn result(&self, point: &Point) -> Result<Option<Map<String, Value>>, StoreError> {
-        let path = self.folder(point).join("result.json");
-        let text = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.folder(point).exists() => return Ok(None),
-            Err(error) => Err(error.to_string()),
-            Ok(text) => Ok(text),
-        };
-        text.and_then(|text| figures(&text)).map(Some).map_err(|error| StoreError {
-            what: format!("{}: {error}", path.display()),
-            remedy: "somebody changed this folder: remove it, and run the point again with --resume",
+    pub fn result(&self, point: &Point, checksums: bool) -> Result<Option<Map<String, Value>>, StoreError> {
+        match self.stored(point, checksums)? {
+            Stored::Absent => Ok(None),
+            Stored::Whole(figures) => Ok(Some(figures)),
+            Stored::Damaged(why) => Err(self.damaged(point, &why)),
+        }
+    }
+
+    /// The error of a point that is not what was written.
+    pub(super) fn damaged(&self, point: &Point, why: &str) -> StoreError {
+        StoreError {
+            what: format!("{} is damaged: {why}", self.folder(point).display()),
+            remedy: "run the point again: fsin sweep --resume -o DIR; it keeps what is there in DIR/damaged",
             usage: true,
-        })
+        }
+    }
+
+    /// Sets every damaged point aside, into `damaged/ID`, so that it is run again; returns them with the reasons. To be
+    /// called by one who has the folder alone.
+    ///
+    /// # Errors
+    /// When files cannot be read, or folders not be moved.
+    pub fn set_damaged_aside(&self, plan: &Plan) -> Result<Vec<(usize, String)>, StoreError> {
+        let mut aside = Vec::new();
+        for (index, point) in plan.points.iter().enumerate() {
+            let Stored::Damaged(why) = self.stored(point, plan.has_checksums())? else { continue };
+            let target = self.root.join("damaged").join(&point.id);
+            let moved = fs::create_dir_all(self.root.join("damaged")).and_then(|()| {
+                if target.exists() {
+                    fs::remove_dir_all(&target)?;
+                }
+                fs::rename(self.folder(point), &target)
+            });
+            self.written("damaged", moved)?;
+            self.note("damaged", Some(point), json!({ "why": why }));
+            aside.push((index, why));
+        }
+        Ok(aside)
     }
 
     /// Keeps the figures of a point, which become visible all at once.
@@ -204,7 +310,7 @@ impl Store {
     /// Adds a line to the journal. A journal that cannot be written costs nobody a result.
     pub fn note(&self, event: &str, point: Option<&Point>, more: Value) {
         let mut line = Map::new();
-        line.insert("time".to_owned(), json!(humantime::format_rfc3339_millis(SystemTime::now()).to_string()));
+        line.insert("time".to_owned(), json!(stamp::milliseconds(SystemTime::now())));
         line.insert("event".to_owned(), json!(event));
         if let Some(point) = point {
             line.insert("point".to_owned(), json!(point.id));
@@ -241,22 +347,10 @@ pub(super) fn figures(text: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Writes the files of a point into a new folder, down to the disk: a rename must not be there before them.
+/// Writes the files of a point into a new folder.
 fn keep_in(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
-    fs::create_dir_all(folder)?;
-    let mut result = Vec::new();
-    report::write(Format::Json, figures, &mut result)?;
-    let mut manifest = serde_json::to_vec_pretty(&figures["manifest"])?;
-    manifest.push(b'\n');
-    for (name, bytes) in
-        [("result.json", &*result), ("manifest.json", &*manifest), ("experiment.toml", experiment.as_bytes())]
-    {
-        let mut file = File::create(folder.join(name))?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-    }
-    Ok(())
+    write_result(folder, figures, experiment)
 }

@@ -17,7 +17,7 @@ mod twisted;
 pub use cayley::Cayley;
 pub use distances::Distances;
 pub use grid::Grid;
-pub use survey::Survey;
+pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 
 /// Most dimensions that a topology can have: a hypercube of a million nodes.

@@ -38,13 +38,7 @@ impl Survey {
     #[must_use]
     pub fn of(topology: &dyn Topology) -> Self {
         let nodes = topology.nodes();
-        let ports = topology.shape().ports();
-        let neighbours: Vec<Vec<usize>> = (0..nodes)
-            .map(|node| {
-                let ports = (0..ports).map(|port| Port(port as u8));
-                ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
-            })
-            .collect();
+        let neighbours = links_of(topology);
         let links = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours.iter().map(Vec::len);
         let ends = topology.endpoints();
@@ -119,6 +113,68 @@ impl Survey {
 /// of N - 1 others across.
 fn bears(links: usize, part: usize, nodes: usize) -> f64 {
     links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
+}
+
+/// Of each node, switches behind endpoints: the nodes at the other ends of the links that leave it.
+#[must_use]
+pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
+    let of = |node: usize| {
+        let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
+        ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
+    };
+    (0..topology.nodes()).map(of).collect()
+}
+
+/// Nodes parted in two, and the links between the parts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cut {
+    /// By node that sends and receives: whether it is in the lower part.
+    pub is_lower: Vec<bool>,
+    /// \[links\] From the lower part to the other: in a network of switches, as many as must be cut so that no path is left.
+    pub upwards: usize,
+    /// \[links\] The other way.
+    pub downwards: usize,
+}
+
+/// Most endpoints and switches whose paths are counted.
+const MOST_SWITCHED: usize = 4096;
+
+/// The cuts through the middle of the node numbers, and in direct networks of each dimension; none of networks of switches that
+/// are so large that counting takes long.
+#[must_use]
+pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
+    let neighbours = links_of(topology);
+    let ends = topology.endpoints();
+    let half = ends / 2;
+    if half == 0 {
+        return Vec::new();
+    }
+    if topology.switched().is_some() {
+        if neighbours.len() > MOST_SWITCHED {
+            return Vec::new();
+        }
+        let mut backwards = vec![Vec::new(); neighbours.len()];
+        for (here, list) in neighbours.iter().enumerate() {
+            list.iter().for_each(|&there| backwards[there].push(here));
+        }
+        let is_lower = (0..ends).map(|node| node < half).collect();
+        return vec![Cut { is_lower, upwards: cut(&neighbours, half, ends), downwards: cut(&backwards, half, ends) }];
+    }
+    let parted = |is_lower: Vec<bool>| {
+        let crossing = |from: bool| {
+            let links = neighbours.iter().enumerate().filter(|&(here, _)| is_lower[here] == from);
+            links.flat_map(|(_, list)| list).filter(|&&there| is_lower[there] != from).count()
+        };
+        Cut { upwards: crossing(true), downwards: crossing(false), is_lower }
+    };
+    let (mut all, mut stride) = (vec![parted((0..ends).map(|node| node < half).collect())], 1);
+    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
+        if size > 1 {
+            all.push(parted((0..ends).map(|node| node / stride % size < size / 2).collect()));
+        }
+        stride *= size;
+    }
+    all
 }
 
 /// Of each dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.

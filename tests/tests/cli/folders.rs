@@ -24,7 +24,7 @@ fn a_folder_keeps_what_is_needed_to_run_it_again() {
     let kept = folder.path().join("results/one");
     let names: BTreeSet<String> =
         fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(names, ["experiment.toml", "manifest.json", "result.json"].map(String::from).into());
+    assert_eq!(names, ["SHA256SUMS", "experiment.toml", "manifest.json", "result.json"].map(String::from).into());
     let read = |name: &str| fs::read(kept.join(name)).unwrap();
     let result: Map<String, Value> = serde_json::from_slice(&read("result.json")).unwrap();
     assert_eq!(result, printed);

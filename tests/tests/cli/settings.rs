@@ -101,7 +101,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("topology", "torus:8x8"),
     ("ways", "2"),
     ("vcs", "3"),
-    ("routing", "bubble:smart"),
+    ("routing", ""),
     ("order", "dim"),
     ("packet", "16"),
     ("phit-bytes", "4"),
@@ -115,7 +115,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("bubble", "2"),
     ("lbr", "0"),
     ("in-transit-priority", "0"),
-    ("source", "throttled"),
+    ("source", "open"),
     ("traffic", "uniform"),
     ("temporal", "bernoulli"),
     ("size", "constant"),
@@ -138,7 +138,7 @@ const FLAGS: &[(&str, &str)] = &[
 #[test]
 fn help_shows_every_flag_with_its_default() {
     let folder = folder();
-    for (verb, flag) in [("run", "--help"), ("run", "-h"), ("config", "--help")] {
+    for (verb, flag) in [("run", "--help"), ("config", "--help")] {
         let help = text(&run(folder.path(), &format!("{verb} {flag}")));
         // Help wraps: compared without regard to lines.
         let words: Vec<&str> = help.split_whitespace().collect();

@@ -29,7 +29,64 @@ const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
 
+/// Flags that the short help leaves out: what few traces need.
+const RARE: [&str; 4] = ["flop-rate", "trace-unit", "recv-order", "max-events"];
+
+/// Examples of a command.
+fn examples(name: &str) -> &'static [&'static str] {
+    match name {
+        "import" => &["trace-prep import lu.S.16.ti.tar.xz -o lu.trg", "trace-prep import traces.otf2 -o app.trg -q"],
+        "expand" => &["trace-prep expand app.trg --collectives mpich,allreduce=ring -o ring.trg"],
+        "export" => &["trace-prep export app.trg --to goal -o app.goal"],
+        "check" => &["trace-prep check app.trg", "trace-prep check app.trg --synchronous -o verdict.txt"],
+        "info" => &["trace-prep info app.trg", "trace-prep info app.trg --format json -o app.json"],
+        "matrix" => &["trace-prep matrix app.trg -o app.csv --svg app.svg"],
+        "scale" => &["trace-prep scale app.trg --compute 0.5 --bytes 2 -o faster.trg"],
+        "slice" => &[
+            "trace-prep slice app.trg --tasks 0..8 -o half.trg",
+            "trace-prep slice app.trg --between 3..34 -o timed.trg",
+        ],
+        "merge" => &["trace-prep merge a.trg b.trg -o both.trg"],
+        "remap" => &["trace-prep remap app.trg --permutation random:1 -o shuffled.trg"],
+        "generate" => &[
+            "trace-prep generate waterfall:tasks=64,bytes=4096 -o waterfall.trg",
+            "trace-prep generate --list",
+            "trace-prep generate completions bash -o trace-prep.bash",
+            "trace-prep generate man -o trace-prep.1",
+            "trace-prep generate reference pages",
+        ],
+        "completions" => &["trace-prep generate completions bash -o trace-prep.bash"],
+        "man" => &["trace-prep generate man -o trace-prep.1"],
+        "reference" => &["trace-prep generate reference pages"],
+        "record" => &["trace-prep record -o app.trg -- mpiexec -n 16 ./app"],
+        _ => &[],
+    }
+}
+
+/// Gives a command and those below it what all have in common: a short help of one screen, and examples and exit status in
+/// the long one.
+fn complete(command: Command) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(&name, |sub| {
+            let sub = complete(sub).mut_args(|arg| {
+                let is_rare = RARE.contains(&arg.get_id().as_str());
+                arg.hide_short_help(is_rare)
+            });
+            let own = sub.get_after_long_help().map(ToString::to_string);
+            let examples = format!("Examples:\n  {}", examples(&name).join("\n  "));
+            let parts: Vec<String> = own.into_iter().chain([examples, EXIT.to_owned()]).collect();
+            sub.after_help("With --help: every flag, examples, exit status.").after_long_help(parts.join("\n\n"))
+        })
+    })
+}
+
+/// The whole command line.
 pub(super) fn command() -> Command {
+    complete(commands())
+}
+
+fn commands() -> Command {
     Command::new("trace-prep")
         .version(crate_version!())
         .about("Prepares MPI traces for replay over a simulated network")
@@ -60,6 +117,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             reading(Command::new("check"))
                 .about("Executes a trace over a perfect network: unmatched messages, deadlocks, races of wildcards")
+                .arg(printed())
                 .arg(
                     Arg::new("synchronous")
                         .long("synchronous")
@@ -68,7 +126,7 @@ pub(super) fn command() -> Command {
                 ),
         )
         .subcommand(
-            reading(Command::new("info")).about("Tasks, messages, sizes, pairs, computing").arg(
+            reading(Command::new("info")).about("Tasks, messages, sizes, pairs, computing").arg(printed()).arg(
                 Arg::new("format")
                     .long("format")
                     .value_name("FORMAT")
@@ -145,7 +203,22 @@ pub(super) fn command() -> Command {
         )
         .subcommand(
             Command::new("generate")
-                .about("Writes an application kernel or a graph pattern as a container (`--list` names them)")
+                .about("Writes an application kernel or a graph pattern as a container (`--list` names them), or what shells and books need")
+                .args_conflicts_with_subcommands(true)
+                .subcommand_negates_reqs(true)
+                .subcommand(
+                    Command::new("completions")
+                        .about("Completions for a shell")
+                        .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell)).help("The shell"))
+                        .arg(printed()),
+                )
+                .subcommand(Command::new("man").about("The man page, with all commands").arg(printed()))
+                .subcommand(
+                    Command::new("reference")
+                        .about("A page of Markdown: every command")
+                        .arg(path("folder", "DIR").required(true).help("Folder for it")),
+                )
+                .arg(quiet())
                 .arg(
                     Arg::new("spec")
                         .value_name("KERNEL")
@@ -167,7 +240,6 @@ pub(super) fn command() -> Command {
             Command::new("record")
                 .about("Runs an unmodified MPI program and keeps what it did: record -o OUT.trg -- mpiexec -n 16 ./app")
                 .after_long_help(NOT_RECORDED)
-                .after_help(NOT_RECORDED)
                 .arg(output("OUT.trg"))
                 .arg(
                     Arg::new("mpicc")
@@ -189,13 +261,11 @@ pub(super) fn command() -> Command {
                         .help("What starts the program on this machine"),
                 ),
         )
-        .subcommand(
-            Command::new("completions")
-                .about("Prints a completion script for a shell")
-                .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
-        )
-        .subcommand(Command::new("man").about("Prints the manual page"))
-        .subcommand(Command::new("reference").about("Prints the help of every command as a page of Markdown"))
+}
+
+/// `-o` of what is printed on stdout without it.
+fn printed() -> Arg {
+    path("output", "FILE").short('o').long("output").help("A new file for what is printed [stdout]")
 }
 
 fn path(name: &'static str, value: &'static str) -> Arg {
@@ -293,35 +363,38 @@ fn options(command: Command) -> Command {
                 .value_parser(value_parser!(u64))
                 .help("Events to hold in memory, about 48 bytes each"),
         )
-        .arg(
-            Arg::new("quiet")
-                .short('q')
-                .long("quiet")
-                .action(ArgAction::SetTrue)
-                .help("No progress, notes or warnings"),
-        )
+        .arg(quiet())
 }
 
 pub(super) fn completions(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if let Some(shell) = matches.get_one::<clap_complete::Shell>("shell") {
         let mut text = Vec::new();
         clap_complete::generate(*shell, &mut command(), "trace-prep", &mut text);
-        super::print(&String::from_utf8_lossy(&text))?;
+        super::deliver(matches, &String::from_utf8_lossy(&text))?;
     }
     Ok(Exit::Done)
 }
 
-pub(super) fn man() -> Result<Exit, Complaint> {
+/// The man page: the command, then each of its commands.
+pub(super) fn man(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(command()).render(&mut text)?;
-    super::print(&String::from_utf8_lossy(&text))?;
+    let mut command = command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let man = clap_mangen::Man::new(sub.clone());
+        text.extend_from_slice(format!(".SH COMMAND {}\n", sub.get_name().to_uppercase()).as_bytes());
+        man.render_description_section(&mut text)?;
+        man.render_options_section(&mut text)?;
+    }
+    super::deliver(matches, &String::from_utf8_lossy(&text))?;
     Ok(Exit::Done)
 }
 
 /// The page of the book: the help of every command.
-pub(super) fn reference() -> Result<Exit, Complaint> {
+pub(super) fn reference(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut text =
-        "<!-- Made by `trace-prep reference`; do not edit. -->\n\n# Commands of trace-prep\n\nThe output of \
+        "<!-- Made by `trace-prep generate reference`; do not edit. -->\n\n# Commands of trace-prep\n\nThe output of \
                     `--help` of every command.\n"
             .to_owned();
     let mut command = command().term_width(100).color(clap::ColorChoice::Never);
@@ -333,6 +406,50 @@ pub(super) fn reference() -> Result<Exit, Complaint> {
         let help: Vec<&str> = help.lines().map(str::trim_end).collect();
         text.push_str(&format!("\n## trace-prep {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end()));
     }
-    super::print(&text)?;
+    let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("trace-prep.md"), text)?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_short_help_of_one_screen_examples_exit_status_and_the_common_flags() {
+        fn all(command: &Command, found: &mut Vec<Command>) {
+            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+                found.push(sub.clone());
+                all(sub, found);
+            }
+        }
+        let mut root = command().term_width(100).color(clap::ColorChoice::Never);
+        root.build();
+        let mut found = Vec::new();
+        all(&root, &mut found);
+        assert!(found.len() >= 15);
+        for mut command in found {
+            let name = command.get_name().to_owned();
+            let short = command.render_help().to_string();
+            assert!(short.lines().count() <= 40, "{name} -h has {} lines:\n{short}", short.lines().count());
+            let long = command.render_long_help().to_string();
+            for part in ["Examples:\n  trace-prep ", "Exit status: 0 "] {
+                assert_eq!(long.matches(part).count(), 1, "{name} --help: {part}\n{long}");
+            }
+            for example in examples(&name) {
+                let parsed = super::command().try_get_matches_from(example.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {:?}", parsed.err());
+            }
+            let has = |short: char, long: &str| {
+                command.get_arguments().any(|arg| arg.get_short() == Some(short) && arg.get_long() == Some(long))
+            };
+            // They say nothing besides what was asked for.
+            assert!(
+                has('q', "quiet") || ["completions", "man", "reference"].contains(&name.as_str()),
+                "{name} has no -q"
+            );
+            assert!(has('o', "output") || name == "reference", "{name} has no -o");
+        }
+    }
 }

@@ -247,7 +247,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let program = kernels::parse(spec, 16, None)?;
     let often = if repeat == 1 { String::new() } else { format!(" --repeat {repeat}") };
     let header = programs_header(program.tasks.len(), &format!("generated as {spec}{often}"), Vec::new(), Vec::new());
-    let meter = Meter::new(false, &format!("writing {}", path.display()));
+    let meter = Meter::new(matches.get_flag("quiet"), &format!("writing {}", path.display()));
     output::file(&path, |out| {
         let mut writer = Writer::new(out, &header)?;
         let mut events = 0_u64;

@@ -43,7 +43,7 @@ pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
         }
     };
-    print(&report(&verdict))?;
+    super::deliver(matches, &report(&verdict))?;
     let misfits = verdict.misfits.count;
     if misfits > 0 && !quiet {
         let receives = plural(misfits as usize, "receive does", "receives do");
@@ -117,9 +117,9 @@ pub(super) fn info(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     if matches.get_one::<String>("format").is_some_and(|format| format == "json") {
         let text = serde_json::to_string_pretty(&as_json(&facts, format, collectives)).unwrap_or_default();
-        print(&format!("{text}\n"))?;
+        super::deliver(matches, &format!("{text}\n"))?;
     } else {
-        print(&as_table(&facts, format, collectives))?;
+        super::deliver(matches, &as_table(&facts, format, collectives))?;
     }
     Ok(Exit::Done)
 }

@@ -3,7 +3,9 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
+use clap::ArgMatches;
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use trace_prep::output;
 
 mod args;
 mod change;
@@ -53,6 +55,15 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     }
 }
 
+/// Writes a document to the new file of `--output`, or to stdout.
+pub(crate) fn deliver(matches: &ArgMatches, text: &str) -> Result<(), Complaint> {
+    if !matches.contains_id("output") {
+        return print(text);
+    }
+    output::file(&input::output(matches, "output")?, |out| Ok(out.write_all(text.as_bytes())?))?;
+    Ok(())
+}
+
 pub(crate) fn main() -> ExitCode {
     let matches = args::command().get_matches();
     let result = match matches.subcommand() {
@@ -66,11 +77,13 @@ pub(crate) fn main() -> ExitCode {
         Some(("slice", matches)) => change::slice(matches),
         Some(("merge", matches)) => change::merge(matches),
         Some(("remap", matches)) => change::remap(matches),
-        Some(("generate", matches)) => change::generate(matches),
+        Some(("generate", matches)) => match matches.subcommand() {
+            Some(("completions", matches)) => args::completions(matches),
+            Some(("man", matches)) => args::man(matches),
+            Some(("reference", matches)) => args::reference(matches),
+            _ => change::generate(matches),
+        },
         Some(("record", matches)) => record::record(matches),
-        Some(("completions", matches)) => args::completions(matches),
-        Some(("man", _)) => args::man(),
-        Some(("reference", _)) => args::reference(),
         // Clap has already refused a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };

@@ -82,7 +82,7 @@ fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u
     let title = format!("load, phits/node/cycle{asked}");
     series(&title, String::new(), Role::First, &|_| None);
     let load = |of: fn(&Point) -> f64| fixed(last.map(of), 4);
-    series("  offered", load(|point| point.offered), Role::First, &|point| Some(point.offered));
+    series("  generated", load(|point| point.generated), Role::First, &|point| Some(point.generated));
     series("  injected", load(|point| point.injected), Role::Second, &|point| Some(point.injected));
     series("  accepted", load(|point| point.accepted), Role::Third, &|point| Some(point.accepted));
     series("latency lately, cycles", String::new(), Role::First, &|_| None);
@@ -139,7 +139,7 @@ fn charts(app: &App, area: Rect, buffer: &mut Buffer) {
         style: theme.role(role),
     };
     let loads = [
-        series("offered", Role::First, |point| point.offered),
+        series("generated", Role::First, |point| point.generated),
         series("injected", Role::Second, |point| point.injected),
         series("accepted", Role::Third, |point| point.accepted),
     ];

@@ -19,7 +19,7 @@ pub struct Point {
     /// \[cycles\] Its length.
     pub cycles: u64,
     /// \[phits/node/cycle\] That sources handed to interfaces.
-    pub offered: f64,
+    pub generated: f64,
     /// \[phits/node/cycle\] That entered the network.
     pub injected: f64,
     /// \[phits/node/cycle\] That arrived.
@@ -138,7 +138,7 @@ fn point(about: &About, before: &Snapshot, now: &Snapshot) -> Point {
     Point {
         cycle: now.cycle,
         cycles,
-        offered: load(before.packets.generated, now.packets.generated),
+        generated: load(before.packets.generated, now.packets.generated),
         injected: load(before.packets.injected, now.packets.injected),
         accepted: load(before.packets.received, now.packets.received),
         latency: match (recent.p50, recent.p90, recent.p99) {
@@ -178,7 +178,7 @@ mod tests {
         history.push(&about, at(0));
         history.push(&about, at(160));
         let point = &history.points()[0];
-        assert_eq!((point.offered, point.injected, point.accepted), (0.5, 0.25, 0.125));
+        assert_eq!((point.generated, point.injected, point.accepted), (0.5, 0.25, 0.125));
         assert_eq!(history.link_use(&about, 0), Some(0.25));
         assert_eq!(history.link_use(&about, 1), None);
     }

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use cpu_time::ProcessTime;
 use fsin::couple::{Coupled, Failure};
 use fsin::network::Network;
-use fsin::report::{Costs, Format, live_figures};
+use fsin::report::{Costs, Format, live_figures, write};
 use fsin::run::{Outcome, to_end};
 use fsin::watch::Watch;
 use fsin::words::counted;
@@ -18,6 +18,7 @@ use tui::view::About;
 
 use super::guest::{address, token};
 use super::looking::Looking;
+use super::output::Document;
 use super::{Complaint, Exit, interrupt, manifest, output};
 
 mod flags;
@@ -37,10 +38,14 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = rules::wanted(matches, &model)?;
     rules::settle(&mut model.settings, matches, &rules);
     let endpoint = Endpoint::bind(&address(matches, "listen")?, token(matches)?).map_err(refused)?;
+    let document = Document::open(matches)?;
     let watch = flags::watch(matches)?;
     let listening = endpoint.address().map_err(|error| refused(error.into()))?;
     let listening = format!("listening on {listening} for guests of {}", counted(wanted, "node", "nodes"));
-    output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
+    let quiet = matches.get_flag("quiet");
+    if !quiet {
+        output::tell(&format!("{listening}; the horizon is {} ps", rules.terms.horizon));
+    }
     let about = model.about.take();
     let network = || matches.get_one::<String>("network").cloned().unwrap_or_default();
     let about = || about.unwrap_or_else(|| About::bare(network(), rules.terms.nodes));
@@ -53,7 +58,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut waiting = Waiting::new(board.clone(), wanted);
     let mut tell = move |line: String| {
         let line = format!("warning: {line}");
-        if !on_board {
+        if !on_board && !quiet {
             output::tell(&line);
         }
         if let Some(board) = &board {
@@ -68,9 +73,14 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (processor, wall) = (ProcessTime::now(), Instant::now());
     let mut live = Live::new(connections, rules.clone(), Box::new(tell)).watched(watch);
     let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
-    outcome.warnings.extend(rules.region.as_ref().and_then(|region| warnings::of_region(region, live.phase())));
+    outcome
+        .warnings
+        .extend(rules.region.as_ref().and_then(|region| Some(warnings::of_region(region, live.phase())?.into())));
     let pcap = matches.contains_id("pcap");
-    outcome.warnings.extend(warnings::of_guests(&live.report(), rules.lost, pcap));
+    let report = live.report();
+    let pace = warnings::of_pace(report.behind, f64::from(rules.terms.pace) / 1000.0);
+    let guests = warnings::of_guests(&report, rules.lost, pcap);
+    outcome.warnings.extend(pace.into_iter().chain(guests).map(Into::into));
     match &outcome.failure {
         Some(failure) => live.close(&format!("the run has failed: {failure}")),
         None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
@@ -84,7 +94,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let words: Vec<String> = outcome.failure.iter().map(|failure| format!("error: {failure}")).collect();
     let recorded = looking.map_or(Ok(()), |looking| looking.end(&words));
     let written = live.flush();
-    print(matches, &outcome, &live, model, costs, opening)?;
+    print(matches, document, &outcome, &live, model, costs, opening)?;
     recorded?;
     ending(&outcome, written, stop)
 }
@@ -102,6 +112,7 @@ fn refused(error: EndpointError) -> Complaint {
 /// Prints the results, and what is to be said of them.
 fn print(
     matches: &ArgMatches,
+    document: Document,
     outcome: &Outcome,
     live: &Live,
     model: Model,
@@ -116,9 +127,9 @@ fn print(
         "jsonl" => Format::Jsonl,
         _ => Format::Json,
     };
-    output::print(format, &figures)?;
-    for warning in &outcome.warnings {
-        output::tell(&format!("warning: {warning}"));
+    document.write(&mut |out| write(format, &figures, out))?;
+    if !matches.get_flag("quiet") {
+        outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use adapters::clock::{Clock, parse_span};
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
+use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
 use fsin::network::Network;
 use fsin::report::typed;
 use fsin::switch::Switch;
@@ -41,6 +41,9 @@ pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     }
     if spec != "router" {
         return switch(matches, spec);
+    }
+    if !settings.is_set("source") {
+        settings.set("source", CLOSED_LOOP, Origin::Default)?;
     }
     let experiment = Experiment::resolve(settings)?;
     memory::check(&experiment)?;

@@ -1,6 +1,6 @@
 //! What whoever reads the results of a run of guests must know of them.
 
-use adapters::live::{GuestReport, LiveReport, LostGuest, Region};
+use adapters::live::{Behind, GuestReport, LiveReport, LostGuest, Region};
 use fsin::words::counted;
 
 /// Lost guests that are named.
@@ -13,6 +13,27 @@ pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<Stri
         1 => Some(format!("measured to the end of the run: no guest set the mark `{to}`")),
         _ => None,
     }
+}
+
+/// \[ps\] Virtual time this far behind the clock on the wall is worth a warning: more than waking up late explains.
+const BEHIND: u64 = 10_000_000_000;
+
+/// What a network that did not keep up with the clock on the wall did to its guests, at `factor` seconds for each of virtual
+/// time.
+pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
+    let behind = behind.filter(|behind| behind.max >= BEHIND)?;
+    let seconds = |time: f64| time * 1e-12;
+    let enough = factor * (behind.at as f64 + behind.max as f64) / behind.at.max(1) as f64;
+    Some(format!(
+        "virtual time came up to {:.3} s behind the clock on the wall, {:.3} s on the average of all grants: guests that live by \
+         that clock took the network for slower than it is; {}",
+        seconds(behind.max as f64),
+        seconds(behind.mean().unwrap_or(0.0)),
+        match (enough * 10.0).ceil() / 10.0 {
+            enough if enough <= 1e6 => format!("use --factor {enough} or more, or a smaller network"),
+            _ => "use a greater --factor, or a smaller network".to_owned(),
+        }
+    ))
 }
 
 /// What became of guests and their messages; `pcap` if what messages carry was to be written down.

@@ -16,7 +16,7 @@ pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
         let split = |word: &String, origin: Origin| {
             split_at_commas(key, word)
                 .into_iter()
-                .map(move |value| Setting { value, origin: origin.clone(), listed: true })
+                .map(move |value| Setting { value, origin: origin.clone(), listed: true, topology: None })
                 .collect::<Vec<_>>()
         };
         let flags: Vec<Setting> = match key.kind {
@@ -50,7 +50,7 @@ pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
                 });
             }
         };
-        let seed = |seed: u64| Setting { value: seed.to_string(), origin: Origin::Flag, listed: true };
+        let seed = |seed: u64| Setting { value: seed.to_string(), origin: Origin::Flag, listed: true, topology: None };
         lists.insert("seed", (first..first + replicas).map(seed).collect());
     }
     Ok(lists)

@@ -1,15 +1,19 @@
-//! Points that this process runs.
+//! Points that this machine runs: each in a process of its own, so that whatever becomes of one, running out of memory
+//! included, costs that point alone. Under a dashboard, which looks into them, they are threads of this process.
 
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use fsin::dashboard::of_result;
 use fsin::sweep::{Plan, Point, StopRule, Store};
 use fsin::watch::Watch;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tui::board::Board;
 use tui::view::PointState;
 
@@ -39,7 +43,7 @@ impl Watched<'_> {
     }
 }
 
-/// Runs points on threads of this process.
+/// Runs points, `jobs` at the same time.
 pub(super) fn locally(
     store: &Store,
     plan: &Plan,
@@ -51,7 +55,7 @@ pub(super) fn locally(
 ) -> Result<(), Complaint> {
     let mut saturated = vec![None; plan.points.len()];
     for (index, point) in plan.points.iter().enumerate() {
-        let figures = store.result(point)?;
+        let figures = store.result(point, plan.has_checksums())?;
         saturated[index] = figures.map(|figures| figures.get("saturated") == Some(&Value::Bool(true)));
     }
     // Low loads of every curve come first: they are cheap, and decide whether higher ones are run at all.
@@ -83,7 +87,11 @@ pub(super) fn locally(
         while !watched.is_over() {
             let Some(index) = take() else { return };
             let point = &plan.points[index];
-            match one(store, (index, point), watched, alone) {
+            let ran = match watched.board {
+                Some(_) => one(store, (index, point), watched, alone),
+                None => apart(store, point, watched.stop),
+            };
+            match ran {
                 Ok(Ran::Interrupted) => return,
                 // The summary names failures at the end.
                 Ok(Ran::Failed(why)) => say(format!("failed: {}: {why}", plan.describe(point))),
@@ -120,6 +128,16 @@ enum Ran {
     Interrupted,
 }
 
+/// What a point with these figures, which took so long, came to.
+fn ran(figures: &Map<String, Value>, seconds: f64) -> Ran {
+    match figures.get("failure") {
+        Some(Value::Object(failure)) => {
+            Ran::Failed(failure.get("what").and_then(Value::as_str).unwrap_or("").to_owned())
+        }
+        _ => Ran::Done { saturated: figures.get("saturated") == Some(&Value::Bool(true)), seconds },
+    }
+}
+
 /// Runs a point and keeps its result, or why there is none.
 fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alone: bool) -> Result<Ran, Complaint> {
     let begun = Instant::now();
@@ -142,10 +160,7 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
             let seconds = begun.elapsed().as_secs_f64();
             store.note("done", Some(point), json!({ "seconds": seconds }));
             watched.tell(index, of_result(&figures, Some(seconds)));
-            if let Value::Object(failure) = &figures.get("failure").unwrap_or(&Value::Null) {
-                return Ok(Ran::Failed(failure.get("what").and_then(Value::as_str).unwrap_or("").to_owned()));
-            }
-            Ok(Ran::Done { saturated: figures.get("saturated") == Some(&Value::Bool(true)), seconds })
+            Ok(ran(&figures, seconds))
         }
         Ok(None) => {
             watched.tell(index, PointState::Waiting);
@@ -159,6 +174,89 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
             Ok(Ran::Failed(why))
         }
     }
+}
+
+/// Runs a point in a process of its own, which keeps its result or why there is none.
+fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complaint> {
+    let begun = Instant::now();
+    let failed = |error: std::io::Error| {
+        Complaint::new(
+            Exit::Failed,
+            format!("cannot run a point: {error}"),
+            "use fewer --jobs, and go on with --resume",
+        )
+    };
+    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    command.args(["point", "--of-sweep", "--"]).arg(store.root()).arg(&point.id);
+    // Its standard input is held open as long as this process lives, and says nothing.
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let words = child.stderr.take();
+    let reader = std::thread::spawn(move || {
+        let mut said = Vec::new();
+        // What cannot be read is not told.
+        let _ = words.map(|mut words| words.read_to_end(&mut said));
+        String::from_utf8_lossy(&said).trim().to_owned()
+    });
+    let mut nap = Duration::from_millis(1);
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break status;
+        }
+        if stop.load(Ordering::Relaxed) {
+            // Points are complete or absent; one that ends by itself now is so too.
+            let _ = child.kill();
+        }
+        std::thread::sleep(nap);
+        nap = (nap * 2).min(LONGEST_NAP);
+    };
+    let said = reader.join().unwrap_or_default();
+    let exit = |exit: Exit| status.code() == Some(exit as i32);
+    if let Some(figures) = store.result(point, true)? {
+        return Ok(ran(&figures, begun.elapsed().as_secs_f64()));
+    }
+    if stop.load(Ordering::Relaxed) || exit(Exit::Interrupted) {
+        return Ok(Ran::Interrupted);
+    }
+    if exit(Exit::PointsFailed)
+        && let Some(why) = store.failure(point)
+    {
+        return Ok(Ran::Failed(why));
+    }
+    let why = ended(status, &said);
+    store.fail(point, &why)?;
+    store.note("failed", Some(point), json!({ "why": why }));
+    Ok(Ran::Failed(why))
+}
+
+/// \[ms\] Between two looks at whether a process has ended.
+const LONGEST_NAP: Duration = Duration::from_millis(20);
+
+/// Why the process of a point ended without a result, with the first that it said: what follows may be a backtrace.
+fn ended(status: ExitStatus, said: &str) -> String {
+    let how = match status.signal() {
+        // Nobody else sends it: neither a batch system, which would have meant the sweep, nor a terminal.
+        Some(9) => {
+            "its process was killed (signal 9), as the system does when memory runs out; use fewer --jobs, or a smaller \
+             network or load"
+                .to_owned()
+        }
+        Some(signal) => format!("its process was ended by signal {signal}"),
+        None => format!("its process ended with status {}", status.code().unwrap_or(1)),
+    };
+    let first: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
+    if first.is_empty() { how } else { format!("{how}: {}", first.join(" ")) }
+}
+
+/// First lines of a process without a result that are kept.
+const LINES: usize = 4;
+
+/// Ends this process when its standard input does: its sweep is no more.
+fn end_with_the_sweep() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(Exit::Interrupted as i32);
+    });
 }
 
 /// What the first Ctrl-C is answered: what becomes of the points, and how to go on.
@@ -185,7 +283,11 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
         })?;
         ids.extend(text.lines().map(str::to_owned));
     }
-    let _shared = store.lock(false)?;
+    let of_sweep = matches.get_flag("of-sweep");
+    let _shared = if of_sweep { None } else { Some(store.lock(false)?) };
+    if of_sweep {
+        end_with_the_sweep();
+    }
     let stop = interrupt::listen(stopping(store.root()))?;
     let mut exit = Exit::Done;
     for id in ids {
@@ -193,7 +295,7 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("{} has no point `{id}`", store.root().display());
             Complaint::new(Exit::Usage, what, "list its points with `fsin sweep --resume --dry-run -o DIR`")
         })?;
-        if store.result(point)?.is_some() {
+        if store.result(point, plan.has_checksums())?.is_some() {
             continue;
         }
         let unseen = Watched { board: None, stop };
@@ -201,7 +303,9 @@ pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
             Ran::Done { .. } => {}
             Ran::Interrupted => return Ok(Exit::Interrupted),
             Ran::Failed(why) => {
-                output::tell(&format!("failed: {}: {why}", plan.describe(point)));
+                if !of_sweep && !matches.get_flag("quiet") {
+                    output::tell(&format!("failed: {}: {why}", plan.describe(point)));
+                }
                 exit = Exit::PointsFailed;
             }
         }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{KEYS, Key, variable};
-use fsin::sweep::{Collected, Grid, Plan, Slurm, Store, StoreError, as_several, collect, write_results};
+use fsin::sweep::{
+    Collected, Grid, Plan, Slurm, Store, StoreError, Stored, as_several, collect, remarks, write_results,
+};
 use fsin::words::counted;
 use serde_json::{Value, json};
 
@@ -42,6 +44,14 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
             let what = format!("--{flag} has no meaning with --resume alone, which goes on as the sweep was planned");
             return Err(Complaint::new(Exit::Usage, what, "leave it out, or sweep into a new folder"));
         }
+        if !store.exists() && store.is_unplanned() {
+            let what = format!("-o {}: the sweep was stopped before it was planned", store.root().display());
+            return Err(Complaint::new(
+                Exit::Usage,
+                what,
+                "give its whole command line again, with or without --resume",
+            ));
+        }
         return Ok(store.plan()?);
     }
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
@@ -53,12 +63,17 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
         args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
     })?;
-    if store.exists() && !matches.get_flag("dry-run") {
-        if !resume {
+    if store.exists() {
+        let dry = matches.get_flag("dry-run");
+        if !resume && !dry {
             let what = format!("-o {}: a sweep is already there", store.root().display());
             return Err(Complaint::new(Exit::Usage, what, "use --resume to finish it, or name a new folder"));
         }
-        if !store.plan()?.same_points(&plan) {
+        let stored = store.plan()?;
+        if stored.same_points(&plan) {
+            return Ok(stored);
+        }
+        if !dry {
             let what =
                 format!("-o {}: the sweep there has other points than this command line", store.root().display());
             let of_environment =
@@ -70,7 +85,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
             let remedy = format!("use `fsin sweep --resume -o DIR` alone to finish it{without}, or name a new folder");
             return Err(Complaint::new(Exit::Usage, what, remedy));
         }
-    } else if !matches.get_flag("dry-run") {
+    } else if !matches.get_flag("dry-run") && !store.is_unplanned() {
         output::check_folder(store.root())?;
     }
     Ok(plan)
@@ -93,11 +108,12 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if matches.get_flag("dry-run") {
         return dry_run(&store, &plan);
     }
-    if !store.exists() {
-        store.create(&plan)?;
-    }
-    let mut lock = Some(store.lock(true)?);
+    let mut lock = Some(store.begin(&plan)?);
     store.clean();
+    for (index, why) in store.set_damaged_aside(&plan)? {
+        let point = plan.describe(&plan.points[index]);
+        output::tell(&format!("note: {point}: the stored result is damaged ({why}): it is run again"));
+    }
     let before = collect(&store, &plan)?;
     let todo = to_run(&plan, &before);
     store.note("begin", None, json!({ "points": plan.points.len(), "to_run": todo.len(), "backend": backend }));
@@ -228,7 +244,15 @@ fn dry_run(store: &Store, plan: &Plan) -> Result<Exit, Complaint> {
     let mut text = String::new();
     let mut todo = 0;
     for point in &plan.points {
-        let state = if store.folder(point).exists() { "done" } else { "to run" };
+        let state = match store.stored(point, plan.has_checksums())? {
+            Stored::Whole(_) => "done",
+            Stored::Absent => "to run",
+            Stored::Damaged(why) => {
+                let point = plan.describe(point);
+                output::tell(&format!("note: {point}: the stored result is damaged ({why}): it will be run again"));
+                "to run"
+            }
+        };
         todo += usize::from(state == "to run");
         text.push_str(&format!("{}  {state:6}  {}\n", point.id, plan.describe(point)));
     }
@@ -257,6 +281,7 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
         }
     }
     output::tell(&format!("{line}: {}", store.root().join("results.csv").display()));
+    remarks(plan, collected).iter().for_each(|remark| output::tell(&format!("note: {remark}")));
 }
 
 /// Collects what has run, whoever ran it.

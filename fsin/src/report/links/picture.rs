@@ -101,7 +101,9 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
             kind: "links",
             name: if many { format!("links-{}", number + 1) } else { "links".to_owned() },
             caption: if title.is_empty() { "Load of links".to_owned() } else { format!("Load of links, {title}") },
+            hidden: String::new(),
             svg: svg(&map, &loads, scale, &title, Paint::Colour),
+            pgf: None,
             data: data(&net, &loads),
             hints: Vec::new(),
         }

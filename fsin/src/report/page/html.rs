@@ -16,38 +16,77 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
-/// A table whose columns sort; cells are text. A cell of a number sorts as one.
+/// A table whose columns sort; cells are text. A cell of a number sorts as one. Groups keep their rows together.
 pub(super) struct Table {
-    html: String,
+    /// Titles of columns, and whether any cell below is a number: titles stand where their cells do.
+    columns: Vec<(String, bool)>,
+    rows: String,
 }
 
 impl Table {
     /// With these titles of columns.
     pub(super) fn new<'a>(titles: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut html = "<div class=\"wide\"><table class=\"sorts\"><thead><tr>".to_owned();
-        for title in titles {
-            html.push_str(&format!("<th scope=\"col\"><button type=\"button\">{}</button></th>", escape(title)));
-        }
-        html.push_str("</tr></thead><tbody>\n");
-        Self { html }
+        Self { columns: titles.into_iter().map(|title| (title.to_owned(), false)).collect(), rows: String::new() }
     }
 
     /// Adds a row; `class` marks it.
     pub(super) fn row(&mut self, class: &str, cells: &[String]) {
-        self.html.push_str(&format!("<tr class=\"{class}\">"));
-        for cell in cells {
-            let number =
-                cell.split(' ').next().is_some_and(|first| first.replace('\u{2009}', "").parse::<f64>().is_ok());
-            self.html.push_str(if number { "<td class=\"n\">" } else { "<td>" });
-            self.html.push_str(&escape(cell));
-            self.html.push_str("</td>");
+        self.begin(class);
+        cells.iter().enumerate().for_each(|(column, cell)| self.cell(column, cell));
+        self.rows.push_str("</tr>\n");
+    }
+
+    /// Adds a row that others are behind, which a press on its cell `at` shows and hides.
+    pub(super) fn group(&mut self, class: &str, cells: &[String], at: usize, rows: &[(&str, Vec<String>)]) {
+        self.rows.push_str("</tbody><tbody>\n");
+        self.begin(class);
+        for (column, cell) in cells.iter().enumerate() {
+            if column == at && !rows.is_empty() {
+                self.rows.push_str(&format!(
+                    "<td class=\"n\"><button type=\"button\" class=\"fold\" aria-expanded=\"true\">{}</button></td>",
+                    escape(cell)
+                ));
+            } else {
+                self.cell(column, cell);
+            }
         }
-        self.html.push_str("</tr>\n");
+        self.rows.push_str("</tr>\n");
+        for (class, cells) in rows {
+            self.row(&format!("part {class}"), cells);
+        }
+    }
+
+    fn begin(&mut self, class: &str) {
+        self.rows.push_str(&format!("<tr class=\"{class}\">"));
+    }
+
+    fn cell(&mut self, column: usize, cell: &str) {
+        let first = cell.split(' ').next().unwrap_or("").replace('\u{2009}', "");
+        let is_number = first.parse::<f64>().is_ok();
+        if let Some((_, any)) = self.columns.get_mut(column) {
+            *any |= is_number;
+        }
+        self.rows.push_str(if is_number || cell == "-" { "<td class=\"n\">" } else { "<td>" });
+        match cell.split_once(" ± ") {
+            Some((value, interval)) if is_number => {
+                self.rows.push_str(&format!("{} <small>± {}</small>", escape(value), escape(interval)));
+            }
+            _ => self.rows.push_str(&escape(cell)),
+        }
+        self.rows.push_str("</td>");
     }
 
     /// The whole table.
     pub(super) fn end(self) -> String {
-        self.html + "</tbody></table></div>\n"
+        let title = |(title, is_number): &(String, bool)| {
+            let class = if *is_number { " class=\"n\"" } else { "" };
+            format!("<th scope=\"col\"{class}><button type=\"button\">{}</button></th>", escape(title))
+        };
+        let titles: String = self.columns.iter().map(title).collect();
+        format!(
+            "<div class=\"wide\"><table class=\"sorts\"><thead><tr>{titles}</tr></thead><tbody>\n{}</tbody></table></div>\n",
+            self.rows
+        )
     }
 }
 

@@ -1,8 +1,9 @@
 //! Results of a sweep as one HTML page that needs nothing else: no network, no other file, no script to be read.
 //!
-//! Warnings come first, then what the runs note; then curves, what they say in numbers, heat maps of links, jobs, every point, and
-//! where it all comes from.
+//! What was simulated comes first, with its settings, then warnings if there are any; then curves, what they say in numbers, heat
+//! maps of links, jobs, every point, what the runs note, and where it all comes from.
 
+mod head;
 mod html;
 mod jobs;
 mod links;
@@ -11,10 +12,10 @@ mod tables;
 mod warnings;
 
 use html::escape;
-use tables::{comparison, points, saturation};
+use tables::{bounds, comparison, points, saturation, searches};
 
-use super::plot::{COLOURS, GRID, Picture, Scale, pictures};
-use crate::sweep::{Collected, Curves, Plan};
+use super::plot::{COLOURS, GRID, Look, Picture, Scale, pictures};
+use crate::sweep::{Collected, Curves, Plan, Saturations};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
@@ -28,32 +29,84 @@ pub struct Baseline<'a> {
     pub plan: &'a Plan,
     /// What has run.
     pub collected: &'a Collected,
+    /// \[share of the baseline\] Differences up to this do not matter, 0 to 1.
+    pub margin: f64,
 }
 
-/// The page. `title` is what readers know the results by.
+/// Results that the page shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// As readers know them, such as the name of their folder.
+    pub name: &'a str,
+    /// Title of the page; without one, what was simulated.
+    pub title: Option<&'a str>,
+    /// What was planned.
+    pub plan: &'a Plan,
+    /// What has run.
+    pub collected: &'a Collected,
+    /// What searches of the same folder have found.
+    pub saturations: Option<&'a Saturations>,
+}
+
+/// The page.
 #[must_use]
-pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Baseline<'_>>, scale: Scale) -> String {
+pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale) -> String {
+    let Subject { name, plan, collected, saturations, .. } = subject;
+    let searches = saturations.map_or(String::new(), searches);
+    if plan.points.is_empty() {
+        // Searches alone.
+        let title = subject.title.unwrap_or(name);
+        return whole(title, &format!("<header><h1>{}</h1></header>\n<main>\n{searches}</main>\n", escape(title)));
+    }
     let curves = Curves::of(plan, collected);
-    let mut body =
-        format!("<header><h1>{}</h1><p>{}</p></header>\n<main>\n", escape(title), origin::summary(plan, collected));
+    let title = subject.title.map_or_else(|| head::title(collected, name), str::to_owned);
+    let mut body = format!(
+        "<header><h1>{}</h1><p>{}</p></header>\n<main>\n",
+        escape(&title),
+        head::summary(name, plan, collected)
+    );
+    body.push_str(&head::section(plan, collected));
     body.push_str(&warnings::section(plan, collected));
-    body.push_str(&warnings::notes(plan, collected));
-    let pictures = pictures(&curves, collected, scale);
+    // Every point is in view, and says its values.
+    let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };
+    let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
+    let both = others.as_ref().and_then(|(baseline, others)| {
+        curves.with_baseline((name, collected), others, (baseline.name, baseline.collected))
+    });
+    let pictures = match &both {
+        Some((curves, collected)) => pictures(curves, collected, &look),
+        None => pictures(&curves, collected, &look),
+    };
     if !pictures.is_empty() {
+        let broken = match (&both, baseline) {
+            (Some(_), Some(baseline)) => format!(
+                "<p class=\"note\">Pale curves with small markers, and pale bars, are those of {}, with which this is compared.</p>",
+                escape(baseline.name)
+            ),
+            _ => String::new(),
+        };
         body.push_str("<section><h2>Curves</h2><div class=\"plots\">\n");
         body.extend(pictures.iter().map(figure));
-        body.push_str(&format!("</div>{}</section>\n", hollow(collected)));
+        let drawn = both.as_ref().map_or(collected, |(_, both)| both);
+        body.push_str(&format!("</div>{broken}{}</section>\n", hollow(drawn)));
     }
     body.push_str(&saturation(&curves, collected));
+    body.push_str(&searches);
     body.push_str(&links::section(plan, &curves, collected));
-    if let Some(baseline) = baseline {
-        let others = Curves::of(baseline.plan, baseline.collected);
-        body.push_str(&comparison(baseline.name, (&others, baseline.collected), (&curves, collected)));
+    if let Some((baseline, others)) = &others {
+        body.push_str(&comparison(baseline, others, (&curves, collected)));
     }
+    body.push_str(&bounds(plan, collected));
     body.push_str(&jobs::section(plan, collected));
     body.push_str(&points(plan, collected));
+    body.push_str(&warnings::notes(plan, collected));
     body.push_str(&origin::section(plan, collected));
     body.push_str("</main>\n");
+    whole(&title, &body)
+}
+
+/// The page of this body.
+fn whole(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
@@ -68,8 +121,8 @@ pub fn page(title: &str, plan: &Plan, collected: &Collected, baseline: Option<Ba
 /// What hollow markers are, if there are any.
 fn hollow(collected: &Collected) -> &'static str {
     if collected.rows.iter().any(|row| row.figures.get("saturated") == Some(&true.into())) {
-        "<p class=\"note\">Hollow markers are saturated points: the network accepted less than was offered, and its latency \
-         depends on how long the run was. No line leads to them.</p>"
+        "<p class=\"note\">Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
+         sources grow, and latency is that of a run of this length. No line leads to them.</p>"
     } else {
         ""
     }

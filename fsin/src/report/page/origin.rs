@@ -4,22 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::html::escape;
+use super::html::{Table, escape};
 use crate::sweep::{Collected, Plan, Row};
-use crate::words::counted;
 
-/// One sentence for the head of the page.
-pub(super) fn summary(plan: &Plan, collected: &Collected) -> String {
-    let axes: Vec<String> =
-        plan.axes.iter().map(|axis| format!("{} ({})", escape(&axis.key), axis.values.len())).collect();
-    let varied = if axes.is_empty() { String::new() } else { format!(" over {}", axes.join(", ")) };
-    let count = collected.rows.len();
-    let what = counted(count, "point", "points");
-    let of = if count == plan.points.len() { String::new() } else { format!(" of {}", plan.points.len()) };
-    format!("{what}{of}{varied}")
-}
-
-/// Settings, builds, machines, costs, input files.
+/// Builds, machines, costs, input files, digests.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     let rows = &collected.rows;
     let mut facts: Vec<(&str, String)> = Vec::new();
@@ -48,18 +36,28 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         .map(|(path, hash)| format!("<dt>{}</dt><dd><code>{}</code></dd>", escape(path), escape(hash)))
         .collect();
     let inputs = if inputs.is_empty() { inputs } else { format!("<h3>Input files (SHA-256)</h3><dl>{inputs}</dl>") };
-    let axes: String = plan
-        .axes
-        .iter()
-        .map(|axis| format!("<dt>{}</dt><dd>{}</dd>", escape(&axis.key), escape(&axis.values.join(", "))))
-        .collect();
-    let axes = if axes.is_empty() { axes } else { format!("<h3>What varies</h3><dl>{axes}</dl>") };
     let experiment = plan.points.first().map_or("", |point| point.experiment.as_str());
     format!(
-        "<section><h2>Manifest</h2><dl>{list}</dl>{axes}{inputs}<details><summary>The complete experiment of the first \
+        "<section><h2>Manifest</h2><dl>{list}</dl>{inputs}{}<details><summary>The complete experiment of the first \
          point</summary><pre>{}</pre></details></section>\n",
+        digests(plan, collected),
         escape(experiment)
     )
+}
+
+/// What tells whether a run of a point elsewhere is the same.
+fn digests(plan: &Plan, collected: &Collected) -> String {
+    let mut table = Table::new(plan.axes.iter().map(|axis| axis.key.as_str()).chain(["digest"]));
+    let mut any = false;
+    for row in &collected.rows {
+        let Some(digest) = row.figures.get("digest").and_then(Value::as_str) else { continue };
+        table.row("", &[plan.points[row.index].values.clone(), vec![digest.to_owned()]].concat());
+        any = true;
+    }
+    match any {
+        true => format!("<details><summary>Digests of all deliveries, run by run</summary>{}</details>\n", table.end()),
+        false => String::new(),
+    }
 }
 
 /// The values of a field of manifests, each once.

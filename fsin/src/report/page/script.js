@@ -8,15 +8,29 @@ for (const table of document.querySelectorAll("table.sorts")) {
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", rising ? "ascending" : "descending");
     const key = (row) => row.cells[head.cellIndex].textContent.replaceAll("\u2009", "");
-    const rows = [...table.tBodies[0].rows];
-    rows.sort((a, b) => {
+    // Groups keep their rows: they sort by the first one.
+    const groups = table.tBodies.length > 1;
+    const items = groups ? [...table.tBodies].filter((body) => body.rows.length) : [...table.tBodies[0].rows];
+    const first = (item) => groups ? item.rows[0] : item;
+    items.sort((one, other) => {
+      const [a, b] = [first(one), first(other)];
       const [x, y] = [key(a), key(b)];
       const [m, n] = [parseFloat(x), parseFloat(y)];
       const order = isNaN(m) || isNaN(n) ? x.localeCompare(y) : m - n;
       return rising ? order : -order;
     });
-    table.tBodies[0].append(...rows);
+    (groups ? table : table.tBodies[0]).append(...items);
   });
+}
+// The runs of a point are shown and hidden; without scripts they are there.
+for (const fold of document.querySelectorAll(".fold")) {
+  const toggle = () => {
+    const open = fold.getAttribute("aria-expanded") !== "true";
+    fold.setAttribute("aria-expanded", open);
+    for (const part of fold.closest("tbody").querySelectorAll(".part")) part.hidden = !open;
+  };
+  fold.addEventListener("click", toggle);
+  toggle();
 }
 // What the pointer rests on says its values.
 const tip = document.getElementById("tip");

@@ -1,13 +1,18 @@
 //! Tables of the page: saturation, comparison, points.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::super::plot::short;
+use super::super::rounded::{percent, rounded, with_interval};
+use super::Baseline;
 use super::html::{Table, escape};
-use crate::sweep::{Collected, Curves, Plan, compare};
+use crate::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare, estimate};
 use crate::words::counted;
 
-const ACCEPTED: &str = "accepted_load_phits_per_node_cycle";
+/// Accepted load of each sending node, as loads are; of older results, of each node.
+const ACCEPTED: [&str; 2] = ["accepted_load_of_senders_phits_per_node_cycle", "accepted_load_phits_per_node_cycle"];
 
 /// Where each curve saturates, as far as the loads that were run can tell.
 pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
@@ -24,15 +29,17 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
         "accepted at highest load",
     ]);
     for curve in &curves.curves {
-        let value =
-            |spot: &crate::sweep::Spot, figure: &str| spot.value(&collected.rows, figure).map(|value| value.mean);
+        let value = |spot: &Spot, figure: &str| spot.value(&collected.rows, figure);
+        let accepted = |spot: &Spot| ACCEPTED.iter().find_map(|figure| value(spot, figure));
         let (Some(first), Some(last)) = (curve.spots.first(), curve.spots.last()) else { continue };
         let saturated = curve.spots.iter().find(|spot| spot.saturated);
         let carried = curve.spots.iter().take_while(|spot| !spot.saturated).last();
-        let peak = curve.spots.iter().filter_map(|spot| value(spot, ACCEPTED).map(|accepted| (accepted, spot)));
-        let peak = peak.max_by(|a, b| a.0.total_cmp(&b.0));
-        let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
-        let word = |spot: Option<&crate::sweep::Spot>| spot.map_or("-".to_owned(), |spot| spot.word.clone());
+        let peak = curve.spots.iter().filter_map(|spot| accepted(spot).map(|accepted| (accepted, spot)));
+        let peak = peak.max_by(|a, b| a.0.mean.total_cmp(&b.0.mean));
+        let number = |value: Option<crate::sweep::Value>| {
+            value.map_or("-".to_owned(), |value| with_interval(value.mean, value.ci95))
+        };
+        let word = |spot: Option<&Spot>| spot.map_or("-".to_owned(), |spot| spot.word.clone());
         let label = if curve.label.is_empty() { "all" } else { &curve.label };
         table.row(
             "",
@@ -43,7 +50,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
                 word(saturated),
                 number(peak.map(|peak| peak.0)),
                 word(peak.map(|peak| peak.1)),
-                number(value(last, ACCEPTED)),
+                number(accepted(last)),
             ],
         );
     }
@@ -54,17 +61,92 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
     )
 }
 
-/// Every point against the same one of the baseline.
-pub(super) fn comparison(name: &str, baseline: (&Curves, &Collected), candidate: (&Curves, &Collected)) -> String {
-    let (rows, alone) = compare(baseline, candidate);
+/// Times of programs beside what they cannot be less than; empty if no result has such times.
+pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
+    const BOUNDS: [&str; 5] = ["injection", "ejection", "bisection", "links", "critical_path"];
+    let has = |row: &&crate::sweep::Row| row.figures.get("completion_bound_cycles").is_some_and(Value::is_u64);
+    let rows: Vec<_> = collected.rows.iter().filter(has).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let axes = plan.axes.iter().map(|axis| axis.key.as_str());
+    let titles = ["injection", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
+    let mut table = Table::new(axes.chain(["completion", "ms"]).chain(titles));
+    for row in rows {
+        let number = |name: &str| row.figures.get(name).and_then(Value::as_f64);
+        let time = number("completion_cycles");
+        let mut cells = plan.points[row.index].values.clone();
+        cells.push(time.map_or("-".to_owned(), short));
+        cells.push(number("completion_seconds").map_or("-".to_owned(), |seconds| short(1e3 * seconds)));
+        let each = row.figures.get("completion_bounds_cycles");
+        let bound = |name: &str| each.and_then(|each| each[name].as_f64()).map_or("-".to_owned(), short);
+        cells.extend(BOUNDS.map(bound));
+        cells.push(row.figures.get("completion_bound_by").and_then(Value::as_str).unwrap_or("-").to_owned());
+        let share = time.zip(number("completion_bound_cycles")).filter(|(_, bound)| *bound > 0.0);
+        cells.push(share.map_or("-".to_owned(), |(time, bound)| format!("{:.2}", time / bound)));
+        table.row("", &cells);
+    }
+    format!(
+        "<section><h2>Time and its lower bounds</h2>{}<p class=\"note\">Cycles that no routing could beat: phits of the busiest node \
+         over its links (injection, ejection), phits that cross a middle of the network over the links there (bisection), all phits times \
+         hops over all links, and the program over a network that delivers at once (critical path). The greatest binds; where the time \
+         is far above it, what is lost is lost to congestion, or to a latency that nothing hides.</p></section>\n",
+        table.end()
+    )
+}
+
+/// What searches by bisection have found.
+pub(super) fn searches(found: &Saturations) -> String {
+    let mut table = Table::new(["network", "saturation load", "± 95 %", "seeds", "peak accepted", "± 95 %"]);
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
+    for search in &found.searches {
+        let label = search.label();
+        let label = if label.is_empty() { "the experiment".to_owned() } else { label };
+        let outcome = search.outcome(found.highest_load);
+        let seeds = search.seeds.len().to_string();
+        let cells = [label, outcome, number(search.load_ci95), seeds, number(search.peak), number(search.peak_ci95)];
+        table.row(if search.is_complete() { "" } else { "saturated" }, &cells);
+    }
+    let failed: String = found
+        .searches
+        .iter()
+        .flat_map(|search| &search.seeds)
+        .filter_map(|seed| {
+            Some(format!("<p class=\"note\">Seed {}: {}.</p>", escape(&seed.seed), escape(seed.failure.as_ref()?)))
+        })
+        .collect();
+    format!(
+        "<section><h2>Saturation by bisection</h2>{}{failed}<p class=\"note\">Loads in phits/node/cycle, each seed to an interval of \
+         {}. Confidence is over seeds; of one seed there is none.</p></section>\n",
+        table.end(),
+        found.tolerance
+    )
+}
+
+/// Every point against the same one of the baseline, below the settings in which the two differ.
+pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> String {
+    let margin = baseline.margin;
+    let (rows, alone) = compare((others, baseline.collected), candidate, margin);
+    let settings = apart(baseline.collected, candidate.1);
+    let settings = if settings.is_empty() {
+        "<p>Both have the same settings.</p>\n".to_owned()
+    } else {
+        let mut table = Table::new(["setting", baseline.name, "here"]);
+        for one in &settings {
+            let [before, after] = one.words();
+            table.row("", &[one.key.clone(), before, after]);
+        }
+        table.end()
+    };
     let mut table = Table::new([
         "curve",
         candidate.0.axis.as_str(),
         "figure",
-        "baseline",
+        baseline.name,
         "here",
         "difference",
-        "± 95 %",
+        "change",
+        "spread from",
         "verdict",
     ]);
     for row in &rows {
@@ -76,78 +158,179 @@ pub(super) fn comparison(name: &str, baseline: (&Curves, &Collected), candidate:
                 row.curve.clone(),
                 row.word.clone(),
                 row.figure.to_owned(),
-                short(row.baseline),
-                short(row.candidate),
-                if row.baseline == 0.0 {
-                    short(row.difference())
-                } else {
-                    format!("{:+.2} %", 100.0 * row.difference() / row.baseline)
+                rounded(row.baseline, row.ci95).0,
+                rounded(row.candidate, row.ci95).0,
+                with_interval(row.difference(), row.ci95),
+                match row.baseline {
+                    0.0 => "-".to_owned(),
+                    baseline => percent(row.difference() / baseline.abs()),
                 },
-                row.ci95.map_or("-".to_owned(), |ci95| {
-                    if row.baseline == 0.0 {
-                        short(ci95)
-                    } else {
-                        format!("{:.2} %", 100.0 * ci95 / row.baseline.abs())
-                    }
-                }),
+                row.samples(),
                 if row.saturated { format!("{verdict} (saturated)") } else { verdict.to_owned() },
             ],
         );
     }
-    let alone = if alone > 0 {
-        format!("<p class=\"note\">{} in one of the two only.</p>", counted(alone, "point", "points"))
-    } else {
-        String::new()
+    let alone = match alone {
+        0 => String::new(),
+        alone => format!(" {} in one of the two only.", counted(alone, "point is", "points are")),
     };
-    format!("<section><h2>Against {}</h2>{}{alone}</section>\n", escape(name), table.end())
+    format!(
+        "<section id=\"comparison\"><h2>Against {}</h2>{settings}{}<p class=\"note\">± is half the 95 % confidence interval of \
+         the difference. Same: it lies within {} % of the baseline; higher, lower: 0 is outside it; unclear: neither is \
+         shown, and more seeds may show it.{alone}</p></section>\n",
+        escape(baseline.name),
+        table.end(),
+        100.0 * margin
+    )
 }
 
-/// Columns of the table of points: title, figure, and the figure of its confidence.
-const COLUMNS: &[(&str, &str, Option<&str>)] = &[
-    ("offered", "offered_load_phits_per_node_cycle", None),
-    ("accepted", ACCEPTED, Some("accepted_load_ci95")),
-    ("latency", "latency_mean_cycles", Some("latency_ci95")),
-    ("p50", "latency_p50_cycles", None),
-    ("p99", "latency_p99_cycles", None),
-    ("max", "latency_max_cycles", None),
-    ("hops", "hops_mean", None),
-    ("fairness (Jain)", "fairness_jain", None),
-    ("completion (cycles)", "completion_cycles", None),
-    ("completion (s)", "completion_seconds", None),
-    ("completion (ns)", "finish_max_ns", None),
-    ("cycles per shot", "shot_cycles_mean", Some("shot_cycles_ci95")),
-    ("warm-up (cycles)", "warmup_cycles", None),
-    ("packets", "packets_received", None),
+/// What stands for several runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fold {
+    /// The mean with its confidence interval.
+    Interval,
+    /// The mean alone: of what is asked for, and of how long it took.
+    Mean,
+    /// The greatest.
+    Most,
+}
+
+/// A column of the table of points.
+struct Column {
+    title: &'static str,
+    figure: &'static str,
+    /// The figure of its confidence in one run.
+    ci95: Option<&'static str>,
+    fold: Fold,
+}
+
+const fn column(title: &'static str, figure: &'static str, ci95: Option<&'static str>, fold: Fold) -> Column {
+    Column { title, figure, ci95, fold }
+}
+
+const COLUMNS: &[Column] = &[
+    column("offered", "offered_load_phits_per_node_cycle", None, Fold::Mean),
+    column("generated", "generated_load_phits_per_node_cycle", None, Fold::Interval),
+    column("accepted", ACCEPTED[1], Some("accepted_load_ci95"), Fold::Interval),
+    column("queue growth", "queue_growth_phits_per_node_cycle", Some("queue_growth_ci95"), Fold::Interval),
+    column("latency", "latency_mean_cycles", Some("latency_ci95"), Fold::Interval),
+    column("p50", "latency_p50_cycles", None, Fold::Interval),
+    column("p99", "latency_p99_cycles", None, Fold::Interval),
+    column("max", "latency_max_cycles", None, Fold::Most),
+    column("hops", "hops_mean", None, Fold::Interval),
+    column("fairness (Jain)", "fairness_jain", None, Fold::Interval),
+    column("completion (cycles)", "completion_cycles", None, Fold::Interval),
+    column("completion (s)", "completion_seconds", None, Fold::Interval),
+    column("completion (ns)", "finish_max_ns", None, Fold::Interval),
+    column("cycles per shot", "shot_cycles_mean", Some("shot_cycles_ci95"), Fold::Interval),
+    column("warm-up (cycles)", "warmup_cycles", None, Fold::Mean),
+    column("packets", "packets_received", None, Fold::Mean),
 ];
 
-/// Every point with its figures.
+impl Column {
+    /// The figure of one run.
+    fn of_run(&self, row: &Row) -> String {
+        let figure = |name: &str| row.figures.get(name).and_then(Value::as_f64);
+        figure(self.figure).map_or("-".to_owned(), |value| with_interval(value, self.ci95.and_then(figure)))
+    }
+
+    /// What stands for several runs; `-` if one of them lacks the figure.
+    fn of_runs(&self, rows: &[&Row]) -> String {
+        if let [only] = rows {
+            return self.of_run(only);
+        }
+        let values: Option<Vec<f64>> = rows.iter().map(|row| row.figures.get(self.figure)?.as_f64()).collect();
+        let Some((mean, values)) = values.and_then(|values| Some((estimate(&values)?, values))) else {
+            return "-".to_owned();
+        };
+        match self.fold {
+            Fold::Interval => with_interval(mean.mean, mean.ci95),
+            Fold::Mean => short(mean.mean),
+            Fold::Most => short(values.into_iter().fold(f64::MIN, f64::max)),
+        }
+    }
+}
+
+/// What became of a run: the class of its row, and a word.
+fn state(row: &Row) -> (&'static str, &'static str) {
+    let is = |name: &str, value: bool| row.figures.get(name) == Some(&value.into());
+    match () {
+        () if row.figures.get("failure").is_some_and(Value::is_object) => ("bad", "failed"),
+        () if is("complete", false) => ("bad", "incomplete"),
+        () if is("saturated", true) => ("saturated", "saturated"),
+        () if is("converged", false) => ("bad", "not steady"),
+        () => ("", "done"),
+    }
+}
+
+/// What became of runs: the class of the worst, and how many of them are in each state unless all are in one.
+fn states(rows: &[&Row]) -> (&'static str, String) {
+    let mut counts: Vec<((&str, &str), usize)> = Vec::new();
+    for state in rows.iter().map(|row| state(row)) {
+        match counts.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((state, 1)),
+        }
+    }
+    let worst = ["bad", "saturated"].into_iter().find(|class| counts.iter().any(|((of, _), _)| of == class));
+    let words = match &counts[..] {
+        [((_, word), _)] => (*word).to_owned(),
+        several => several.iter().map(|((_, word), count)| format!("{word} {count}")).collect::<Vec<_>>().join(", "),
+    };
+    (worst.unwrap_or(""), words)
+}
+
+/// Every point with its figures; those that differ in their seeds alone are one row, with the mean and the runs behind it.
 pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
     let have = |figure: &str| collected.rows.iter().any(|row| row.figures.get(figure).is_some_and(Value::is_number));
-    let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.1)).collect();
-    let titles = plan.axes.iter().map(|axis| axis.key.as_str()).chain(columns.iter().map(|column| column.0));
-    let mut table = Table::new(titles.chain(["state", "digest"]));
+    let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();
+    let seed = plan.axis("seed");
+    let of = |row: &Row| -> Vec<String> {
+        let values = plan.points[row.index].values.iter().enumerate();
+        values.filter(|&(at, _)| Some(at) != seed).map(|(_, value)| value.clone()).collect()
+    };
+    let mut groups: Vec<(Vec<String>, Vec<&Row>)> = Vec::new();
+    let mut known: HashMap<Vec<String>, usize> = HashMap::new();
     for row in &collected.rows {
-        let figure = |name: &str| row.figures.get(name).and_then(Value::as_f64);
-        let is = |name: &str, value: bool| row.figures.get(name) == Some(&value.into());
-        let mut cells = plan.points[row.index].values.clone();
-        for (_, name, ci95) in &columns {
-            let ci95 = ci95.and_then(figure).map_or(String::new(), |ci95| format!(" ± {}", short(ci95)));
-            cells.push(figure(name).map_or("-".to_owned(), |value| format!("{}{ci95}", short(value))));
-        }
-        let (class, state) = match () {
-            () if row.figures.get("failure").is_some_and(Value::is_object) => ("bad", "failed"),
-            () if is("complete", false) => ("bad", "incomplete"),
-            () if is("saturated", true) => ("saturated", "saturated"),
-            () if is("converged", false) => ("bad", "not steady"),
-            () => ("", "done"),
-        };
-        cells.push(state.to_owned());
-        cells.push(row.figures.get("digest").and_then(Value::as_str).unwrap_or("-").to_owned());
-        table.row(class, &cells);
+        let at = *known.entry(of(row)).or_insert_with(|| {
+            groups.push((of(row), Vec::new()));
+            groups.len() - 1
+        });
+        groups[at].1.push(row);
     }
+    let axes = plan.axes.iter().enumerate().filter(|&(at, _)| Some(at) != seed).map(|(_, axis)| axis.key.as_str());
+    let seeds = seed.map(|_| "seeds");
+    let mut table = Table::new(axes.chain(seeds).chain(columns.iter().map(|column| column.title)).chain(["state"]));
+    for (values, rows) in &groups {
+        let (class, state_of_all) = states(rows);
+        let mut cells = values.clone();
+        cells.extend(seed.map(|_| rows.len().to_string()));
+        cells.extend(columns.iter().map(|column| column.of_runs(rows)));
+        cells.push(state_of_all);
+        let Some(seed) = seed else {
+            table.row(class, &cells);
+            continue;
+        };
+        let parts = rows.iter().map(|row| {
+            let (class, word) = state(row);
+            let mut cells = vec![String::new(); values.len()];
+            cells.push(format!("seed {}", plan.points[row.index].values[seed]));
+            cells.extend(columns.iter().map(|column| column.of_run(row)));
+            cells.push(word.to_owned());
+            (class, cells)
+        });
+        table.group(class, &cells, values.len(), &parts.collect::<Vec<_>>());
+    }
+    let of_seeds = match seed {
+        Some(_) => {
+            "of several seeds, half the 95 % confidence interval of the mean over them; of one run, over its batches. Of \
+         several seeds, max is the greatest, and offered, warm-up and packets are means"
+        }
+        None => "half the 95 % confidence interval over the batches of a run",
+    };
     format!(
-        "<section><h2>Points</h2>{}<p class=\"note\">Loads in phits/node/cycle, latencies in cycles; ± is half the 95 % \
-         confidence interval over the batches of a run.</p></section>\n",
+        "<section id=\"points\"><h2>Points</h2>{}<p class=\"note\">Loads in phits/node/cycle, latencies in cycles; ± is \
+         {of_seeds}.</p></section>\n",
         table.end()
     )
 }

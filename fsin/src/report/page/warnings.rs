@@ -4,17 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::head::goes_along_loads;
 use super::html::escape;
-use crate::sweep::{Collected, Curves, Plan};
+use crate::sweep::{Collected, Curves, Plan, Row};
 use crate::words::counted;
 
-/// Texts with the same beginning that are shown; of more, the first ones.
-const TEXTS: usize = 50;
-
-/// Points that are named one by one; of more, the first ones.
-const NAMED: usize = 6;
-
-/// Warnings first: failures, what is missing, what the runs said.
+/// Failures, what is missing, and what the runs warn of that nobody asked for; empty if there is nothing.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     let mut items: Vec<(&str, String)> = Vec::new();
     for (index, why) in &collected.failed {
@@ -29,35 +24,60 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
         let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
         items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
     }
-    items.extend(said(collected, "warnings").iter().map(|one| ("", one.html(plan))));
-    if Curves::of(plan, collected).cycles_differ() {
-        let text = "Cycles are not equally long in all points: their numbers compare no times, seconds do.";
-        items.push(("", text.to_owned()));
+    items.extend(said(collected, |row| surprises(plan, row)).iter().map(|one| ("", one.html(plan))));
+    items.extend(crate::sweep::remarks(plan, collected).iter().map(|remark| ("", escape(remark))));
+    if items.is_empty() {
+        return String::new();
     }
-    if collected.left_out > 0 {
-        items.push((
-            "",
-            format!("{} beyond saturation left out by the stop rule.", counted(collected.left_out, "point", "points")),
-        ));
-    }
-    items.extend(plan.left_out().iter().map(|line| ("", escape(line))));
-    let single = plan.axis("seed").is_none();
-    if single && collected.rows.iter().any(|row| row.figures.get("accepted_load_ci95") != Some(&json!(null))) {
-        let text = "One seed: confidence intervals are those of batches of one run. Several seeds say more.";
-        items.push(("", text.to_owned()));
-    }
-    let warnings = if items.is_empty() {
-        "<p>None.</p>".to_owned()
-    } else {
-        let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
-        format!("<ul>{list}</ul>")
-    };
-    format!("<section class=\"warnings\"><h2>Warnings</h2>{warnings}</section>\n")
+    let list: String = items.iter().map(|(class, item)| format!("<li class=\"{class}\">{item}</li>\n")).collect();
+    format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
 }
 
-/// What the runs note of what they did: nothing that a reader must beware of. Empty if they note nothing.
+/// The warnings of a run, and whether each follows from what was asked for: nodes that a pattern keeps silent always, and
+/// where loads vary, saturation with what comes of it.
+fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
+    let list = |name: &str| row.figures.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let saturated = row.figures.get("saturated") == Some(&json!(true)) && goes_along_loads(plan);
+    let mut kinds = list("warning_kinds").iter().map(Value::as_str);
+    let expected = |kind: Option<&str>| match kind {
+        Some("silent-nodes") => true,
+        Some("saturated" | "not-converged") => saturated,
+        _ => false,
+    };
+    let texts = list("warnings").iter().filter_map(Value::as_str);
+    texts.map(|text| (text, expected(kinds.next().flatten()))).collect()
+}
+
+fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
+    warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(text, _)| text).collect()
+}
+
+/// What follows from what was asked for, with what the runs note.
+fn remarks<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
+    let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
+    let notes = row.figures.get("notes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    expected.chain(notes).collect()
+}
+
+/// What follows from what was asked for, and what the runs note of what they did: nothing that a reader must beware of.
+/// Empty if there is nothing.
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
-    let list: String = said(collected, "notes").iter().map(|one| format!("<li>{}</li>\n", one.html(plan))).collect();
+    let mut items: Vec<String> = Vec::new();
+    if Curves::of(plan, collected).cycles_differ() {
+        items.push("Cycles are not equally long in all points: their numbers compare no times, seconds do.".to_owned());
+    }
+    if collected.left_out > 0 {
+        let points = counted(collected.left_out, "point", "points");
+        items.push(format!("{points} beyond saturation left out by the stop rule."));
+    }
+    items.extend(plan.left_out().iter().map(|line| escape(line)));
+    let has_intervals = |row: &Row| row.figures.get("accepted_load_ci95").is_some_and(Value::is_number);
+    if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
+        items
+            .push("One seed: confidence intervals are those of batches of one run. Several seeds say more.".to_owned());
+    }
+    items.extend(said(collected, |row| remarks(plan, row)).iter().map(|one| one.html(plan)));
+    let list: String = items.iter().map(|item| format!("<li>{item}</li>\n")).collect();
     if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
 }
 
@@ -78,13 +98,9 @@ impl Said {
             return item(only);
         }
         let points: usize = self.texts.iter().map(|(_, points)| points.len()).sum();
-        let list: String = self.texts.iter().take(TEXTS).map(|text| format!("<li>{}</li>", item(text))).collect();
-        let more = match self.texts.len().saturating_sub(TEXTS) {
-            0 => String::new(),
-            more => format!("<li>and {more} more</li>"),
-        };
+        let list: String = self.texts.iter().map(|text| format!("<li>{}</li>", item(text))).collect();
         format!(
-            "{}: {} in {} <details><summary>each</summary><ul>{list}{more}</ul></details>",
+            "{}: {} in {} <details><summary>each</summary><ul>{list}</ul></details>",
             escape(self.head.trim_end()),
             counted(self.texts.len(), "text", "texts"),
             counted(points, "point", "points")
@@ -92,11 +108,11 @@ impl Said {
     }
 }
 
-/// The texts of a figure. What several runs say is said once.
-fn said(collected: &Collected, figure: &str) -> Vec<Said> {
+/// The texts of runs. What several runs say is said once.
+fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<Said> {
     let mut all: Vec<Said> = Vec::new();
     for row in &collected.rows {
-        for text in row.figures.get(figure).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        for text in texts(row) {
             let head = text.split([':', '(']).next().unwrap_or(text);
             let said = match all.iter().position(|known| known.head == head) {
                 Some(at) => &mut all[at],
@@ -115,11 +131,11 @@ fn said(collected: &Collected, figure: &str) -> Vec<Said> {
     all
 }
 
+/// The points that say something, all of them; `all points` where nobody else is left.
 fn named(plan: &Plan, points: &[usize]) -> String {
-    let mut names: Vec<String> =
-        points.iter().take(NAMED).map(|&index| escape(&plan.describe(&plan.points[index]))).collect();
-    if points.len() > NAMED {
-        names.push(format!("and {} more", points.len() - NAMED));
+    if points.len() == plan.points.len() && points.len() > 1 {
+        return "all points".to_owned();
     }
+    let names: Vec<String> = points.iter().map(|&index| escape(&plan.describe(&plan.points[index]))).collect();
     format!("<details><summary>{}</summary>{}</details>", counted(points.len(), "point", "points"), names.join("; "))
 }

@@ -4,7 +4,6 @@ use plotters::prelude::{Color, Rectangle};
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::canvas::{Canvas, Key, WORDS, breadth, colour, left};
-use super::scale::Axis;
 use super::{Frame, Hint};
 
 /// \[units\] Width of a letter.
@@ -16,11 +15,11 @@ const LONG: usize = 8;
 /// Lines of a word below its bars; what does not fit is cut.
 const LINES: usize = 3;
 
-/// Draws bars, one group for each word; also what they say.
-pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
+/// Draws bars, one group for each word; also what they say, and how high the picture is.
+pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut svg = String::new();
     let mut hints = Vec::new();
-    let spots = || frame.series.iter().flat_map(|series| &series.spots);
+    let spots = || frame.series.iter().flat_map(|series| series.drawn());
     let mut words: Vec<(f64, &str)> = Vec::new();
     for spot in spots() {
         if !words.iter().any(|&(_, word)| word == spot.word) {
@@ -31,29 +30,20 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
     // What all words end with is said once.
     let ending = ending(&words.iter().map(|&(_, word)| word).collect::<Vec<_>>());
     let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
-    let upper = spots().map(|spot| spot.value.mean + spot.value.ci95.unwrap_or(0.0)).fold(0.0, f64::max);
-    let y = |from, to| {
-        if frame.log {
-            let least = spots().map(|spot| spot.value.mean).fold(f64::MAX, f64::min);
-            Axis::log(least / 2.0, upper, from, to)
-        } else {
-            Axis::linear(0.0, upper, from, to)
-        }
-    };
-    let left = left(&y(1, 0));
+    let left = left(&frame.extent.y(1, 0));
     let group = breadth(left) / words.len().max(1) as i32;
     let shown: Vec<Vec<String>> = words
         .iter()
         .map(|(_, word)| wrapped(&word[..word.len() - ending.len()], (group / LETTER).max(4) as usize))
         .collect();
-    let frame = &Frame { x_title, heading: frame.heading.clone(), ..*frame };
+    let frame = &Frame { x_title, ..frame.clone() };
     let canvas = Canvas::new(&mut svg, frame, Key::Bar, shown.iter().map(Vec::len).max().unwrap_or(1), left);
-    let y = y(canvas.bottom, canvas.top);
+    let y = frame.extent.y(canvas.bottom, canvas.top);
     canvas.frame(frame, None, &y);
     let group = (canvas.right - canvas.left) / words.len().max(1) as i32;
     let of = |word: &str| -> Vec<_> {
         let mark = |series: &'_ super::Series| series.spots.iter().position(|spot| spot.word == word);
-        frame.series.iter().enumerate().filter_map(|(number, series)| Some((number, series, mark(series)?))).collect()
+        frame.series.iter().filter_map(|series| Some((series.number, series, mark(series)?))).collect()
     };
     let most = words.iter().map(|(_, word)| of(word).len()).max().unwrap_or(1) as i32;
     let width = (group * 4 / 5 / most.max(1)).max(2);
@@ -70,16 +60,19 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>) {
             let top = y.place(mark.value.mean);
             let style = if mark.saturated { colour(number).stroke_width(4) } else { colour(number).filled() };
             canvas.put(Rectangle::new([(left + 2, top), (left + width - 2, canvas.bottom)], style));
-            if let Some(ci95) = mark.value.ci95 {
-                let low = (mark.value.mean - ci95).max(f64::MIN_POSITIVE);
-                canvas.interval(7, left + width / 2, (y.place(low), y.place(mark.value.mean + ci95)));
+            let middle = left + width / 2;
+            if !y.holds(mark.value.mean) {
+                canvas.arrow(7, (middle, top), if mark.value.mean < y.ends().0 { -1 } else { 1 });
+            } else if let Some(ci95) = mark.value.ci95 {
+                canvas.interval(7, middle, (mark.value.mean, ci95), &y);
             }
-            let text = mark.hint(&series.label, &frame.x_title, frame.y_title);
-            hints.push(Hint { x: left + width / 2, y: top, text });
+            let text = mark.hint(&series.label, &frame.x_title, &frame.y_title);
+            hints.push(Hint { x: middle, y: top, text });
         }
     }
+    let height = canvas.height;
     canvas.finish();
-    (svg, hints)
+    (svg, hints, height)
 }
 
 /// What all words end with, from a `:` or `,` on, if it is long; nothing of a single word.

@@ -3,10 +3,11 @@
 use plotters::coord::Shift;
 use plotters::element::Drawable;
 use plotters::prelude::{
-    BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, RGBColor,
-    Rectangle, SVGBackend, ShapeStyle, Text, WHITE,
+    BLACK, Circle, Color, DrawingArea, EmptyElement, IntoDrawingArea, IntoFont, PathElement, Polygon, Rectangle,
+    SVGBackend, ShapeStyle, Text, WHITE,
 };
 use plotters::style::FontTransform;
+pub(super) use plotters::style::RGBColor;
 use plotters::style::TextStyle;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -64,8 +65,11 @@ pub(super) enum Key {
     Bar,
 }
 
+/// A curve by its number, or none for the broken line, and its words in a legend.
+pub(super) type Label<'a> = (Option<usize>, &'a str);
+
 /// What a broken line across the picture says.
-const DIAGONAL: &str = "all of it accepted";
+pub(super) const DIAGONAL: &str = "all of it accepted";
 
 /// A picture being drawn.
 pub(super) struct Canvas<'a> {
@@ -82,32 +86,51 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with the heading and the legend of a frame, each label behind its `key`, and room for `lines` lines of
-    /// words below it; the frame begins at `left`.
+    /// An empty picture with the title, the heading and the legend of a frame, each label behind its `key`, and room for `lines`
+    /// lines of words below it; the frame begins at `left`.
     pub(super) fn new(svg: &'a mut String, frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
-        let labels: Vec<&str> = frame.series.iter().map(|series| series.label.as_str()).collect();
         let right = WIDTH - RIGHT;
-        let mut labels = if labels.iter().all(|label| label.is_empty()) { Vec::new() } else { labels };
-        let curves = labels.len();
-        labels.extend(frame.diagonal.then_some(DIAGONAL));
-        let heading = in_lines(&frame.heading, fitting(right - left, LETTERS));
+        let labels = if frame.has_legend { frame.labels() } else { Vec::new() };
+        let mut heading = in_lines(frame.title, fitting(right - left, LETTERS));
+        heading.extend(in_lines(&frame.heading, fitting(right - left, LETTERS)));
         let x_title = in_lines(&frame.x_title, fitting(right - left, LETTERS));
         let legend = Legend::of(&labels, left, right);
         let above = LINE * heading.len() as i32;
         let below = BOTTOM + WORDS * (lines as i32 - 1) + WORDS * (x_title.len() as i32 - 1).max(0);
         let height = HEIGHT + (above + legend.height() - LINE * LEGEND_LINES).max(0) + below - BOTTOM;
-        let area = SVGBackend::with_string(svg, (WIDTH as u32, height as u32)).into_drawing_area();
-        let mut canvas = Self { area, left, right, top: 30, bottom: height - below, height, x_title };
-        // A string takes whatever is written, so drawing does not fail.
-        let _ = canvas.area.fill(&WHITE);
+        let mut canvas = Self::blank(svg, (WIDTH, height));
+        (canvas.left, canvas.right, canvas.bottom, canvas.x_title) = (left, right, height - below, x_title);
         for (number, line) in (0..).zip(&heading) {
             canvas.words(line, (left, 28 + LINE * number), HPos::Left, VPos::Center);
         }
-        canvas.legend(&legend, curves, key, above);
-        if !heading.is_empty() || !labels.is_empty() {
+        canvas.legend(&legend, key, above);
+        if !heading.is_empty() || !labels.is_empty() || !frame.has_legend {
             canvas.top = 28 + above + legend.height();
         }
         canvas
+    }
+
+    /// A picture of this size with nothing in it.
+    fn blank(svg: &'a mut String, (width, height): (i32, i32)) -> Self {
+        let area = SVGBackend::with_string(svg, (width as u32, height as u32)).into_drawing_area();
+        // A string takes whatever is written, so drawing does not fail.
+        let _ = area.fill(&WHITE);
+        Self { area, left: 0, right: width, top: 30, bottom: height, height, x_title: Vec::new() }
+    }
+
+    /// Writes a title and a legend that several pictures share, of this width; returns its height.
+    pub(super) fn strip(svg: &'a mut String, title: &str, labels: &[Label], key: Key, width: i32) -> i32 {
+        let title = in_lines(title, fitting(width - LEFT - RIGHT, LETTERS));
+        let legend = Legend::of(labels, LEFT, width - RIGHT);
+        let above = LINE * title.len() as i32;
+        let canvas = Self::blank(svg, (width, 28 + above + legend.height()));
+        for (number, line) in (0..).zip(&title) {
+            canvas.words(line, (LEFT, 28 + LINE * number), HPos::Left, VPos::Center);
+        }
+        canvas.legend(&legend, key, above);
+        let height = canvas.height;
+        canvas.finish();
+        height
     }
 
     /// Draws one thing.
@@ -129,17 +152,21 @@ impl<'a> Canvas<'a> {
         self.put(Text::new(text.to_owned(), at, style(LETTERS, hpos, vpos)));
     }
 
-    /// The first entries are of curves, as many as there are of these; the legend begins this far down.
-    fn legend(&self, legend: &Legend, curves: usize, key: Key, above: i32) {
-        for (number, entry) in legend.entries.iter().enumerate() {
+    /// The legend begins this far down.
+    fn legend(&self, legend: &Legend, key: Key, above: i32) {
+        for entry in &legend.entries {
             let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
-            match key {
-                _ if number >= curves => self.dashes((x, y), (x + 48, y)),
-                Key::Curve => {
-                    self.line(vec![(x, y), (x + 48, y)], colour(number).stroke_width(4));
-                    self.marker(number, (x + 24, y), true);
+            match (entry.number, key) {
+                (None, _) => self.dashes((x, y), (x + SAMPLE, y)),
+                (Some(number), Key::Curve) => {
+                    let y_of = f64::from(y);
+                    self.curve(number, &[(f64::from(x), y_of), (f64::from(x + SAMPLE), y_of)]);
+                    self.marker(number, (x + SAMPLE / 2, y), true);
                 }
-                Key::Bar => self.put(Rectangle::new([(x + 12, y - 14), (x + 44, y + 14)], colour(number).filled())),
+                (Some(number), Key::Bar) => {
+                    let corners = [(x + SAMPLE / 2 - 16, y - 14), (x + SAMPLE / 2 + 16, y + 14)];
+                    self.put(Rectangle::new(corners, colour(number).filled()));
+                }
             }
             for (below, line) in (0..).zip(&entry.words) {
                 let at = (x + KEY, y + legend.pitch * below);
@@ -175,24 +202,24 @@ impl<'a> Canvas<'a> {
         }
         let upright = ("sans-serif", LETTERS).into_font().transform(FontTransform::Rotate270);
         let upright = TextStyle::from(upright).color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top));
-        self.put(Text::new(frame.y_title.to_owned(), (8, (top + bottom) / 2), upright));
+        self.put(Text::new(frame.y_title.clone(), (8, (top + bottom) / 2), upright));
     }
 
-    /// The marker of a curve: full, or hollow.
+    /// The marker of a curve: full, or hollow; those of a baseline are smaller.
     pub(super) fn marker(&self, number: usize, (x, y): (i32, i32), full: bool) {
-        const SIZE: i32 = 10;
-        let colour = COLOURS[number % COLOURS.len()];
+        let scaled = |size: i32| if number < BASELINE { size } else { size * 3 / 5 };
+        let colour = colour(number);
         let shape: Vec<(i32, i32)> = match number % 4 {
             0 => Vec::new(),
             1 => vec![(-9, -9), (9, -9), (9, 9), (-9, 9)],
             2 => vec![(0, -12), (12, 9), (-12, 9)],
             _ => vec![(0, -13), (13, 0), (0, 13), (-13, 0)],
         };
-        let shape: Vec<(i32, i32)> = shape.into_iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
+        let shape: Vec<(i32, i32)> = shape.into_iter().map(|(dx, dy)| (x + scaled(dx), y + scaled(dy))).collect();
         let inside = if full { colour.filled() } else { WHITE.filled() };
         if shape.is_empty() {
-            self.put(Circle::new((x, y), SIZE, inside));
-            self.put(Circle::new((x, y), SIZE, colour.stroke_width(4)));
+            self.put(Circle::new((x, y), scaled(10), inside));
+            self.put(Circle::new((x, y), scaled(10), colour.stroke_width(4)));
         } else {
             let mut edge = shape.clone();
             edge.push(shape[0]);
@@ -214,16 +241,37 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Bars of a confidence interval.
-    pub(super) fn interval(&self, number: usize, x: i32, (low, high): (i32, i32)) {
-        if (high - low).abs() < 4 {
+    /// A line through places, in the colour and with the dashes of a curve; nothing of less than two places.
+    pub(super) fn curve(&self, number: usize, places: &[(f64, f64)]) {
+        let style = colour(number).stroke_width(4);
+        let rounded = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
+        for part in dashed(places, pattern(number)) {
+            self.line(part.into_iter().map(rounded).collect(), style);
+        }
+    }
+
+    /// The bar of a confidence interval, mean and half its width, as far as the axis goes: an end beyond it is an arrow.
+    pub(super) fn interval(&self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
+        let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
+        if low - high < 4 {
             return;
         }
         let style = colour(number).stroke_width(3);
         self.line(vec![(x, low), (x, high)], style);
-        for y in [low, high] {
-            self.line(vec![(x - 8, y), (x + 8, y)], style);
+        // Upwards is towards smaller places.
+        for (y, value, inwards) in [(low, mean - ci95, -1), (high, mean + ci95, 1)] {
+            if axis.holds(value) {
+                self.line(vec![(x - 8, y), (x + 8, y)], style);
+            } else {
+                self.arrow(number, (x, y), inwards);
+            }
         }
+    }
+
+    /// The head of an arrow that points out of the frame; `inwards` is 1 at its upper edge, and -1 at its lower one.
+    pub(super) fn arrow(&self, number: usize, (x, y): (i32, i32), inwards: i32) {
+        let head = vec![(x - 9, y + 14 * inwards), (x, y), (x + 9, y + 14 * inwards)];
+        self.put(Polygon::new(head, colour(number).filled()));
     }
 
     /// Ends the picture.
@@ -259,8 +307,10 @@ fn fitting(width: i32, size: i32) -> usize {
     (f64::from(width) / (LETTER * f64::from(size))) as usize
 }
 
+/// \[units\] A sample of a line, with a marker in its middle.
+const SAMPLE: i32 = 76;
 /// \[units\] What stands before the words of a legend, and is free behind them.
-const KEY: i32 = 60;
+const KEY: i32 = 88;
 const BEHIND: i32 = 30;
 /// \[units\] Where a legend begins that needs the whole width.
 const EDGE: i32 = 20;
@@ -278,6 +328,8 @@ struct Legend {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Entry {
+    /// Of the curve; `None`: of the broken line.
+    number: Option<usize>,
     x: i32,
     line: i32,
     /// Its label, in lines.
@@ -286,14 +338,14 @@ struct Entry {
 
 impl Legend {
     /// In letters of the usual size if that makes few lines, else in small ones.
-    fn of(labels: &[&str], left: i32, right: i32) -> Self {
+    fn of(labels: &[Label], left: i32, right: i32) -> Self {
         let usual = Self::sized(labels, left, right, (LETTERS, LINE));
         if usual.lines <= LEGEND_LINES { usual } else { Self::sized(labels, left, right, (SMALL, CLOSE)) }
     }
 
     /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that makes more of them.
-    fn sized(labels: &[&str], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
-        let wide = |label: &&str| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
+    fn sized(labels: &[Label], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
+        let wide = |(_, label): &Label| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
         let widest = labels.iter().map(wide).max().unwrap_or(KEY);
         let abreast = |from: i32| ((right - from + BEHIND) / (widest + BEHIND)).clamp(0, labels.len() as i32);
         let from = if abreast(EDGE) > abreast(left) || abreast(left) == 0 { EDGE } else { left };
@@ -302,9 +354,10 @@ impl Legend {
         let columns = labels.len().div_ceil(rows).max(1);
         let (mut entries, mut line) = (Vec::new(), 0);
         for row in labels.chunks(columns) {
-            let words: Vec<_> = row.iter().map(|label| in_lines(label, fitting(right - from - KEY, letters))).collect();
-            let high = words.iter().map(Vec::len).max().unwrap_or(0).max(1);
-            let entry = |(x, words)| Entry { x: from + x * (widest + BEHIND), line, words };
+            let words = |label: &str| in_lines(label, fitting(right - from - KEY, letters));
+            let words: Vec<_> = row.iter().map(|&(number, label)| (number, words(label))).collect();
+            let high = words.iter().map(|(_, words)| words.len()).max().unwrap_or(0).max(1);
+            let entry = |(x, (number, words))| Entry { number, x: from + x * (widest + BEHIND), line, words };
             entries.extend((0..).zip(words).map(entry));
             line += high as i32;
         }
@@ -318,7 +371,58 @@ impl Legend {
 
 /// Colour of a curve.
 pub(super) fn colour(number: usize) -> RGBColor {
-    COLOURS[number % COLOURS.len()]
+    let RGBColor(red, green, blue) = COLOURS[number % COLOURS.len()];
+    if number < BASELINE {
+        return RGBColor(red, green, blue);
+    }
+    let pale = |part: u8| 255 - (255 - part) / 2;
+    RGBColor(pale(red), pale(green), pale(blue))
+}
+
+/// Added to the number of a curve it is that of a baseline: the same marker and dashes, smaller and in a pale colour.
+pub(super) const BASELINE: usize = 1 << 16;
+
+/// \[units\] Lines and gaps of the curves, in turn: print without colours tells them apart too. Curves that share a marker differ
+/// in these.
+const PATTERNS: [&[f64]; 4] = [&[], &[20.0, 12.0], &[5.0, 9.0], &[24.0, 9.0, 5.0, 9.0]];
+
+/// The lines and gaps of a curve; none of a full line.
+pub(super) const fn pattern(number: usize) -> &'static [f64] {
+    PATTERNS[(number + number / 4) % PATTERNS.len()]
+}
+
+/// The lines of a broken line through places.
+fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    if pattern.is_empty() || places.len() < 2 {
+        return if places.len() < 2 { Vec::new() } else { vec![places.to_vec()] };
+    }
+    let (mut parts, mut part) = (Vec::new(), vec![places[0]]);
+    let (mut at, mut left) = (0, pattern[0]);
+    for pair in places.windows(2) {
+        let length = (pair[1].0 - pair[0].0).hypot(pair[1].1 - pair[0].1);
+        let mut gone = 0.0;
+        while length - gone > left {
+            gone += left;
+            let share = gone / length;
+            let place = (pair[0].0 + (pair[1].0 - pair[0].0) * share, pair[0].1 + (pair[1].1 - pair[0].1) * share);
+            if at % 2 == 0 {
+                part.push(place);
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part = vec![place];
+            }
+            at += 1;
+            left = pattern[at % pattern.len()];
+        }
+        left -= length - gone;
+        if at % 2 == 0 {
+            part.push(pair[1]);
+        }
+    }
+    if part.len() > 1 {
+        parts.push(part);
+    }
+    parts
 }
 
 fn style(letters: i32, hpos: HPos, vpos: VPos) -> TextStyle<'static> {
@@ -329,29 +433,33 @@ fn style(letters: i32, hpos: HPos, vpos: VPos) -> TextStyle<'static> {
 mod tests {
     use super::*;
 
+    fn legend(labels: &[&str]) -> Legend {
+        Legend::of(&labels.iter().map(|&label| (Some(0), label)).collect::<Vec<_>>(), 160, 970)
+    }
+
     fn places(labels: &[&str]) -> Vec<(i32, i32)> {
-        Legend::of(labels, 160, 970).entries.iter().map(|entry| (entry.x, entry.line)).collect()
+        legend(labels).entries.iter().map(|entry| (entry.x, entry.line)).collect()
     }
 
     #[test]
     fn legends_have_columns_of_the_same_width() {
         // A short label does not shift those of its row.
         let short = ["a label of some length", "ugal", "minimal", "valiant"];
-        assert_eq!(places(&short), [(20, 0), (446, 0), (20, 1), (446, 1)]);
+        assert_eq!(places(&short), [(20, 0), (474, 0), (20, 1), (474, 1)]);
         let eight = ["bubble:smart, uniform"; 8];
         let found = places(&eight);
-        assert_eq!((found[0].0, found[1].0, found[7].1), (160, 571, 3), "{found:?}");
+        assert_eq!((found[0].0, found[1].0, found[7].1), (20, 459, 3), "{found:?}");
         // Columns are equally long as far as that can be.
         assert_eq!(places(&["abcdef"; 6]).iter().filter(|place| place.1 == 0).count(), 3);
-        assert_eq!(Legend::of(&[], 160, 970).height(), 0);
+        assert_eq!(legend(&[]).height(), 0);
     }
 
     #[test]
     fn wide_legends_begin_at_the_edge_and_lose_nothing() {
         // Two columns fit there, and one beside the frame.
-        assert_eq!(places(&["twenty-five letters or so"; 2]), [(EDGE, 0), (492, 0)]);
+        assert_eq!(places(&["twenty-four letters here"; 2]), [(EDGE, 0), (505, 0)]);
         let long = "dragonfly:p=2,a=8,h=2,g=16, dragonfly:ugal, groupshift(16,1), injection-queue 16";
-        let legend = Legend::of(&[long, "short", "all of it accepted"], 160, 970);
+        let legend = legend(&[long, "short", "all of it accepted"]);
         let lines: Vec<i32> = legend.entries.iter().map(|entry| entry.line).collect();
         assert_eq!((lines, legend.lines), (vec![0, 2, 3], 4));
         assert_eq!(legend.entries[0].words.join(" "), long);
@@ -361,12 +469,29 @@ mod tests {
 
     #[test]
     fn legends_of_many_lines_are_small() {
-        let of = |letters: usize| Legend::of(&["x".repeat(letters).as_str(); 8], 160, 970);
+        let of = |letters: usize| legend(&["x".repeat(letters).as_str(); 8]);
         assert_eq!((of(20).letters, of(20).lines), (LETTERS, 4));
         // Two columns fit in small letters.
         assert_eq!((of(30).letters, of(30).lines, of(30).height()), (SMALL, 4, 128));
         // The longest ones have a line each, and less than a third of the picture.
         assert_eq!((of(60).lines, of(60).height()), (8, 256));
+    }
+
+    #[test]
+    fn curves_differ_without_colours() {
+        let looks: Vec<(usize, &[f64])> = (0..8).map(|number| (number % 4, pattern(number))).collect();
+        for (at, look) in looks.iter().enumerate() {
+            assert!(!looks[..at].contains(look), "{at}: marker and dashes of another curve");
+        }
+    }
+
+    #[test]
+    fn dashes_go_around_corners() {
+        let corner = [(0.0, 0.0), (10.0, 0.0), (10.0, 10.0)];
+        assert_eq!(dashed(&corner, &[]), [corner.to_vec()]);
+        assert_eq!(dashed(&corner, &[8.0, 4.0]), [vec![(0.0, 0.0), (8.0, 0.0)], vec![(10.0, 2.0), (10.0, 10.0)]]);
+        assert_eq!(dashed(&corner, &[12.0, 40.0]), [vec![(0.0, 0.0), (10.0, 0.0), (10.0, 2.0)]]);
+        assert!(dashed(&corner[..1], &[8.0, 4.0]).is_empty() && dashed(&[], &[]).is_empty());
     }
 
     #[test]

@@ -1,26 +1,41 @@
 //! Curves as pictures: SVG, legible at half the width of a page, told apart without colours too.
 //!
 //! Of a saturated point only the marker is drawn, hollow, and no line leads to it: beyond saturation a mean delay is that
-//! of a run of this length and of nothing else.
+//! of a run of this length and of nothing else. All pictures of a figure have the same axes.
 
 mod bars;
 mod canvas;
+mod convert;
+mod extent;
 mod lines;
+mod panels;
 mod parts;
+mod pgf;
 mod scale;
-
-use serde_json::Value as Json;
+mod unit;
 
 pub(super) use canvas::{COLOURS, GRID};
-pub(crate) use scale::short;
+pub use convert::{ConvertError, Graphic};
+pub(crate) use scale::{grouped, short};
 
+use canvas::{DIAGONAL, Label};
+use extent::{Extent, is_log};
 use parts::{MOST_CURVES, Part, parts};
+use unit::Unit;
 
+use super::rounded::with_interval;
+use super::sources;
 use crate::experiment::key;
 use crate::sweep::{Collected, Curve, Curves, Spot, Value};
+use crate::words::counted;
 
 /// Completion where cycles are not equally long.
 const SECONDS: &str = "completion_seconds";
+
+/// Accepted load over all nodes: of results that were written before the next figure was.
+const ACCEPTED: &str = "accepted_load_phits_per_node_cycle";
+/// Accepted load over the nodes that send, as the load on the axis is.
+const ACCEPTED_OF_SENDERS: &str = "accepted_load_of_senders_phits_per_node_cycle";
 
 /// What can be drawn: figure, title of its axis with the unit, name of its file.
 const PICTURES: &[(&str, &str, &str)] = &[
@@ -29,21 +44,57 @@ const PICTURES: &[(&str, &str, &str)] = &[
     ("finish_max_ns", "Completion time (ns)", "completion"),
     ("latency_mean_cycles", "Mean latency (cycles)", "latency"),
     ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
-    ("accepted_load_phits_per_node_cycle", "Accepted load (phits/node/cycle)", "accepted"),
+    (ACCEPTED_OF_SENDERS, "Accepted load of each sending node (phits/node/cycle)", "accepted"),
+    (ACCEPTED, "Accepted load (phits/node/cycle)", "accepted"),
     ("shot_cycles_mean", "Cycles per shot", "shots"),
     ("job_wait_mean_cycles", "Mean wait of a job (cycles)", "job-wait"),
     ("job_slowdown_mean", "Mean slowdown of a job", "job-slowdown"),
 ];
 
 /// How the vertical axis is divided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
-    /// Logarithmic where the largest value of curves is more than twenty times the smallest; bars begin at 0.
+    /// Evenly where latencies are drawn over loads, up to five times the latency at the lowest load; of other curves
+    /// logarithmic where the largest value is more than twenty times the smallest; bars begin at 0.
+    #[default]
     Auto,
-    /// Evenly.
+    /// Evenly; latencies over loads up to five times the latency at the lowest load.
     Linear,
-    /// By factors.
+    /// By factors, and with every value.
     Log,
+}
+
+/// The ends of an axis.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Range {
+    /// `x`, or one of [`Picture::KINDS`] for the vertical axis of these pictures.
+    pub of: String,
+    /// \[units of the axis\] Where it begins.
+    pub low: f64,
+    /// \[units of the axis\] Where it ends, above `low`.
+    pub high: f64,
+}
+
+/// How pictures look.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Look {
+    /// How the axis of delays is divided; loads are linear.
+    pub scale: Scale,
+    /// Whether latencies over loads have all their points in view, on a logarithmic axis where need be, instead of an even one
+    /// that is cut.
+    pub is_whole: bool,
+    /// Whether latencies over loads have their saturated points.
+    pub saturated: bool,
+    /// Whether pictures of one figure are panels of one picture.
+    pub panels: bool,
+    /// Above everything; empty for none.
+    pub title: String,
+    /// \[units of the axis\] Where the horizontal axis ends.
+    pub xmax: Option<f64>,
+    /// \[units of the axis\] Where vertical axes end, but that of the accepted load.
+    pub ymax: Option<f64>,
+    /// The ends of some axes; the last one of an axis counts.
+    pub ranges: Vec<Range>,
 }
 
 /// Something of a picture that a pointer may rest on.
@@ -66,158 +117,370 @@ pub struct Picture {
     pub name: String,
     /// What it shows, in a few words.
     pub caption: String,
+    /// What of the values it does not show, in words; empty if it shows all.
+    pub hidden: String,
     /// The picture.
     pub svg: String,
-    /// Its values: axis, curve, mean, confidence.
+    /// The same for LaTeX with pgfplots, which reads `NAME.csv` beside it; `None` of heat maps.
+    pub pgf: Option<String>,
+    /// Its values as CSV without quotes: number and label of the curve, a column for each setting that varies, value, confidence,
+    /// and whether it is saturated (1) or not (0). In words `;` stands for a comma.
     pub data: String,
     /// What its markers say.
     pub hints: Vec<Hint>,
 }
 
+impl Picture {
+    /// The kinds of pictures with a vertical axis.
+    pub const KINDS: [&'static str; 7] =
+        ["latency", "latency-p99", "accepted", "completion", "shots", "job-wait", "job-slowdown"];
+}
+
 /// One curve as it is drawn.
+#[derive(Clone, Default)]
 struct Series {
+    /// Which colour, marker and dashes it has: the same in all pictures where that can be.
+    number: usize,
     /// What tells it from the others of its picture.
     label: String,
     /// What tells it from all others.
     name: String,
+    /// The values of what varies, but along the axis.
+    settings: Vec<(String, String)>,
+    /// What tells it from others, but of which results it is: those that are alike look alike.
+    alike: Vec<(String, String)>,
+    /// True if it is of results that others are compared with: it is pale.
+    is_baseline: bool,
+    /// Whether its saturated points are left out.
+    hides_saturated: bool,
     spots: Vec<Mark>,
 }
 
 /// One point as it is drawn.
+#[derive(Clone)]
 struct Mark {
     x: f64,
+    /// Where it is, as readers know it.
     word: String,
+    /// In the unit of the axis.
     value: Value,
+    /// In the unit of the results.
+    raw: Value,
     saturated: bool,
 }
 
 /// A picture before it is drawn.
+#[derive(Clone)]
 struct Frame<'a> {
+    title: &'a str,
     /// What all curves share; said above the legend.
     heading: String,
     series: &'a [Series],
     x_title: String,
-    y_title: &'a str,
-    log: bool,
+    y_title: String,
     /// Whether equal values of both axes are a line worth seeing.
     diagonal: bool,
-    /// Whether an axis of numbers begins at 0; else it goes from the least value to the greatest, which are marked.
-    from_zero: bool,
+    /// Whether the axis is one of numbers.
+    numeric: bool,
+    has_legend: bool,
+    extent: &'a Extent,
+}
+
+impl Series {
+    /// The points that are drawn.
+    fn drawn(&self) -> impl Iterator<Item = &Mark> {
+        self.spots.iter().filter(|mark| !(self.hides_saturated && mark.saturated))
+    }
+}
+
+impl Frame<'_> {
+    /// The entries of its legend; none if there is nothing to be told apart.
+    fn labels(&self) -> Vec<Label<'_>> {
+        let curves = self.series.iter().map(|series| (Some(series.number), &*series.label));
+        let bare = self.series.iter().all(|series| series.label.is_empty());
+        let curves = curves.filter(|_| !bare);
+        curves.chain(self.diagonal.then_some((None, DIAGONAL))).collect()
+    }
+
+    /// Its picture, what markers say, and its height.
+    fn draw(&self) -> (String, Vec<Hint>, i32) {
+        if self.numeric { lines::draw(self) } else { bars::draw(self) }
+    }
 }
 
 impl Mark {
     fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
         let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
-        let ci95 = self.value.ci95.map_or(String::new(), |ci95| format!(" ± {}", scale::short(ci95)));
+        let value = with_interval(self.value.mean, self.value.ci95);
         let end = if self.saturated { "\nsaturated" } else { "" };
-        format!("{head}{x_title}: {}\n{y_title}: {}{ci95}{end}", self.word, scale::short(self.value.mean))
+        format!("{head}{x_title}: {}\n{y_title}: {value}{end}", self.word)
     }
 }
 
-/// Draws every figure that the results have; none if there is nothing along which they could be drawn. `scale` is that of
-/// delays; loads are linear.
+/// One figure of a sweep, of which pictures are made.
+struct Figure<'a> {
+    /// Its name in results, the title of its axis, the name of its pictures.
+    of: (&'static str, String, &'static str),
+    curves: &'a Curves,
+    /// What is said of sources.
+    sources: &'a str,
+    look: &'a Look,
+    extent: Extent,
+    /// By what values of results are multiplied on the axis.
+    factor: f64,
+}
+
+/// Curves that stand in one picture or panel.
+struct Sheet<'a> {
+    part: &'a Part<'a>,
+    series: Vec<Series>,
+    /// Which of how many of its part.
+    number: usize,
+    of: usize,
+}
+
+/// Draws every figure that the results have; none if there is nothing along which they could be drawn.
 #[must_use]
-pub fn pictures(curves: &Curves, collected: &Collected, scale: Scale) -> Vec<Picture> {
+pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     let parts = parts(curves);
     let cycles_differ = curves.cycles_differ();
+    let sources = sources(collected);
+    let of_senders = curves.have(&collected.rows, ACCEPTED_OF_SENDERS);
+    // What traces, kernels and shots send per cycle follows from what the network accepts: there is no load to compare it with.
+    let has_load = collected.rows.iter().any(|row| row.figures["experiment"]["load"].is_number());
     let is_meant = |figure: &str| match figure {
+        ACCEPTED => has_load && !of_senders,
+        ACCEPTED_OF_SENDERS => has_load,
         "completion_cycles" => !cycles_differ,
         SECONDS => cycles_differ,
         _ => true,
     };
     let is_drawn = |figure: &str| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
-    let drawn = PICTURES.iter().filter(|(figure, ..)| is_drawn(figure));
-    for (&(figure, title, kind), part) in drawn.flat_map(|what| parts.iter().map(move |part| (what, part))) {
-        let y_title = &*match cycles_differ {
+    for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(figure)) {
+        let title = match cycles_differ {
             true => title.replace("(cycles)", "(cycles of different lengths)"),
             false => title.to_owned(),
         };
-        let all = series(part, collected, figure);
-        let sheets = all.len().div_ceil(MOST_CURVES);
-        for (sheet, series) in all.chunks(MOST_CURVES).enumerate() {
-            let frame = Frame {
-                heading: part.heading(),
-                series,
-                x_title: axis_title(&curves.axis),
-                y_title,
-                log: is_log(figure, series, if curves.numeric || scale == Scale::Log { scale } else { Scale::Linear }),
-                diagonal: figure.starts_with("accepted") && curves.axis == "load",
-                from_zero: curves.axis == "load",
-            };
-            let (svg, hints) = if curves.numeric { lines::draw(&frame) } else { bars::draw(&frame) };
-            let what = y_title.split(" (").next().unwrap_or(y_title);
-            let against = if curves.axis == "load" { "load of each sending node" } else { &curves.axis };
-            let mut caption = format!("{what} against {against}");
-            let mut name = kind.to_owned();
-            let shared = [&*frame.heading, &*curves.only].into_iter().filter(|words| !words.is_empty());
-            match shared.collect::<Vec<_>>() {
-                none if none.is_empty() => {}
-                shared => caption.push_str(&format!(": {}", shared.join(", "))),
+        let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
+        let hides = is_over_loads && !look.saturated;
+        let (title, unit) = Unit::of(figure, &title, largest(&parts, collected, figure));
+        let mut sheets: Vec<Sheet<'_>> =
+            parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
+        numbered(&mut sheets);
+        // Where all is saturated there would be nothing to see.
+        let bare = sheets.iter().flat_map(|sheet| &sheet.series).all(|series| series.drawn().next().is_none());
+        for series in sheets.iter_mut().flat_map(|sheet| &mut sheet.series) {
+            series.hides_saturated &= !bare;
+            if series.drawn().next().is_none() {
+                series.label = [&*series.label, "saturated"]
+                    .into_iter()
+                    .filter(|word| !word.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(", ");
             }
-            if !part.fixed.is_empty() {
-                name.push_str(&format!("-{}", part.slug()));
-            }
-            if sheets > 1 {
-                caption.push_str(&format!(", part {} of {sheets}", sheet + 1));
-                name.push_str(&format!("-{}", sheet + 1));
-            }
+        }
+        let all: Vec<&Series> = sheets.iter().flat_map(|sheet| &sheet.series).collect();
+        if all.is_empty() {
+            continue;
+        }
+        let is_load = figure.starts_with("accepted");
+        let scale = if curves.numeric || look.scale == Scale::Log { look.scale } else { Scale::Linear };
+        let is_cut = is_over_loads && curves.numeric && !look.is_whole;
+        let log = is_log(&all, scale, is_load, is_cut);
+        let extent = Extent::of(&all, kind, (log, is_cut), curves.axis == "load", look);
+        let figure =
+            Figure { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
+        if look.panels && sheets.len() > 1 {
+            pictures.push(panels::draw(&figure, &sheets));
+            continue;
+        }
+        for sheet in &sheets {
+            let mut picture = figure.picture(sheet);
             // Other words may have the same letters.
-            let same =
-                pictures.iter().filter(|before| before.name == name || before.name.starts_with(&format!("{name}--")));
+            let name = &picture.name;
+            let again = format!("{name}--");
+            let same = pictures.iter().filter(|before| before.name == *name || before.name.starts_with(&again));
             if let again @ 1.. = same.count() {
-                name.push_str(&format!("--{}", again + 1));
+                picture.name.push_str(&format!("--{}", again + 1));
             }
-            let data = data(&curves.axis, figure, &frame);
-            pictures.push(Picture { kind, name, caption, svg, data, hints });
+            picture.pgf = picture.pgf.map(|source| pgf::with_data(&source, &picture.name));
+            pictures.push(picture);
         }
     }
     pictures
 }
 
-/// The curves of a part that have a figure.
-fn series(part: &Part<'_>, collected: &Collected, figure: &str) -> Vec<Series> {
-    let mark = |spot: &Spot| {
-        let value = spot.value(&collected.rows, figure)?;
-        Some(Mark { x: spot.x, word: spot.word.clone(), value, saturated: spot.saturated })
-    };
-    let series = |curve: &&Curve| Series {
-        label: part.label(curve),
-        name: curve.label.clone(),
-        spots: curve.spots.iter().filter_map(mark).collect(),
-    };
-    part.curves.iter().map(series).filter(|series| !series.spots.is_empty()).collect()
-}
+impl Figure<'_> {
+    /// One picture, whose source of LaTeX does not name its data yet.
+    fn picture(&self, sheet: &Sheet<'_>) -> Picture {
+        let frame = self.frame(sheet, &self.look.title, true);
+        let (svg, hints, _) = frame.draw();
+        let kind = self.of.2;
+        let mut name = kind.to_owned();
+        if !sheet.part.fixed.is_empty() {
+            name.push_str(&format!("-{}", sheet.part.slug()));
+        }
+        let mut caption = self.caption(&frame.heading);
+        if sheet.of > 1 {
+            caption.push_str(&format!(", part {} of {}", sheet.number, sheet.of));
+            name.push_str(&format!("-{}", sheet.number));
+        }
+        let frames = [frame];
+        Picture {
+            kind,
+            name,
+            caption,
+            hidden: self.hidden(&frames),
+            svg,
+            pgf: Some(pgf::source(&frames, self)),
+            data: self.data(&frames),
+            hints,
+        }
+    }
 
-fn is_log(figure: &str, series: &[Series], scale: Scale) -> bool {
-    let values = || series.iter().flat_map(|series| series.spots.iter().map(|spot| spot.value.mean));
-    let positive = values().all(|value| value > 0.0);
-    let (least, most) = values().fold((f64::MAX, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
-    match scale {
-        _ if !positive || figure.starts_with("accepted") => false,
-        Scale::Auto => most > 20.0 * least,
-        Scale::Linear => false,
-        Scale::Log => true,
+    fn frame<'a>(&'a self, sheet: &'a Sheet<'_>, title: &'a str, has_legend: bool) -> Frame<'a> {
+        let (figure, y_title, _) = &self.of;
+        let axis = &self.curves.axis;
+        Frame {
+            title,
+            heading: sheet.part.heading(),
+            series: &sheet.series,
+            x_title: axis_title(axis, self.sources),
+            y_title: y_title.clone(),
+            diagonal: figure.starts_with("accepted") && axis == "load",
+            numeric: self.curves.numeric,
+            has_legend,
+            extent: &self.extent,
+        }
+    }
+
+    /// What is drawn against what, and what all curves share.
+    fn caption(&self, heading: &str) -> String {
+        let (_, y_title, _) = &self.of;
+        // The load on the axis is said to be that of each sending node.
+        let what = y_title.split(" (").next().unwrap_or(y_title).trim_end_matches(" of each sending node");
+        let axis = &self.curves.axis;
+        let against = if axis == "load" { "load of each sending node" } else { axis };
+        let shared = [heading, &*self.curves.only, self.sources].into_iter().filter(|words| !words.is_empty());
+        match shared.collect::<Vec<_>>() {
+            none if none.is_empty() => format!("{what} against {against}"),
+            shared => format!("{what} against {against}: {}", shared.join(", ")),
+        }
+    }
+
+    /// What of the values cannot be seen.
+    fn hidden(&self, frames: &[Frame<'_>]) -> String {
+        let series = || frames.iter().flat_map(|frame| frame.series);
+        let saturated: usize = series().map(|series| series.spots.len() - series.drawn().count()).sum();
+        let (x, y) = (self.extent.x(0, 1), self.extent.y(0, 1));
+        let is_seen = |mark: &&Mark| y.holds(mark.value.mean) && (!self.curves.numeric || x.holds(mark.x));
+        let beyond = series().flat_map(Series::drawn).filter(|mark| !is_seen(mark)).count();
+        let mut said = Vec::new();
+        if self.extent.cut.is_some() {
+            said.push(format!("up to {} times the latency at the lowest load", extent::ZERO_LOADS));
+        }
+        if saturated > 0 {
+            said.push(format!("without {}", counted(saturated, "saturated point", "saturated points")));
+        }
+        if beyond > 0 {
+            said.push(format!("{} beyond the axes", counted(beyond, "point", "points")));
+        }
+        said.join(", ")
+    }
+
+    /// The values of frames as CSV.
+    fn data(&self, frames: &[Frame<'_>]) -> String {
+        let Curves { axis, numeric, .. } = self.curves;
+        let keys: Vec<&str> = frames
+            .iter()
+            .flat_map(|frame| frame.series)
+            .next()
+            .map_or(Vec::new(), |series| series.settings.iter().map(|(key, _)| key.as_str()).collect());
+        let position = if *numeric { None } else { Some("position") };
+        let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
+        let columns: Vec<&str> = columns.chain([self.of.0, "ci95", "saturated"]).collect();
+        let mut text = format!("{}\n", columns.join(","));
+        for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
+            for Mark { x, word, raw, saturated, .. } in &series.spots {
+                let mut cells = vec![number.to_string(), plain(&series.name)];
+                cells.extend(series.settings.iter().map(|(_, value)| plain(value)));
+                cells.push(plain(word));
+                cells.extend(position.map(|_| x.to_string()));
+                cells.push(raw.mean.to_string());
+                cells.push(raw.ci95.map_or_else(|| "nan".to_owned(), |ci95| ci95.to_string()));
+                cells.push(u8::from(*saturated).to_string());
+                text.push_str(&format!("{}\n", cells.join(",")));
+            }
+        }
+        text
     }
 }
 
-fn axis_title(axis: &str) -> String {
-    match key(axis) {
+/// A word as a cell that needs no quotes, which not all readers of CSV know, and has no meaning for TeX.
+fn plain(word: &str) -> String {
+    let letter = |letter| match letter {
+        ',' => ';',
+        '"' => '\'',
+        '#' | '%' | '&' | '$' | '\\' | '{' | '}' | '~' | '^' | '\n' | '\r' | '\t' => '-',
+        other => other,
+    };
+    word.chars().map(letter).collect()
+}
+
+/// The curves of a part that have a figure, as many on a sheet as can be told apart.
+fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: &str, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
+    let mark = |spot: &Spot| {
+        let raw = spot.value(&collected.rows, figure)?;
+        let word = part.word(&spot.word);
+        Some(Mark { x: spot.x, word, value: unit.scaled(raw), raw, saturated: spot.saturated })
+    };
+    let series = |curve: &&Curve| Series {
+        number: 0,
+        label: part.label(curve),
+        name: part.named(curve),
+        settings: curve.settings.clone(),
+        alike: curve.settings.iter().filter(|one| !one.0.is_empty() && !part.fixed.contains(one)).cloned().collect(),
+        is_baseline: curve.is_baseline,
+        hides_saturated: hides,
+        spots: curve.spots.iter().filter_map(mark).collect(),
+    };
+    let all: Vec<Series> = part.curves.iter().map(series).filter(|series| !series.spots.is_empty()).collect();
+    let of = all.len().div_ceil(MOST_CURVES);
+    let sheet = |(number, series): (usize, &[Series])| Sheet { part, series: series.to_vec(), number, of };
+    (1..).zip(all.chunks(MOST_CURVES)).map(sheet).collect()
+}
+
+/// The largest mean of a figure.
+fn largest(parts: &[Part<'_>], collected: &Collected, figure: &str) -> f64 {
+    let spots = parts.iter().flat_map(|part| &part.curves).flat_map(|curve| &curve.spots);
+    spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
+}
+
+/// Gives curves that are alike the same look in all sheets, if there are looks enough; else each sheet has its own.
+fn numbered(sheets: &mut [Sheet<'_>]) {
+    let mut known: Vec<Vec<(String, String)>> = Vec::new();
+    for series in sheets.iter().flat_map(|sheet| &sheet.series) {
+        if !known.contains(&series.alike) {
+            known.push(series.alike.clone());
+        }
+    }
+    for sheet in sheets {
+        for (place, series) in sheet.series.iter_mut().enumerate() {
+            let shared = known.iter().position(|alike| *alike == series.alike);
+            series.number = shared.filter(|_| known.len() <= MOST_CURVES).unwrap_or(place);
+            if series.is_baseline {
+                series.number += canvas::BASELINE;
+            }
+        }
+    }
+}
+
+fn axis_title(axis: &str, sources: &str) -> String {
+    let title = match key(axis) {
         _ if axis == "load" => "Load of each sending node (phits/node/cycle)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
         _ => axis.to_owned(),
-    }
-}
-
-/// The values of a picture as CSV.
-fn data(axis: &str, figure: &str, frame: &Frame<'_>) -> String {
-    let mut text = format!("curve,{axis},{figure},ci95,saturated\n");
-    for series in frame.series {
-        for Mark { word, value, saturated, .. } in &series.spots {
-            let label = series.name.replace('"', "\"\"");
-            let ci95 = value.ci95.map_or(String::new(), |ci95| Json::from(ci95).to_string());
-            text.push_str(&format!("\"{label}\",\"{word}\",{},{ci95},{saturated}\n", Json::from(value.mean)));
-        }
-    }
-    text
+    };
+    if sources.is_empty() { title } else { format!("{title}, {sources}") }
 }

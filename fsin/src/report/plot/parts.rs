@@ -20,7 +20,17 @@ pub(super) struct Part<'a> {
 impl Part<'_> {
     /// What tells a curve from the others of this part.
     pub(super) fn label(&self, curve: &Curve) -> String {
-        self.all.legend(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
+        self.all.named(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
+    }
+
+    /// What tells a curve from all others.
+    pub(super) fn named(&self, curve: &Curve) -> String {
+        self.all.named(&curve.settings)
+    }
+
+    /// A value of the axis, as readers know it.
+    pub(super) fn word(&self, value: &str) -> String {
+        if self.all.numeric { value.to_owned() } else { self.all.word(&self.all.axis, value) }
     }
 
     fn is_shared(&self, setting: &(String, String)) -> bool {
@@ -30,7 +40,7 @@ impl Part<'_> {
     /// What all curves share of what varies.
     pub(super) fn heading(&self) -> String {
         let settings = self.curves.iter().take(1).flat_map(|curve| &curve.settings);
-        self.all.legend(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
+        self.all.named(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
     /// What parts them from others, for the name of a file: its first hundred letters.
@@ -53,6 +63,8 @@ pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
     }
     let keys: Vec<&String> =
         curves.curves.iter().take(1).flat_map(|curve| &curve.settings).map(|(key, _)| key).collect();
+    // The name of results, which has no key, parts nothing: results are compared within a picture.
+    let keys: Vec<&String> = keys.into_iter().filter(|key| !key.is_empty()).collect();
     let choices = (1..1usize << keys.len().min(16)).map(|choice| {
         let is_chosen = |at: &usize| choice >> at & 1 != 0;
         (0..keys.len()).filter(is_chosen).map(|at| keys[at].clone()).collect::<Vec<_>>()
@@ -93,7 +105,7 @@ mod tests {
             };
             all = all.iter().flat_map(with).collect();
         }
-        let curve = |settings: Fixed| Curve { label: String::new(), settings, spots: Vec::new() };
+        let curve = |settings: Fixed| Curve { label: String::new(), settings, spots: Vec::new(), is_baseline: false };
         Curves {
             axis: "load".to_owned(),
             numeric: true,
@@ -101,6 +113,7 @@ mod tests {
             curves: all.into_iter().map(curve).collect(),
             each: each.iter().map(|&key| key.to_owned()).collect(),
             only: String::new(),
+            names: Vec::new(),
             axes: Vec::new(),
         }
     }

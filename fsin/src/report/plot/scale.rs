@@ -56,15 +56,51 @@ impl Axis {
         Self { low, high: if high > low { high } else { 10.0 * low }, from, to, step: None, marks: Vec::new() }
     }
 
+    /// The same axis with ends that are given: exactly these.
+    pub(super) fn between(mut self, low: Option<f64>, high: Option<f64>) -> Self {
+        let (low, high) = (low.unwrap_or(self.low), high.unwrap_or(self.high));
+        // An axis has an extent, and one by factors is positive.
+        if low >= high || self.step.is_none() && low <= 0.0 || !(high - low).is_finite() {
+            return self;
+        }
+        self.marks.retain(|mark| (low..=high).contains(mark));
+        (self.low, self.high) = (low, high);
+        if self.step.is_some() && self.marks.is_empty() {
+            self.step = Some(step(high - low));
+        }
+        self
+    }
+
+    /// The lowest and the highest value that it shows.
+    pub(super) const fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Whether it goes by factors.
+    pub(super) const fn is_log(&self) -> bool {
+        self.step.is_none()
+    }
+
+    /// Whether it shows a value.
+    pub(super) fn holds(&self, value: f64) -> bool {
+        let slack = 1e-9 * (self.high - self.low);
+        (self.low - slack..=self.high + slack).contains(&value)
+    }
+
     /// Where a value is. Values beyond the axis stand at its end.
     pub(super) fn place(&self, value: f64) -> i32 {
-        let value = value.clamp(self.low, self.high);
+        self.exact(value.clamp(self.low, self.high)).round() as i32
+    }
+
+    /// \[units\] Where a value is, or would be on a longer axis. By factors, what is not positive is far below it.
+    pub(super) fn exact(&self, value: f64) -> f64 {
+        const FAR: f64 = -1e3;
         let share = if self.step.is_none() {
-            (value / self.low).ln() / (self.high / self.low).ln()
+            if value > 0.0 { (value / self.low).ln() / (self.high / self.low).ln() } else { FAR }
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        self.from + (f64::from(self.to - self.from) * share).round() as i32
+        f64::from(self.from) + f64::from(self.to - self.from) * share
     }
 
     /// Round values along the axis.
@@ -73,8 +109,9 @@ impl Axis {
             return self.marks.clone();
         }
         if let Some(step) = self.step {
-            let count = ((self.high - self.low) / step).round() as usize;
-            return (0..=count).map(|at| self.low + step * at as f64).collect();
+            let first = (self.low / step - 1e-9).ceil();
+            let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;
+            return (0..=count).map(|at| (first + at as f64) * step).collect();
         }
         let (mut ticks, mut power) = (Vec::new(), 10_f64.powf(self.low.log10().floor()));
         // Over many powers of ten 2 and 5 would stand in each other's way.
@@ -116,13 +153,14 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// Thin spaces between thousands.
-fn grouped(digits: &str) -> String {
-    if digits.len() < 5 {
+pub(crate) fn grouped(digits: &str) -> String {
+    if digits.trim_start_matches('-').len() < 5 {
         return digits.to_owned();
     }
     let mut text = String::new();
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) && digit.is_ascii_digit() {
+        let follows = text.ends_with(|before: char| before.is_ascii_digit());
+        if follows && (digits.len() - at).is_multiple_of(3) && digit.is_ascii_digit() {
             text.push('\u{2009}');
         }
         text.push(digit);
@@ -147,6 +185,26 @@ mod tests {
         let axis = Axis::through(vec![3.0, 2.0, 3.0], 0, 110);
         assert_eq!((axis.ticks(), axis.place(2.0), axis.place(3.0)), (vec![2.0, 3.0], 5, 105));
         assert_eq!(Axis::through(vec![7.0], 0, 10).place(7.0), 5);
+    }
+
+    #[test]
+    fn ends_that_are_given_are_the_ends() {
+        let axis = Axis::linear(0.0, 97.0, 0, 130).between(None, Some(130.0));
+        assert_eq!((axis.ends(), axis.ticks()), ((0.0, 130.0), vec![0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0]));
+        assert!(axis.holds(130.0) && !axis.holds(131.0));
+        assert_eq!((axis.place(500.0), axis.exact(260.0)), (130, 260.0));
+        let axis = Axis::linear(0.0, 1.0, 0, 100).between(Some(0.3), Some(0.55));
+        assert_eq!(
+            axis.ticks().into_iter().map(short).collect::<Vec<_>>(),
+            ["0.3", "0.35", "0.4", "0.45", "0.5", "0.55"]
+        );
+        let axis = Axis::log(20.0, 400.0, 0, 100).between(None, Some(300.0));
+        assert_eq!((axis.ends(), axis.ticks()), ((20.0, 300.0), vec![20.0, 50.0, 100.0, 200.0]));
+        assert!(axis.exact(0.0) < -1e4, "nothing is logarithmically far");
+        // What is no axis changes nothing.
+        assert_eq!(Axis::linear(0.0, 1.0, 0, 1).between(Some(2.0), Some(2.0)).ends(), (0.0, 1.0));
+        assert_eq!(Axis::log(20.0, 400.0, 0, 1).between(Some(0.0), None).ends(), (20.0, 500.0));
+        assert_eq!(Axis::through(vec![2.0, 3.0, 4.0], 0, 1).between(None, Some(3.5)).ticks(), [2.0, 3.0]);
     }
 
     #[test]

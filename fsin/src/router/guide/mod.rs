@@ -94,7 +94,8 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// The guide of a network for the routing and the number of channels that are set.
+    /// The guide of a network for the routing and the number of channels that are set. Who reports a refusal adds which
+    /// routings there are ([`RouterParams::check`]).
     ///
     /// # Errors
     /// A routing that is not for this network, or too few channels for it.
@@ -104,7 +105,7 @@ impl Guide {
         let knows_the_plan_only = !matches!(params.routing, Routing::GraphShortest | Routing::GraphUpDown);
         if fabric.faults() > 0 && knows_the_plan_only {
             let what = format!("--routing {} cannot avoid dead links", params.routing.name());
-            return Err(Refusal::value(what, "use --routing graph:updown or graph:shortest with --faults"));
+            return Err(Refusal::value(what, ""));
         }
         let scheme = match (params.routing, network.plan()) {
             (Routing::TreeAdaptive | Routing::TreeStatic, Plan::Tree(plan)) => {
@@ -128,32 +129,15 @@ impl Guide {
                             "--routing graph:shortest needs a virtual channel for each hop between switches, {needed} in \
                              this network, --vcs is {vcs}"
                         ),
-                        format!("use --vcs {needed} or more, or --routing graph:updown"),
+                        format!("use --vcs {needed} or more"),
                     ));
                 }
                 Scheme::Shortest(shortest)
             }
             (Routing::GraphUpDown, _) => Scheme::UpDown(paths::UpDown::new(&fabric)?),
-            (routing, plan) => {
-                let own = plan.name();
-                return Err(Refusal::value(
-                    format!("--routing {} is not for networks such as this one", routing.name()),
-                    match plan {
-                        Plan::Tree(_) => {
-                            format!("use --routing {own}:adaptive, {own}:static, graph:updown or graph:shortest")
-                        }
-                        Plan::Dragonfly(_) => format!(
-                            "use --routing {own}:minimal, {own}:valiant, {own}:ugal, graph:updown or graph:shortest"
-                        ),
-                        Plan::Hyperx(_) => {
-                            format!("use --routing {own}:dor, {own}:adaptive, graph:updown or graph:shortest")
-                        }
-                        Plan::Cube(_) => {
-                            format!("use --routing {own}:oblivious, {own}:adaptive, graph:updown or graph:shortest")
-                        }
-                        Plan::Graph => "use --routing graph:updown or graph:shortest".to_owned(),
-                    },
-                ));
+            (routing, _) => {
+                let what = format!("--routing {} is not for networks such as this one", routing.name());
+                return Err(Refusal::value(what, ""));
             }
         };
         Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })

@@ -223,22 +223,11 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// As in "routings for ...".
-    #[must_use]
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Tree(_) => "tree",
-            Self::Dragonfly(_) => "dragonfly",
-            Self::Hyperx(_) => "hyperx",
-            Self::Cube(_) => "cube",
-            Self::Graph => "graph",
-        }
-    }
-
     /// Port numbers of the directed links, where they have a meaning.
     fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
         match self {
             Self::Cube(cube) => Some(cube.colours(links)),
+            Self::Tree(tree) => tree.colours(links),
             _ => None,
         }
     }

@@ -10,7 +10,7 @@
 use trgen::NodeId;
 use trgen::catalog::Refusal;
 
-use super::{Link, Plan, Switched, check_nodes};
+use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
 use crate::topology::number;
 
 /// A tree: how many children the nodes of each level have, and how many parents.
@@ -125,6 +125,27 @@ impl Tree {
     /// \[links\] Of a switch at the top into each of its subtrees.
     fn strands_of(&self, top: u32) -> u32 {
         (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
+    }
+
+    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the order of its
+    /// children, and then of its parents, each counted from one of them on round: arbitration in turn follows it. `None`
+    /// where strands are parallel, where the order is given by one level, and where the numbers would not suffice.
+    ///
+    /// The i-th child is the i-th child of all of its parents, so that its links cannot all have number i: by the j-th way up
+    /// it is i + j, modulo the most links to one level, and downwards as much more.
+    pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
+        let most = self.children.iter().chain(&self.parents).copied().max()?;
+        if self.strands > 1 || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
+            return None;
+        }
+        let both = links.iter().flat_map(|link| {
+            let [(child, place_above), (_, place_below)] = link.ends;
+            let level = self.firsts.partition_point(|&first| first <= child) - 1;
+            let way = place_above - if level == 0 { 0 } else { self.children[level - 1] };
+            let number = (place_below + way) % most;
+            [number as u8, (most + number) as u8]
+        });
+        Some(both.collect())
     }
 
     /// Nodes of a level; `None` if they cannot be counted.

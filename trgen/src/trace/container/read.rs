@@ -23,8 +23,15 @@ impl<T: Read + Seek + Send> Store for T {}
 /// An open container: where its bytes are, and what decompresses them. One context serves all blocks, since to make one takes
 /// longer than to decompress a short block.
 struct Opened {
-    store: Box<dyn Store>,
+    store: Placed,
     context: DCtx<'static>,
+}
+
+/// Bytes, and at which of them their reader stands: to go where one is would forget what has been read ahead.
+struct Placed {
+    store: Box<dyn Store>,
+    /// `None` if nobody knows.
+    at: Option<u64>,
 }
 
 /// What the index says of a task.
@@ -74,11 +81,17 @@ fn long(bytes: &[u8], position: usize) -> u64 {
     u64::from(word(bytes, position)) | u64::from(word(bytes, position + 4)) << 32
 }
 
+/// \[bytes\] Memory that is taken before it is known that so much is there.
+const AT_ONCE: u64 = 1 << 16;
+
 /// Reads `length` bytes, which the file must have: memory grows with what is there.
-fn read_at(store: &mut dyn Store, offset: u64, length: u64) -> Result<Vec<u8>, ContainerError> {
-    store.seek(SeekFrom::Start(offset)).map_err(|error| unreadable(offset, &error))?;
-    let mut bytes = Vec::new();
+fn read_at(Placed { store, at }: &mut Placed, offset: u64, length: u64) -> Result<Vec<u8>, ContainerError> {
+    if at.take() != Some(offset) {
+        store.seek(SeekFrom::Start(offset)).map_err(|error| unreadable(offset, &error))?;
+    }
+    let mut bytes = Vec::with_capacity(length.min(AT_ONCE) as usize);
     store.take(length).read_to_end(&mut bytes).map_err(|error| unreadable(offset, &error))?;
+    *at = Some(offset + bytes.len() as u64);
     if (bytes.len() as u64) < length {
         return Err(damaged(offset + bytes.len() as u64, "the file ends within a block"));
     }
@@ -93,7 +106,7 @@ fn read_block(
     limit: u64,
 ) -> Result<Block, ContainerError> {
     let Opened { store, context } = opened;
-    let head = read_at(&mut **store, offset, BLOCK_HEADER as u64)?;
+    let head = read_at(store, offset, BLOCK_HEADER as u64)?;
     let (raw_length, stored_length) = (word(&head, 13), word(&head, 17));
     if u64::from(raw_length) > limit || u64::from(stored_length) > limit + (1 << 16) {
         return Err(damaged(offset, format!("a block of {raw_length} bytes, more than {limit}")));
@@ -102,7 +115,7 @@ fn read_block(
         let what = format!("a block of {raw_length} bytes in {stored_length}, more than {MAX_RATIO} times as many");
         return Err(damaged(offset, what));
     }
-    let stored = read_at(&mut **store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
+    let stored = read_at(store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
     if checksum::of(&[&head[..21], &stored]) != word(&head, 21) {
         return Err(damaged(offset, "a block does not have its checksum"));
     }
@@ -117,7 +130,7 @@ fn read_block(
         );
         return Err(damaged(offset, what));
     }
-    let mut raw = Vec::new();
+    let mut raw = Vec::with_capacity(u64::from(raw_length).min(AT_ONCE) as usize + 1);
     // Whatever the block before left undone is forgotten.
     let forgotten = context.reset(ResetDirective::SessionOnly);
     forgotten.map_err(|code| damaged(offset, format!("a block cannot be decompressed: {}", get_error_name(code))))?;
@@ -142,6 +155,7 @@ impl Reader {
     pub fn open(store: impl Read + Seek + Send + 'static) -> Result<Self, ContainerError> {
         let mut store = store;
         let length = store.seek(SeekFrom::End(0)).map_err(|error| unreadable(0, &error))?;
+        let mut store = Placed { store: Box::new(store), at: None };
         let begin = (MAGIC.len() + 4) as u64;
         let head = read_at(&mut store, 0, length.min(begin))?;
         if !head.starts_with(&MAGIC) {
@@ -168,7 +182,7 @@ impl Reader {
         if offset.checked_add(index_length) != Some(trailer_at) || offset < begin {
             return Err(damaged(trailer_at, "the trailer points elsewhere than to the index"));
         }
-        let mut opened = Opened { store: Box::new(store), context: DCtx::create() };
+        let mut opened = Opened { store, context: DCtx::create() };
         let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;

@@ -1,5 +1,8 @@
 //! GOAL graphs, as text and as the binary form, from files and archives.
 
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+
 use super::error::{Fault, Place, ReadError};
 use super::input::{self, Source};
 use super::options::ReadOptions;
@@ -52,9 +55,18 @@ fn read(
     let mut graph = Graph::default();
     source.visit(std::slice::from_ref(file), &mut |_, place, input| {
         graph = if format == BINARY.component.name {
-            let mut bytes = Vec::new();
-            input.read_to_end(&mut bytes).map_err(|error| input::failed(place, error))?;
-            binary::read(&bytes).map_err(|error| {
+            // A file of its own is read a piece at a time; what comes out of an archive is read to its end first.
+            let plain =
+                source.plain_file(file).and_then(|path| File::open(path).ok()).and_then(|file| Plain::new(file).ok());
+            let read = match plain {
+                Some(plain) => binary::read(&plain),
+                None => {
+                    let mut bytes = Vec::new();
+                    input.read_to_end(&mut bytes).map_err(|error| input::failed(place, error))?;
+                    binary::read(bytes.as_slice())
+                }
+            };
+            read.map_err(|error| {
                 let remedy = "make the file again from the text, or give the text";
                 place.byte(error.byte).error(Fault::Structure { what: error.what, remedy })
             })?
@@ -68,6 +80,37 @@ fn read(
         return Err(source.place_of(file).byte(8).error(Fault::TooManyEvents { limit: options.max_events }));
     }
     Ok(Application::Graphs(GraphTrace { graph, format, notes: Vec::new() }))
+}
+
+/// A file that is read where its bytes are wanted.
+struct Plain {
+    file: File,
+    length: u64,
+}
+
+impl Plain {
+    /// Fails for what is no regular file, whose length is not known, and for one that is compressed.
+    fn new(mut file: File) -> io::Result<Self> {
+        let facts = file.metadata()?;
+        let mut magic = [0; 8];
+        file.read_exact(&mut magic)?;
+        match facts.is_file() && binary::looks(&magic) {
+            true => Ok(Self { length: facts.len(), file }),
+            false => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+}
+
+impl binary::Bytes for Plain {
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(at))?;
+        file.read_exact(into)
+    }
 }
 
 fn operations(graph: &Graph) -> u64 {

@@ -1,7 +1,8 @@
 //! GOAL binary: the form that LogGOPSim executes. Little endian, packed; offsets count from byte 8.
 //!
 //! Each rank's section: number of operations, number of roots, the roots, operations of 39 bytes, an appendix of
-//! dependents. Read from a file in memory, since sections may stand in any order.
+//! dependents. Sections may stand in any order, so files are read by [`Bytes`]: a piece at a time, so that a graph needs no
+//! memory for its file.
 
 use std::io::{self, Write};
 
@@ -16,7 +17,64 @@ const NODE: usize = 39;
 /// \[bytes\] Before the jump table: magic, ranks, highest CPU and network interface.
 const HEADER: usize = 14;
 /// \[bytes\] Of the magic, which offsets leave out.
-const BASE: usize = 8;
+const BASE: u64 = 8;
+
+/// The bytes of a file, read where they are wanted.
+pub trait Bytes {
+    /// \[bytes\] How many there are.
+    fn length(&self) -> u64;
+
+    /// Fills `into` with those from `at` on.
+    ///
+    /// # Errors
+    /// They cannot be read, or end before.
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
+}
+
+impl Bytes for [u8] {
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
+        let from = usize::try_from(at).ok().and_then(|at| self.get(at..)?.get(..into.len()));
+        into.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// \[bytes\] Read at once.
+const PIECE: u64 = 4 << 20;
+
+/// A part of a file that is in memory.
+struct Window<'a, B: ?Sized> {
+    file: &'a B,
+    length: u64,
+    /// Offset of the first byte.
+    begin: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a, B: Bytes + ?Sized> Window<'a, B> {
+    fn new(file: &'a B) -> Self {
+        Self { file, length: file.length(), begin: 0, bytes: Vec::new() }
+    }
+
+    /// So many bytes from `at` on; `None` if the file has fewer.
+    fn slice(&mut self, at: u64, count: u64) -> Result<Option<&[u8]>, BinaryError> {
+        let end = at.checked_add(count).filter(|&end| end <= self.length);
+        let Some(end) = end else { return Ok(None) };
+        if at < self.begin || end > self.begin + self.bytes.len() as u64 {
+            let piece = count.max(PIECE.min(self.length - at));
+            let length = usize::try_from(piece).map_err(|_| fault(at, "a section does not fit in memory"))?;
+            self.bytes.resize(length, 0);
+            self.begin = at;
+            self.file.read_at(at, &mut self.bytes).map_err(|error| fault(at, error.to_string()))?;
+        }
+        let first = (at - self.begin) as usize;
+        Ok(self.bytes.get(first..first + count as usize))
+    }
+}
 
 /// Where a binary graph is wrong, and how.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -28,8 +86,8 @@ pub struct BinaryError {
     pub what: String,
 }
 
-fn fault(byte: usize, what: impl Into<String>) -> BinaryError {
-    BinaryError { byte: byte as u64, what: what.into() }
+fn fault(byte: u64, what: impl Into<String>) -> BinaryError {
+    BinaryError { byte, what: what.into() }
 }
 
 /// True if a file that begins like this may be a binary graph.
@@ -42,7 +100,10 @@ pub fn looks(beginning: &[u8]) -> bool {
 ///
 /// # Errors
 /// Anything that is not as the format has it, with the byte.
-pub fn read(bytes: &[u8]) -> Result<Graph, BinaryError> {
+pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
+    let mut window = Window::new(file);
+    let header = window.slice(0, window.length.min(HEADER as u64))?.unwrap_or_default().to_vec();
+    let bytes = header.as_slice();
     let magic = u64_at(bytes, 0).ok_or_else(|| fault(0, "the file ends within its magic number"))?;
     if magic == SPENT {
         return Err(fault(0, "the graph was destroyed by a run that executed it in place; make it again"));
@@ -54,41 +115,37 @@ pub fn read(bytes: &[u8]) -> Result<Graph, BinaryError> {
         return Err(fault(8, "the file ends within its header"));
     };
     let table_end = HEADER as u64 + u64::from(ranks) * 16;
-    if table_end > bytes.len() as u64 {
+    let Some(table) = window.slice(HEADER as u64, table_end - HEADER as u64)?.map(<[u8]>::to_vec) else {
         return Err(fault(8, format!("{ranks} ranks need a jump table of {table_end} bytes; the file ends before")));
-    }
+    };
     let mut read = Vec::new();
     let mut covered = table_end;
     for rank in 0..ranks as usize {
-        let entry = HEADER + 16 * rank;
-        let (Some(start), Some(end)) = (u64_at(bytes, entry), u64_at(bytes, entry + 8)) else {
+        let entry = (HEADER + 16 * rank) as u64;
+        let (Some(start), Some(end)) = (u64_at(&table, 16 * rank), u64_at(&table, 16 * rank + 8)) else {
             return Err(fault(entry, "the file ends within its jump table"));
         };
-        let span = (|| {
-            let start = usize::try_from(start).ok()?.checked_add(BASE)?;
-            let end = usize::try_from(end).ok()?.checked_add(BASE)?;
-            (start as u64 >= table_end).then_some(())?;
-            Some((start, bytes.get(start..end)?))
-        })();
-        let Some((offset, section)) = span else {
-            let what = format!("the section of rank {rank} spans bytes {start} to {end}, which the file lacks");
-            return Err(fault(entry, what));
-        };
+        let lacks =
+            || fault(entry, format!("the section of rank {rank} spans bytes {start} to {end}, which the file lacks"));
+        let offset = start.checked_add(BASE).filter(|&offset| offset >= table_end).ok_or_else(lacks)?;
+        let length = end.checked_sub(start).ok_or_else(lacks)?;
         // Sections that overlap would let a small file stand for a large graph.
-        covered += section.len() as u64;
-        if covered > bytes.len() as u64 {
+        covered = covered.saturating_add(length);
+        let all = window.length;
+        let section = window.slice(offset, length)?.ok_or_else(lacks)?;
+        if covered > all {
             return Err(fault(entry, format!("the section of rank {rank} overlaps another")));
         }
         read.push(read_rank(section, offset, cpu, nic)?);
     }
     Graph::new(read).map_err(|error| match error {
-        GraphError::Peer { rank, .. } => fault(HEADER + 16 * rank, error.to_string()),
+        GraphError::Peer { rank, .. } => fault((HEADER + 16 * rank) as u64, error.to_string()),
         _ => fault(0, error.to_string()),
     })
 }
 
-fn read_rank(section: &[u8], offset: usize, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
-    let at = |position: usize| offset + position;
+fn read_rank(section: &[u8], offset: u64, cpu: u8, nic: u8) -> Result<Rank, BinaryError> {
+    let at = |position: usize| offset + position as u64;
     let (Some(nodes), Some(roots)) = (u32_at(section, 0), u32_at(section, 4)) else {
         return Err(fault(offset, "the section is shorter than its two counts"));
     };
@@ -133,14 +190,14 @@ fn read_rank(section: &[u8], offset: usize, cpu: u8, nic: u8) -> Result<Rank, Bi
 }
 
 /// The numbers of dependents exist, and each operation is named as often as it says that it waits.
-fn check_edges(rank: &Rank, waits: u64, appendix: usize) -> Result<(), BinaryError> {
+fn check_edges(rank: &Rank, waits: u64, appendix: u64) -> Result<(), BinaryError> {
     let mut named = vec![0_u32; rank.nodes.len()];
     for (position, &dependent) in rank.edges.iter().enumerate() {
         match named.get_mut(dependent as usize) {
             Some(count) => *count += 1,
             None => {
                 let what = format!("dependent {dependent} does not exist: the rank has {}", rank.nodes.len());
-                return Err(fault(appendix + 4 * position, what));
+                return Err(fault(appendix + 4 * position as u64, what));
             }
         }
     }
@@ -195,7 +252,7 @@ pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let ranks = u32::try_from(graph.ranks.len()).map_err(|_| io::Error::other("more than 2^32 ranks"))?;
     out.write_all(&ranks.to_le_bytes())?;
     out.write_all(&[cpu, nic])?;
-    let mut start = (HEADER - BASE + 16 * graph.ranks.len()) as u64;
+    let mut start = (HEADER + 16 * graph.ranks.len()) as u64 - BASE;
     for rank in &graph.ranks {
         let roots = rank.nodes.iter().filter(|node| node.waits_for == 0).count();
         let length = 8 + 4 * roots + NODE * rank.nodes.len() + 4 * rank.edges.len();

@@ -1,0 +1,247 @@
+//! Pictures as LaTeX source with pgfplots, which reads the values from the CSV file beside it.
+
+use std::fmt::Write as _;
+
+use super::canvas::{DIAGONAL, colour, pattern};
+use super::panels::ABREAST;
+use super::{Figure, Frame, Mark, Series, canvas};
+
+/// Stands for the name of the data file until the name of the picture is known.
+const DATA: &str = "@DATA@";
+
+/// \[pt\] A unit of a picture in print: 1000 of them are the width of a column.
+const POINTS: f64 = 0.242;
+
+/// \[mm\] From a panel to the one beside it, and to the one below.
+const ACROSS: i32 = 95;
+const DOWN: i32 = 82;
+
+/// Markers in the order of those of [`canvas`].
+const MARKERS: [&str; 4] = ["*", "square*", "triangle*", "diamond*"];
+
+/// The source of a picture, which does not name its data yet; of several frames, as panels.
+pub(super) fn source(frames: &[Frame<'_>], figure: &Figure<'_>) -> String {
+    let is_group = frames.len() > 1;
+    let mut text = format!(
+        "% Reads {DATA} beside it. Preamble: \\usepackage{{pgfplots}}; \\pgfplotsset{{compat=1.16}}\n\
+         % Use: \\input{{FILE}} in a figure, from the folder of FILE.\n\\begin{{tikzpicture}}\n"
+    );
+    let mut numbers: Vec<usize> = frames.iter().flat_map(|frame| frame.series).map(|series| series.number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    for number in numbers {
+        let (red, green, blue) = rgb(number);
+        let _ = writeln!(text, "\\definecolor{{fsin{number}}}{{RGB}}{{{red},{green},{blue}}}");
+    }
+    let shared = axes(frames);
+    // Curves are numbered as in the data: through all panels.
+    let mut first = 1;
+    for (panel, frame) in frames.iter().enumerate() {
+        let place = match is_group {
+            true => {
+                format!("  at={{({}mm,{}mm)}},\n", ACROSS * (panel % ABREAST) as i32, -DOWN * (panel / ABREAST) as i32)
+            }
+            false => String::new(),
+        };
+        let titles = titles(frame, figure, panel == 0);
+        let _ = write!(text, "\\begin{{axis}}[\n{shared}{place}{titles}]\n");
+        let series: Vec<&Series> = match frame.has_legend {
+            true => frame.series.iter().collect(),
+            // One legend for all panels.
+            false if panel == 0 => legend_of(frames),
+            false => Vec::new(),
+        };
+        let has_words = series.iter().any(|series| !series.label.is_empty());
+        for series in series.iter().filter(|_| has_words) {
+            let _ = writeln!(text, "\\addlegendimage{{{}}}", style(series.number, frame.numeric));
+            let _ = writeln!(text, "\\addlegendentry{{{}}}", tex(&series.label));
+        }
+        if frame.diagonal {
+            if panel == 0 || frame.has_legend {
+                let _ = writeln!(text, "\\addlegendimage{{gray, dashed}}\n\\addlegendentry{{{DIAGONAL}}}");
+            }
+            let (x, y) = (frame.extent.x(0, 1).ends(), frame.extent.y(0, 1).ends());
+            let (from, to) = (x.0.max(y.0), x.1.min(y.1));
+            let _ = writeln!(text, "\\addplot[gray, dashed, forget plot] coordinates {{({from},{from}) ({to},{to})}};");
+        }
+        for (number, series) in (first..).zip(frame.series) {
+            curve(&mut text, number, series, figure);
+        }
+        first += frame.series.len();
+        text.push_str("\\end{axis}\n");
+    }
+    text + "\\end{tikzpicture}\n"
+}
+
+/// The source with the name of its picture.
+pub(super) fn with_data(source: &str, name: &str) -> String {
+    source.replace(DATA, &format!("{name}.csv"))
+}
+
+/// What all axes of a figure have.
+fn axes(frames: &[Frame<'_>]) -> String {
+    let frame = &frames[0];
+    let y = frame.extent.y(0, 1);
+    let mut text = format!(
+        "  width=85mm, height=62mm, grid=major, axis lines=left, axis line style={{-}}, tick label style={{/pgf/number format/fixed}},\n  \
+         xlabel={{{}}}, ylabel={{{}}}, label style={{font=\\small}}, title style={{align=center, font=\\small}},\n  \
+         ymin={}, ymax={}, scaled ticks=false,\n",
+        tex(&frame.x_title),
+        tex(&frame.y_title),
+        y.ends().0,
+        y.ends().1
+    );
+    if y.is_log() {
+        text.push_str("  ymode=log, log ticks with fixed point,\n");
+    }
+    if frame.numeric {
+        let x = frame.extent.x(0, 1).ends();
+        let _ = writeln!(text, "  xmin={}, xmax={},", x.0, x.1);
+    } else {
+        let mut words: Vec<(f64, &str)> = Vec::new();
+        for mark in frames.iter().flat_map(|frame| frame.series).flat_map(Series::drawn) {
+            if words.iter().all(|(x, _)| *x != mark.x) {
+                words.push((mark.x, &mark.word));
+            }
+        }
+        words.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let list = |of: &dyn Fn(&(f64, &str)) -> String| words.iter().map(of).collect::<Vec<_>>().join(",");
+        let most = frames.iter().map(|frame| frame.series.len()).max().unwrap_or(1);
+        let (low, high) = (words.first().map_or(0.0, |word| word.0), words.last().map_or(0.0, |word| word.0));
+        let _ = writeln!(
+            text,
+            "  ybar=0pt, bar width={:.2}mm, xmin={}, xmax={}, xtick={{{}}}, xticklabels={{{}}},\n  \
+             x tick label style={{font=\\footnotesize, rotate=30, anchor=north east}},",
+            65.0 / (high - low + 1.0) / (most as f64 + 1.0),
+            low - 0.5,
+            high + 0.5,
+            list(&|(x, _)| x.to_string()),
+            list(&|(_, word)| format!("{{{}}}", tex(word)))
+        );
+    }
+    text
+}
+
+/// The title of an axis, and where its legend is.
+fn titles(frame: &Frame<'_>, figure: &Figure<'_>, is_first: bool) -> String {
+    let mut lines = vec![frame.heading.as_str()];
+    if is_first {
+        lines.insert(0, &figure.look.title);
+    }
+    let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).map(tex).collect();
+    let above = 1.04 + 0.1 * lines.len() as f64;
+    let title = if lines.is_empty() { String::new() } else { format!("  title={{{}}},\n", lines.join("\\\\")) };
+    format!(
+        "{title}  legend style={{at={{(0,{above:.2})}}, anchor=south west, draw=none, font=\\footnotesize, legend columns=2, \
+         cells={{anchor=west}}}},\n"
+    )
+}
+
+/// Curves that look different, of all frames.
+fn legend_of<'a>(frames: &[Frame<'a>]) -> Vec<&'a Series> {
+    let mut all: Vec<&Series> = frames.iter().flat_map(|frame| frame.series).collect();
+    all.sort_by_key(|series| series.number);
+    all.dedup_by_key(|series| series.number);
+    all
+}
+
+/// How a curve looks.
+fn style(number: usize, is_line: bool) -> String {
+    if !is_line {
+        return format!("fsin{number}, fill=fsin{number}");
+    }
+    let units = pattern(number);
+    let word =
+        |(at, units): (usize, &f64)| format!("{} {:.1}pt", if at % 2 == 0 { "on" } else { "off" }, units * POINTS);
+    let words: Vec<String> = units.iter().enumerate().map(word).collect();
+    let dashes = if words.is_empty() { String::new() } else { format!(", dash pattern={}", words.join(" ")) };
+    let marker = MARKERS[number % MARKERS.len()];
+    format!("fsin{number}, thick{dashes}, mark={marker}, mark size=1.6pt, mark options={{solid}}")
+}
+
+/// A curve: the points that are not saturated, joined, and where they are drawn the others as hollow marks.
+fn curve(text: &mut String, number: usize, series: &Series, figure: &Figure<'_>) {
+    let log = figure.extent.log;
+    let numeric = figure.curves.numeric;
+    let column = figure.of.0;
+    let x = if numeric { figure.curves.axis.as_str() } else { "position" };
+    let scaled = |of: &str| match figure.factor {
+        1.0 => format!("={of}"),
+        factor => format!(" expr=\\thisrow{{{of}}}*{factor}"),
+    };
+    for saturated in [false, true] {
+        let marks: Vec<&Mark> = series.drawn().filter(|mark| mark.saturated == saturated).collect();
+        if marks.is_empty() {
+            continue;
+        }
+        let look = match (saturated, numeric) {
+            (false, _) => style(series.number, numeric),
+            (true, true) => style(series.number, true).replace("{solid}", "{solid, fill=white}") + ", only marks",
+            (true, false) => format!("fsin{}, fill=white", series.number),
+        };
+        let at = number as f64 + if saturated { 0.5 } else { 0.0 };
+        let has_bars = marks.iter().all(|mark| mark.raw.ci95.is_some());
+        // A logarithmic axis has no place for an end that is not positive.
+        let below = |mark: &&Mark| log && mark.value.mean <= mark.value.ci95.unwrap_or(0.0);
+        let direction = if marks.iter().any(below) { "plus" } else { "both" };
+        let (bars, error) = match has_bars {
+            true => (
+                format!(", error bars/.cd, y dir={direction}, y explicit, error bar style={{solid, thin}}"),
+                // No bar of a point that is beyond the axis.
+                format!(
+                    ", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{1})",
+                    figure.factor,
+                    figure.extent.y(0, 1).ends().1 * (1.0 + 1e-6)
+                ),
+            ),
+            false => (String::new(), String::new()),
+        };
+        let _ = writeln!(
+            text,
+            "\\addplot[{look}, forget plot,\n    \
+             restrict expr to domain={{\\thisrow{{curve}}+0.5*\\thisrow{{saturated}}}}{{{low}:{high}}}{bars}]\n  \
+             table[x={x}, y{}{error}, col sep=comma] {{{DATA}}};",
+            scaled(column),
+            low = at - 0.2,
+            high = at + 0.2
+        );
+    }
+}
+
+fn rgb(number: usize) -> (u8, u8, u8) {
+    let canvas::RGBColor(red, green, blue) = colour(number);
+    (red, green, blue)
+}
+
+/// Words as TeX writes them.
+fn tex(words: &str) -> String {
+    let mut text = String::new();
+    for letter in words.chars() {
+        match letter {
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => text.extend(['\\', letter]),
+            '\\' => text.push_str("\\textbackslash{}"),
+            '~' => text.push_str("\\textasciitilde{}"),
+            '^' => text.push_str("\\textasciicircum{}"),
+            'µ' => text.push_str("$\\mu$"),
+            '…' => text.push_str("\\ldots{}"),
+            letter => text.push(letter),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_mean_nothing_to_tex() {
+        assert_eq!(tex("50% of a_b {µs}"), "50\\% of a\\_b \\{$\\mu$s\\}");
+        assert_eq!(tex("a\\b~c^d#e"), "a\\textbackslash{}b\\textasciitilde{}c\\textasciicircum{}d\\#e");
+    }
+
+    #[test]
+    fn the_data_are_those_of_the_picture() {
+        assert_eq!(with_data("{@DATA@} {@DATA@}", "latency-uniform"), "{latency-uniform.csv} {latency-uniform.csv}");
+    }
+}

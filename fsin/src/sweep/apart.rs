@@ -1,0 +1,122 @@
+//! In which settings two sets of results differ.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::collect::{Collected, Row};
+use crate::experiment::{Kind, canonical, key, without_folders};
+
+/// A setting, or something else that was given, that two sets of results do not have in common.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Apart {
+    /// Name of the setting; `fsin` is the build of the program, `contents of NAME` an input file.
+    pub key: String,
+    /// Its values in the baseline, each once; none if no experiment of it has the setting.
+    pub baseline: Vec<String>,
+    /// The same of the candidate.
+    pub candidate: Vec<String>,
+}
+
+impl Apart {
+    /// The values of both sides in words; of many, how many there are, the first and the last.
+    #[must_use]
+    pub fn words(&self) -> [String; 2] {
+        const MANY: usize = 4;
+        [&self.baseline, &self.candidate].map(|values| match &values[..] {
+            [] => "-".to_owned(),
+            [first, .., last] if values.len() > MANY => format!("{} values, {first} ... {last}", values.len()),
+            few => few.join(", "),
+        })
+    }
+}
+
+/// What differs: settings in the order of the experiments, then input files, then the build.
+#[must_use]
+pub fn apart(baseline: &Collected, candidate: &Collected) -> Vec<Apart> {
+    let (before, after) = (given(&baseline.rows), given(&candidate.rows));
+    let mut keys: Vec<&String> = Vec::new();
+    for (key, _) in before.iter().chain(&after) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys.sort_by_key(|key| if *key == BUILD { 2 } else { u8::from(key.starts_with(CONTENTS)) });
+    let of = |given: &[(String, Vec<String>)], key: &str| -> Vec<String> {
+        given.iter().find(|(known, _)| known == key).map(|(_, values)| values.clone()).unwrap_or_default()
+    };
+    let both =
+        keys.into_iter().map(|key| Apart { key: key.clone(), baseline: of(&before, key), candidate: of(&after, key) });
+    let set = |values: &[String]| values.iter().cloned().collect::<BTreeSet<_>>();
+    both.filter(|apart| set(&apart.baseline) != set(&apart.candidate)).collect()
+}
+
+const BUILD: &str = "fsin";
+const CONTENTS: &str = "contents of ";
+
+/// What experiments were given, with the values in the order in which they come.
+pub(crate) fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    let mut put = |name: &str, value: String| {
+        let values = match all.iter().position(|(known, _)| known == name) {
+            Some(at) => &mut all[at].1,
+            None => {
+                all.push((name.to_owned(), Vec::new()));
+                let last = all.len() - 1;
+                &mut all[last].1
+            }
+        };
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    };
+    for row in rows {
+        for (name, value) in row.figures.get("experiment").and_then(Value::as_object).into_iter().flatten() {
+            match value {
+                Value::Null => {}
+                // Contents tell files apart, wherever they lie.
+                Value::String(word) if key(name).is_some_and(|key| key.kind == Kind::Path) => {
+                    put(name, word.rsplit('/').next().unwrap_or(word).to_owned());
+                }
+                Value::String(word) => put(name, without_folders(name, word.clone())),
+                other => put(name, canonical(Kind::Number, other.to_string())),
+            }
+        }
+        for input in row.manifest["inputs"].as_array().into_iter().flatten() {
+            let (path, sum) = (input["path"].as_str().unwrap_or(""), input["sha256"].as_str().unwrap_or(""));
+            put(&format!("{CONTENTS}{}", path.rsplit('/').next().unwrap_or(path)), sum.chars().take(12).collect());
+        }
+        if let (Some(version), Some(commit)) = (row.manifest["version"].as_str(), row.manifest["commit"].as_str()) {
+            put(BUILD, format!("{version} ({commit})"));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn results(experiments: &[Value]) -> Collected {
+        let row = |experiment: &Value| {
+            let figures = json!({ "experiment": experiment }).as_object().cloned().unwrap_or_default();
+            Row { index: 0, figures, manifest: json!({ "version": "1", "commit": "a" }) }
+        };
+        Collected { rows: experiments.iter().map(row).collect(), ..Collected::default() }
+    }
+
+    #[test]
+    fn settings_that_are_not_shared_are_named() {
+        let before = results(&[json!({"vcs": 1, "load": 0.1, "trace": "a/x"}), json!({"vcs": 1, "load": 0.2})]);
+        let after = results(&[json!({"vcs": 3, "load": 0.2, "trace": "b/x"}), json!({"vcs": 3, "load": 0.1})]);
+        let found = apart(&before, &after);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].key.as_str(), found[0].words()), ("vcs", ["1".to_owned(), "3".to_owned()]));
+        let more = results(&[json!({"vcs": 1, "load": 0.1, "trace": "a/x", "size": "constant"}), json!({"load": 0.3})]);
+        let words: Vec<_> = apart(&before, &more).into_iter().map(|apart| (apart.key.clone(), apart.words())).collect();
+        let expected = [("load", ["0.1, 0.2", "0.1, 0.3"]), ("size", ["-", "constant"])];
+        assert_eq!(words, expected.map(|(key, words)| (key.to_owned(), words.map(str::to_owned))));
+    }
+}
