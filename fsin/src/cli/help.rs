@@ -59,7 +59,6 @@ const PRINT: &[&str] = &[
     "man",
     "relay",
     "rerun",
-    "saturation",
     "serve",
     "topology",
     "traffic",
@@ -87,9 +86,6 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
              missing.",
         ),
         "report" => (&["fsin report r", "fsin report r --baseline before -o page.html"], READS),
-        "compare" => {
-            (&["fsin compare before after", "fsin compare before after --format csv -o differences.csv"], READS)
-        }
         "rerun" => (&["fsin rerun r", "fsin rerun r --jobs 4 -q"], ""),
         "completions" => (&["fsin generate completions bash -o fsin.bash"], DESCRIBES),
         "man" => (&["fsin generate man -o fsin.1"], DESCRIBES),

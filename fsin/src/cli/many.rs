@@ -45,7 +45,7 @@ Exit status: 0 done, 1 a picture cannot be written, 2 the command line or the fo
 
 const COMPARE: &str = "Examples:
   fsin compare before after
-  fsin compare before after --margin 5 --format csv
+  fsin compare before after --margin 5 --format csv -o differences.csv
 
 Verdicts are those of the 95 % confidence interval of the difference B - A. same: it lies within the margin (an equivalence
 test); higher, lower: it does not, and 0 is outside it; unclear: neither. Where both sides have the same seeds, three at
