@@ -59,7 +59,7 @@ impl Terminal {
             .stdout(out)
             .spawn();
         let Ok(child) = child else {
-            crate::shared::aloud("SKIPPED: there is no setsid (util-linux)\n");
+            crate::shared::skipped("there is no setsid (util-linux)");
             return None;
         };
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));

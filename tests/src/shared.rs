@@ -34,16 +34,31 @@ pub fn shared_folder(name: &str) -> Option<PathBuf> {
 fn shared(name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
     let found = shared_dir().map(|shared| shared.join(name)).filter(|path| is_it(path));
     if found.is_none() {
-        aloud(&format!("SKIPPED: ../shared/{name} beside the workspace does not exist\n"));
+        skipped(&format!("../shared/{name} beside the workspace does not exist"));
     }
     found
 }
 
-/// Says something that is seen even if the test passes: the test harness captures what the print macros write, not what
-/// is written to the handle.
+/// Writes text that is seen even if the test passes: the harness captures what the print macros write, not what is written to
+/// the handle.
 pub fn aloud(text: &str) {
     // A closed standard error is no reason to fail.
     let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Says that the calling test, or a part of it, tests nothing on this machine, and why. The line also goes to the end of the
+/// file that the variable `FSIN_SKIPPED` names, so that all of a run can be counted.
+///
+/// # Panics
+/// When the file cannot be written: a skipped test would go uncounted.
+pub fn skipped(why: &str) {
+    let test = std::thread::current().name().unwrap_or("a test").to_owned();
+    let line = format!("SKIPPED: {test}: {why}\n");
+    aloud(&line);
+    if let Some(list) = std::env::var_os("FSIN_SKIPPED") {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&list);
+        file.and_then(|mut file| file.write_all(line.as_bytes())).expect("the file that FSIN_SKIPPED names");
+    }
 }
 
 /// The folder for reports, created if need be: `validation` in cargo's target folder.

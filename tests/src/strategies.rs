@@ -8,10 +8,17 @@ use proptest::test_runner::{Config, RngSeed};
 
 use crate::setup::Setup;
 
-/// `cases` cases that are the same in every run.
+/// `cases` cases that are the same in every run, unless the variable `PROPTEST_RNG_SEED` names another seed;
+/// `PROPTEST_CASES` is an upper bound on their number.
 #[must_use]
 pub fn fixed_cases(cases: u32) -> Config {
-    Config { cases, rng_seed: RngSeed::Fixed(2017), failure_persistence: None, ..Config::default() }
+    let environment = Config::default();
+    let rng_seed = match environment.rng_seed {
+        RngSeed::Fixed(seed) => RngSeed::Fixed(seed),
+        RngSeed::Random => RngSeed::Fixed(2017),
+    };
+    let bound = if std::env::var_os("PROPTEST_CASES").is_some() { environment.cases } else { u32::MAX };
+    Config { cases: cases.min(bound), rng_seed, failure_persistence: None, ..environment }
 }
 
 fn listed_routings() -> impl Iterator<Item = Routing> {

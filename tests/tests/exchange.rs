@@ -88,7 +88,7 @@ fn an_interrupt_while_a_trace_is_read_ends_the_command_at_once() {
 #[test]
 fn the_anchor_of_an_otf2_archive_runs_like_its_text() {
     if std::process::Command::new("otf2-print").arg("--version").output().is_err() {
-        return tests::shared::aloud("SKIPPED: no otf2-print on this machine (Debian: otf2-tools)\n");
+        return tests::shared::skipped("no otf2-print on this machine (Debian: otf2-tools)");
     }
     let Some(traces) = tests::shared::shared_folder("traces") else { return };
     let folder = tempfile::tempdir().unwrap();

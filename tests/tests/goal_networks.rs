@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use tests::command::fsin;
-use tests::shared::{aloud, shared_dir, workspace};
+use tests::shared::{shared_dir, skipped, workspace};
 
 /// What takes the place of L and G. A byte takes 6 ns on a link of 1.3333 Gb/s, as with G = 6.
 const NETWORKS: [&str; 4] = [
@@ -28,7 +28,7 @@ const ROWS: [(&str, [&str; 4]); 5] = [
 #[test]
 fn five_graphs_end_when_the_table_says() {
     let Some(goal) = shared_dir().map(|shared| shared.join("goal")).filter(|goal| goal.is_dir()) else {
-        aloud("SKIPPED: no folder `shared` with graphs beside the workspace\n");
+        skipped("no folder `shared` with graphs beside the workspace");
         return;
     };
     let page = std::fs::read_to_string(workspace().join("docs/validation.md")).unwrap();

@@ -155,7 +155,7 @@ fn the_page_shows_the_point_that_is_picked() {
                 l[1].value = '0.1'; l[1].dispatchEvent(new Event('change', {bubbles: true}));</script></body>";
     fs::write(&file, page.replace("</body>", pick)).unwrap();
     let Some((dom, log)) = browser(&file, &["--dump-dom"]) else {
-        tests::shared::aloud("SKIPPED: no chromium\n");
+        tests::shared::skipped("no chromium");
         return;
     };
     assert!(!log.contains("CONSOLE"), "{log}");

@@ -202,7 +202,7 @@ fn placements_are_an_axis_of_sweeps() {
 #[test]
 fn real_programs_take_fewer_hops_where_they_are_placed_by_what_they_send() {
     let Some(shared) = tests::shared::shared_dir() else {
-        return tests::shared::aloud("SKIPPED: there are no real traces beside this clone\n");
+        return tests::shared::skipped("there are no real traces beside this clone");
     };
     for program in ["lu", "cg"] {
         let trace = shared.join(format!("traces/npb-ti/{program}.S.16.ti.tar.xz"));

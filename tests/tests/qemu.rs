@@ -83,7 +83,7 @@ fn found(program: &str) -> bool {
 #[ignore = "boots two virtual machines"]
 fn two_machines_ping_each_other_through_a_torus() {
     if let Some(missing) = ["qemu-system-x86_64", "busybox", "cpio"].into_iter().find(|program| !found(program)) {
-        tests::shared::aloud(&format!("SKIPPED: no {missing}; apt install qemu-system-x86 busybox-static cpio\n"));
+        tests::shared::skipped(&format!("no {missing}; apt install qemu-system-x86 busybox-static cpio"));
         return;
     }
     let folder = tempfile::tempdir().expect("the system has room for a folder");

@@ -567,7 +567,7 @@ fn a_browser_shows_the_page_without_an_error() {
     first_sweep(folder.path());
     done(folder.path(), "report r -q");
     let Some((dom, log)) = browser(&folder.path().join("r/report.html"), &["--dump-dom"]) else {
-        tests::shared::aloud("SKIPPED: no chromium\n");
+        tests::shared::skipped("no chromium");
         return;
     };
     let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();

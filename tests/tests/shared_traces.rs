@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tests::command::fsin;
-use tests::shared::{aloud, shared_dir};
+use tests::shared::{aloud, shared_dir, skipped};
 use trgen::trace::formats::{Application, Fault, ReadOptions, open};
 
 /// Nodes, and the network of that size.
@@ -61,7 +61,7 @@ fn printed(file: &Path, into: &Path) -> Vec<PathBuf> {
     let mut texts = Vec::new();
     for (number, anchor) in anchors.enumerate() {
         let Ok(output) = Command::new("otf2-print").arg("-A").arg(anchor).output() else {
-            aloud(&format!("SKIPPED: {name}: no otf2-print on this machine (Debian: otf2-tools)\n"));
+            skipped(&format!("{name}: no otf2-print on this machine (Debian: otf2-tools)"));
             break;
         };
         let text = into.join(format!("{name}-{number}.txt"));
@@ -96,7 +96,7 @@ fn replay(trace: &str, network: &str, routing: &str) -> u64 {
 #[ignore = "all real traces: minutes"]
 fn every_real_trace_ends_or_is_refused_with_a_reason() {
     let Some(shared) = shared_dir().filter(|shared| shared.join("traces").is_dir()) else {
-        aloud("SKIPPED: no folder `shared` with traces beside the workspace\n");
+        skipped("no folder `shared` with traces beside the workspace");
         return;
     };
     let scratch = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use tests::command::fsin;
-use tests::shared::{aloud, shared_dir};
+use tests::shared::{shared_dir, skipped};
 use trace_prep::transform;
 use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::{ReadOptions, read};
@@ -60,7 +60,7 @@ const MORE_TIMED_ROWS: &[Row] = &[
 fn traces() -> Option<[PathBuf; 7]> {
     let found = shared_dir().map(|shared| shared.join("traces/npb-ti")).filter(|traces| traces.is_dir());
     if found.is_none() {
-        aloud("SKIPPED: no folder `shared` with traces beside the workspace\n");
+        skipped("no folder `shared` with traces beside the workspace");
     }
     found.map(|traces| PROGRAMS.map(|program| traces.join(format!("{program}.S.16.ti.tar.xz"))))
 }

@@ -104,7 +104,7 @@ fn results(folder: &Path) -> [Vec<u8>; 2] {
 #[test]
 fn slurm_gives_the_bytes_of_local_threads() {
     let Some(cluster) = Cluster::start() else {
-        tests::shared::aloud("SKIPPED: no Slurm that this user could start (Debian: slurm-wlm, as root)\n");
+        tests::shared::skipped("no Slurm that this user could start (Debian: slurm-wlm, as root)");
         return;
     };
     let folder = tempfile::tempdir().unwrap();

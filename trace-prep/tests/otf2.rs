@@ -17,7 +17,7 @@ mod shared;
 /// The folder of real traces, where there is one, and `otf2-print`.
 fn traces() -> Option<PathBuf> {
     if Command::new("otf2-print").arg("--version").output().is_err() {
-        shared::aloud("SKIPPED: no otf2-print on this machine (Debian: otf2-tools)\n");
+        shared::skipped("no otf2-print on this machine (Debian: otf2-tools)");
         return None;
     }
     shared::shared_folder("traces")

@@ -109,7 +109,7 @@ fn a_place_that_refuses_is_named() {
 #[test]
 fn a_stdout_that_is_full_is_named() {
     if !Path::new("/dev/full").exists() {
-        shared::aloud("SKIPPED: no /dev/full\n");
+        shared::skipped("no /dev/full");
         return;
     }
     let desk = desk();

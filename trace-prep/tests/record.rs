@@ -56,7 +56,7 @@ fn libraries() -> Vec<Mpi> {
         }
     }
     if found.is_empty() {
-        shared::aloud("SKIPPED: no mpicc and mpiexec on this machine\n");
+        shared::skipped("no mpicc and mpiexec on this machine");
     }
     found
 }
@@ -216,7 +216,7 @@ fn threads_lose_no_message_of_each_other() {
         let program = build(mpi, folder.path(), "threads", &["-pthread"]);
         let (trace, said) = checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path());
         if said.contains("no MPI_THREAD_MULTIPLE here") {
-            shared::aloud(&format!("SKIPPED: {} has no threads that call at once\n", mpi.compiler));
+            shared::skipped(&format!("{} has no threads that call at once", mpi.compiler));
             continue;
         }
         let totals = trace.program.totals();
@@ -253,7 +253,7 @@ fn what_fortran_calls_is_recorded_by_either_module() {
         let program = match compile(&mpi.fortran, folder.path(), "fortran.F90", options) {
             Ok(program) => program,
             Err(said) => {
-                shared::aloud(&format!("SKIPPED: {} cannot compile fortran.F90: {said}\n", mpi.fortran));
+                shared::skipped(&format!("{} cannot compile fortran.F90: {said}", mpi.fortran));
                 continue;
             }
         };

@@ -29,7 +29,7 @@ fn replayed(folder: &Path, ranks: usize) -> Option<f64> {
     let index = fs::read_to_string(folder.join("index.txt")).unwrap();
     assert_eq!(index.lines().count(), ranks);
     if Command::new("smpirun").arg("-version").output().is_err() {
-        shared::aloud("SKIPPED: no smpirun on this machine (Debian: libsimgrid-dev)\n");
+        shared::skipped("no smpirun on this machine (Debian: libsimgrid-dev)");
         return None;
     }
     let platform = format!(
