@@ -269,7 +269,7 @@ fn figures_of_an_earlier_plot_are_told() {
     // A missing point is told by who runs the others again.
     let point = fs::read_dir(folder.path().join("r/points")).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(point).unwrap();
-    let told = said(&done(folder.path(), "rerun r -q"));
+    let told = said(&done(folder.path(), "rerun r"));
     assert!(told.contains("1 of 2 points have no result"), "{told}");
 }
 
