@@ -6,6 +6,8 @@
 //!
 //! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs), and
 //! `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation/original.md` compares the two kinds.
+//!
+//! Decision: docs/decisions/0001-ownership.md.
 
 use std::sync::Arc;
 
