@@ -1,4 +1,4 @@
-//! GOAL graphs over an ideal network, a torus, a fat tree and a mesh: the table of `docs/validation.md`, to the digit.
+//! GOAL graphs over an ideal network, a torus, a fat tree and a mesh: the table of `docs/validation/goal.md`, to the digit.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,13 +31,13 @@ fn five_graphs_end_when_the_table_says() {
         skipped("no folder `shared` with graphs beside the workspace");
         return;
     };
-    let page = std::fs::read_to_string(workspace().join("docs/validation.md")).unwrap();
+    let page = std::fs::read_to_string(workspace().join("docs/validation/goal.md")).unwrap();
     for (name, expected) in ROWS {
         let trace = goal.join(format!("{name}.goal"));
         let found = NETWORKS.map(|network| microseconds(network, &trace));
         assert_eq!(found, expected, "{name}");
         let row = format!("| {name} | {} |", expected.join(" | "));
-        assert!(page.contains(&row), "docs/validation.md lacks {row}");
+        assert!(page.contains(&row), "docs/validation/goal.md lacks {row}");
     }
 }
 

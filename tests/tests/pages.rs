@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "the table of what is run is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -178,4 +179,48 @@ fn examples_of_run_and_saturation_run() {
 #[ignore = "minutes: sweeps"]
 fn examples_of_sweep_run() {
     examples_of_the_help_run(&["sweep"]);
+}
+
+/// Files below a folder whose names end in `.KIND`.
+fn files(folder: &Path, kind: &str) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let below = paths.flat_map(|path| if path.is_dir() { files(&path, kind) } else { vec![path] });
+    below.filter(|path| path.extension().is_some_and(|found| found == kind)).collect()
+}
+
+#[test]
+fn links_between_pages_lead_somewhere() {
+    let root = workspace();
+    let others = ["ARCHITECTURE.md", "CHANGELOG.md", "benchsuite/README.md"].map(|name| root.join(name));
+    let mut followed = 0;
+    for page in all().into_iter().chain(others) {
+        for link in read(&page).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = link.split('#').next().unwrap();
+            if !file.is_empty() && !file.contains("://") {
+                assert!(page.parent().unwrap().join(file).exists(), "{}: {link} is absent", page.display());
+                followed += 1;
+            }
+        }
+    }
+    assert!(followed > 100, "{followed} links");
+}
+
+/// A decision without a module that cites it governs nothing; a citation without a record explains nothing.
+#[test]
+fn code_cites_every_decision_and_no_other() {
+    let (root, folder) = (workspace(), "docs/decisions/");
+    let mut cited = BTreeSet::new();
+    for source in ["adapters", "fsin", "trace-prep", "trgen", "tui"] {
+        for file in files(&root.join(source), "rs") {
+            let text = read(&file);
+            let names = text.split(folder).skip(1).filter_map(|rest| rest.split_once(".md"));
+            cited.extend(names.map(|(name, _)| format!("{name}.md")));
+        }
+    }
+    let kept = files(&root.join(folder), "md").into_iter().map(|path| path.file_name().unwrap().to_owned());
+    let kept: BTreeSet<String> =
+        kept.map(|name| name.into_string().unwrap()).filter(|name| name != "README.md").collect();
+    assert_eq!(cited, kept);
+    let index = read(&root.join(folder).join("README.md"));
+    assert!(kept.iter().all(|name| index.contains(&format!("({name})"))), "a record is not in the index");
 }

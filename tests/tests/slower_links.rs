@@ -1,4 +1,4 @@
-//! Programs on links ten times slower: the tables of `docs/validation.md`, to the digit.
+//! Programs on links ten times slower: the tables of `docs/validation/slower-links.md`, to the digit.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -21,7 +21,7 @@ use tests::setup::{Setup, accepted_load};
 use tests::shared::{aloud, report_dir, shared_file};
 use tests::table::Table;
 
-/// Cases of a set that are outside, and are listed as such in `docs/validation.md`, in any order.
+/// Cases of a set that are outside, and are listed as such in `docs/validation/original.md`, in any order.
 struct Outside {
     /// By a defect of the original that ours does not copy.
     defects: &'static [(&'static str, Defect)],

@@ -1,4 +1,6 @@
 //! Recording: builds the profiling library with the user's own compiler wrapper and runs a program with it.
+//!
+//! Decisions: docs/decisions/0027-recorder-writes-text.md, docs/decisions/0098-recorder-entry-points.md.
 
 use std::ffi::OsString;
 use std::io;

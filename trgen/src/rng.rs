@@ -2,6 +2,8 @@
 //!
 //! Every stream belongs to a (run seed, node, purpose); every stateless draw is a hash of what it is drawn for. So no
 //! result depends on the order in which nodes are visited, on how many there are, or on threads.
+//!
+//! Decision: docs/decisions/0002-draws.md.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;

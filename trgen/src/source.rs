@@ -38,6 +38,8 @@
 //!
 //! A source owns one generator per (run seed, node, purpose), from [`crate::rng::stream`], and none besides: what one
 //! node draws never depends on another node, on the order of visits, or on the date.
+//!
+//! Decision: docs/decisions/0007-back-pressure.md.
 
 use std::collections::VecDeque;
 

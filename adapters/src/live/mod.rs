@@ -20,6 +20,8 @@
 //! # How the model departs from reality, and who could notice
 //! - The overheads of sending and receiving are constants; a real stack's depend on load and size.
 //! - A guest's messages to itself are its own affair: they are refused.
+//!
+//! Decision: docs/decisions/0030-turns.md.
 
 mod capture;
 mod hub;

@@ -1,4 +1,6 @@
 //! The one table of what can be set: flags, keys of experiment files, `FSIN_*` variables and defaults all come from it.
+//!
+//! Decision: docs/decisions/0003-one-table-of-keys.md.
 
 /// Under which heading `--help` shows a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

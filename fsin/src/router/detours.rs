@@ -5,6 +5,8 @@
 //! without faults. A packet whose own escape route is dead may set out on an adaptive channel only, and waits for one in
 //! its injection queue, where nobody waits for it. Routes are minimal: pairs of nodes that no such route is left for cannot
 //! send to each other.
+//!
+//! Decision: docs/decisions/0073-dead-links.md.
 
 use std::sync::Arc;
 

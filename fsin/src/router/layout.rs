@@ -1,4 +1,6 @@
 //! The size of a router: known when the program runs, or already when it is compiled.
+//!
+//! Decision: docs/decisions/0015-router-layouts.md.
 
 use std::fmt::Debug;
 

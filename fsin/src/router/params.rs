@@ -1,4 +1,6 @@
 //! What can be set of a router, and which settings make sense together.
+//!
+//! Decision: docs/decisions/0006-full-packets.md.
 
 use trgen::catalog::Refusal;
 

@@ -5,7 +5,9 @@
 //! is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head asks.
 //!
 //! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs), and
-//! `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
+//! `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation/original.md` compares the two kinds.
+//!
+//! Decision: docs/decisions/0001-ownership.md.
 
 use std::sync::Arc;
 

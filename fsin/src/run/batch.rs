@@ -1,4 +1,6 @@
 //! Batch means: warm up, wait for a steady state, measure in batches.
+//!
+//! Decision: docs/decisions/0009-steady-state.md.
 
 use trgen::Cycle;
 

@@ -4,6 +4,8 @@
 //! confidence interval by Student's t. In a saturated network the increments of a queue are independent and their mean is
 //! positive; in a steady one they cancel, and the interval is wider than it need be. A test holds only if the later half of
 //! the measured time passes it too: what fills a network that was empty comes to an end.
+//!
+//! Decision: docs/decisions/0014-saturation.md.
 
 use crate::stats::Counts;
 use crate::sweep::{Estimate, estimate, trend};

@@ -1,4 +1,6 @@
 //! Traffic that ends: traces, kernels, live programs.
+//!
+//! Decision: docs/decisions/0005-clock-starts-at-1.md.
 
 use trgen::Cycle;
 

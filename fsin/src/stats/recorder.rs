@@ -1,4 +1,6 @@
 //! Where an engine writes down what happens.
+//!
+//! Decision: docs/decisions/0012-digest.md.
 
 use trgen::rng::mix2;
 use trgen::{Cycle, NodeId};

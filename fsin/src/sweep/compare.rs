@@ -1,4 +1,6 @@
 //! Two sweeps, point by point.
+//!
+//! Decision: docs/decisions/0124-comparisons.md.
 
 use std::collections::BTreeMap;
 

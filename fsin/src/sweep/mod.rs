@@ -5,6 +5,8 @@
 //! identity of its experiment, which is either absent or complete. Whoever runs points (threads, a batch system, another
 //! program) does nothing but fill those folders; [`collect`] makes results of them, in the order of the plan, so that they
 //! are the same bytes whoever ran what, when and how often it was interrupted.
+//!
+//! Decision: docs/decisions/0055-sweep-folders.md.
 
 mod apart;
 mod collect;

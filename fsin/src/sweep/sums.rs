@@ -2,6 +2,8 @@
 //!
 //! It is written into the folder of a result before the folder gets its name, so that a result and its checksums appear
 //! together. It reveals accidental changes, not those of somebody who also renews the checksums; `fsin rerun` reveals both.
+//!
+//! Decision: docs/decisions/0125-checksums.md.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

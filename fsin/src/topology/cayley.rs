@@ -4,6 +4,8 @@
 //! at the other end, perhaps shifted. So the links of a dimension form rings that do not touch, and a route is how many
 //! hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest depends on the
 //! difference of two nodes only, and is looked up.
+//!
+//! Decision: docs/decisions/0033-commuting-hops.md.
 
 use trgen::catalog::Refusal;
 use trgen::{Geometry, NodeId};

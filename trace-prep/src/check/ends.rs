@@ -1,4 +1,6 @@
 //! Which sends and receives of a trace have no counterpart in it, in whatever order they come.
+//!
+//! Decision: docs/decisions/0121-unmatched-messages.md.
 
 use std::collections::{BTreeMap, HashMap};
 

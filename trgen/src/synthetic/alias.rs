@@ -2,6 +2,8 @@
 //!
 //! The tables and the draws use sums, products and quotients only, so that results are the same on every host and do
 //! not hang on another library's way of drawing.
+//!
+//! Decision: docs/decisions/0022-own-draws.md.
 
 use crate::rng::Stream;
 use crate::synthetic::draw::{below, chance};

@@ -1,4 +1,6 @@
 //! Draws whose result is the same on every host and with every version of every library.
+//!
+//! Decision: docs/decisions/0022-own-draws.md.
 
 use rand::Rng as _;
 

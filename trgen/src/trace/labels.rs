@@ -1,4 +1,6 @@
 //! Tags as plain numbers, for formats that have one space of tags and no communicators.
+//!
+//! Decision: docs/decisions/0028-tags.md.
 
 use std::collections::{BTreeSet, HashMap};
 

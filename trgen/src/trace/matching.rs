@@ -3,6 +3,8 @@
 //! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. Messages
 //! must be handed in so that those of one sender come in the order in which they were sent (MPI's non-overtaking rule);
 //! [`Replay`](super::replay::Replay) sees to that, whatever order the network delivers them in.
+//!
+//! Decision: docs/decisions/0004-message-order.md.
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;

@@ -4,6 +4,8 @@
 //! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens that it may
 //! ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs, and a cycle is a
 //! few operations on these, for all heads. They must be brought up to date before a channel begins or ceases to fit.
+//!
+//! Decision: docs/decisions/0089-waiting-heads.md.
 
 use trgen::NodeId;
 

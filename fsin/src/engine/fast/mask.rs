@@ -1,4 +1,6 @@
 //! Sets of queues, channels or ports of a router, as masks: half a word for usual routers, several words for large ones.
+//!
+//! Decision: docs/decisions/0090-masks.md.
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, Not};

@@ -1,4 +1,6 @@
 //! A part of a network, and one cycle of it.
+//!
+//! Decision: docs/decisions/0095-threads.md.
 
 use trgen::NodeId;
 

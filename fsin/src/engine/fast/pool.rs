@@ -1,4 +1,6 @@
 //! Threads that wait for work, with as little delay as threads can have.
+//!
+//! Decision: docs/decisions/0095-threads.md.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

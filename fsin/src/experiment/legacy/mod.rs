@@ -2,6 +2,8 @@
 //!
 //! Only words whose meaning is known are translated, with the original's defaults; all others are refused by name. Where the
 //! original has a defect that ours does not copy, or a word is understood by its name only, a note says so.
+//!
+//! Decision: docs/decisions/0075-legacy-words.md.
 
 mod control;
 mod network;

@@ -7,6 +7,8 @@
 //! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
 //! its hops, against those on the first link of the other, which is another link where another group gives one. Packets that go to their
 //! own group always go straight.
+//!
+//! Decision: docs/decisions/0039-dragonfly-routing.md.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};

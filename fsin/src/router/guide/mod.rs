@@ -13,6 +13,8 @@
 //!
 //! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
 //! class c of C has the channels c, c + C, c + 2 C, ...
+//!
+//! Decision: docs/decisions/0037-switch-routing.md.
 
 use std::sync::Arc;
 

@@ -5,6 +5,8 @@
 //! leave a node, and no two that enter a node, have the same number. With as many numbers as the largest number of links
 //! of a node this is always possible (König, Über Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre,
 //! Math. Ann. 77, 1916): it is a colouring of the edges of the bipartite graph of senders and receivers.
+//!
+//! Decision: docs/decisions/0036-port-numbers.md.
 
 const NONE: u32 = u32::MAX;
 

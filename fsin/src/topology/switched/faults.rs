@@ -1,4 +1,6 @@
 //! Dead links.
+//!
+//! Decision: docs/decisions/0073-dead-links.md.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Size laws: how long a message is.
+//!
+//! Decision: docs/decisions/0024-offered-load.md.
 
 mod constant;
 mod weighted;

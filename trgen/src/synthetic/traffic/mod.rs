@@ -15,6 +15,8 @@
 //!
 //! Pattern, process and size law of a term are those of the [`Config`] where the term says nothing else. Every term
 //! draws from streams of its own; the first one from those that it would have alone.
+//!
+//! Decision: docs/decisions/0018-shared-load.md.
 
 mod parse;
 

@@ -1,4 +1,6 @@
 //! Which algorithm an operation is expanded by: the rules of a library, or one that is named.
+//!
+//! Decision: docs/decisions/0042-collectives.md.
 
 use std::str::FromStr;
 

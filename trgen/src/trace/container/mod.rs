@@ -16,6 +16,8 @@
 //!
 //! Everything read is hostile until checked: sizes are limited, no allocation follows a number in the file.
 //!
+//! Decision: docs/decisions/0045-hostile-input.md.
+//!
 //! [`Event`]: super::program::Event
 //! [`Graph`]: super::goal::Graph
 

@@ -3,6 +3,8 @@
 //! A format is one file of this module and one row of the table of readers. Formats are recognised by content, never
 //! by the name of the file. Everything read is hostile until checked: no allocation follows a number in a file, and
 //! every error says which file and line, what was found and what was expected.
+//!
+//! Decision: docs/decisions/0045-hostile-input.md.
 
 mod alog;
 mod calls;

@@ -17,6 +17,8 @@
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP
 //! 2010.
+//!
+//! Decision: docs/decisions/0122-ticks.md.
 
 use super::agenda::{Agenda, Entry, Item};
 use super::pending::{self, Pending};

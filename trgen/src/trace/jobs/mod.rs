@@ -8,6 +8,8 @@
 //! - A node belongs to one job at a time, and starting a job takes no time.
 //! - Jobs are never ended because they outlive their estimates, and never moved.
 //! - Loading a program and writing its results is no traffic.
+//!
+//! Decision: docs/decisions/0068-job-mixes.md.
 
 mod allocation;
 mod arrivals;

@@ -7,6 +7,8 @@
 //! Bytes times hops knows no congestion, no order of messages and no routing: two placements of the same sum may take
 //! different times, and a placement of a lower sum may take longer where its messages share links at the same moment. Who
 //! wants the time has to run it.
+//!
+//! Decision: docs/decisions/0084-placements-by-traffic.md.
 
 mod greedy;
 mod optimise;

@@ -18,6 +18,8 @@
 //! Sends are eager unless a [`Protocol`] says otherwise. Above its limit a message is announced by an empty one; when a
 //! receive for it has been posted, the receiver answers with an empty one, and the data follow (**rendezvous**). The
 //! send ends when the last packet of the data has entered the source buffer.
+//!
+//! Decisions: docs/decisions/0004-message-order.md, docs/decisions/0010-computation-times.md.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};

@@ -33,6 +33,8 @@
 //! - CPU time is that of the process: a program with threads computes longer here than it took.
 //! - One-sided operations and files are left out, with a warning. Communicators between groups, graphs and processes that
 //!   are started later are refused.
+//!
+//! Decision: docs/decisions/0043-archives-through-their-tools.md.
 
 mod binary;
 mod calls;

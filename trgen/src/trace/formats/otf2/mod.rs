@@ -23,6 +23,8 @@
 //!   sends): there, messages on all communicators of all processes are matched together.
 //! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
 //! - Non-blocking collectives and one-sided operations are left out, with a warning.
+//!
+//! Decision: docs/decisions/0043-archives-through-their-tools.md.
 
 mod definitions;
 mod line;
