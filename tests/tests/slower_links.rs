@@ -36,7 +36,7 @@ const TREE: &[&str] = &["--topology", "fattree:4,2", "--routing", "tree:adaptive
 const ROWS: &[Row] = &[
     (TORUS, "100Gb/s", "10Gb/s", [1.302, 1.534, 1.000, 1.565, 1.271, 1.114, 1.204]),
     (TORUS, "10Gb/s", "1Gb/s", [3.494, 4.614, 1.001, 4.743, 3.322, 2.075, 2.797]),
-    (TREE, "10Gb/s", "1Gb/s", [4.166, 4.360, 1.002, 7.463, 3.210, 2.228, 3.209]),
+    (TREE, "10Gb/s", "1Gb/s", [4.164, 4.389, 1.002, 6.537, 3.167, 2.218, 3.246]),
 ];
 
 /// The calls of collectives between which each program times itself: after the first, before the second.
@@ -46,7 +46,7 @@ const TIMED: [(u64, Option<u64>); 7] =
 const TIMED_ROWS: &[Row] = &[
     (TORUS, "100Gb/s", "10Gb/s", [1.362, 1.615, 1.000, 1.700, 1.787, 1.122, 1.329]),
     (TORUS, "10Gb/s", "1Gb/s", [3.857, 4.950, 1.001, 5.272, 5.663, 2.138, 3.650]),
-    (TREE, "10Gb/s", "1Gb/s", [4.621, 4.694, 1.001, 6.810, 5.555, 2.276, 4.262]),
+    (TREE, "10Gb/s", "1Gb/s", [4.600, 4.706, 1.001, 7.417, 5.553, 2.287, 4.233]),
 ];
 
 /// Other speeds of the links.
