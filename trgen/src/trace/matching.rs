@@ -1,8 +1,8 @@
 //! MPI's matching of receives with messages, for one task.
 //!
-//! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. Messages
-//! must be handed in so that those of one sender come in the order in which they were sent (MPI's non-overtaking rule);
-//! [`Replay`](super::replay::Replay) sees to that, whatever order the network delivers them in.
+//! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. The
+//! messages of one sender must be passed in the order in which they were sent (MPI's non-overtaking rule);
+//! [`Replay`](super::replay::Replay) ensures this, whatever the order of their deliveries.
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
@@ -17,7 +17,8 @@ pub struct Envelope {
     pub from: TaskId,
     /// The sender's tag.
     pub tag: Tag,
-    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if they are here.
+    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if the data have
+    /// arrived.
     pub announced: Option<u32>,
 }
 
@@ -36,7 +37,7 @@ impl Posted {
     }
 }
 
-/// Receives that wait for messages, and messages that wait for receives; either may have more to it than is matched by.
+/// Receives that wait for messages, and messages that wait for receives; either type may carry additional data.
 #[derive(Clone, Debug)]
 pub struct Mailbox<P = Posted, E = Envelope> {
     posted: VecDeque<P>,
@@ -50,7 +51,7 @@ impl<P, E> Default for Mailbox<P, E> {
 }
 
 impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
-    /// Posts a receive. If a message for it is there, takes that message instead and returns it.
+    /// Posts a receive. If a matching message is present, removes and returns the message instead.
     pub fn post(&mut self, posted: P) -> Option<E> {
         match self.unexpected.iter().position(|envelope| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.unexpected.remove(position),
@@ -61,7 +62,7 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
         }
     }
 
-    /// Hands in a message. If a receive waits for it, removes that receive and returns it.
+    /// Passes a message. If a matching receive is waiting, removes and returns the receive.
     pub fn arrive(&mut self, envelope: E) -> Option<P> {
         match self.posted.iter().position(|posted| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.posted.remove(position),
@@ -72,18 +73,18 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
         }
     }
 
-    /// Messages that nobody has received.
+    /// Number of unreceived messages.
     #[must_use]
     pub fn unexpected(&self) -> usize {
         self.unexpected.len()
     }
 
-    /// Messages that nobody has received, in the order of arrival.
+    /// Unreceived messages, in order of arrival.
     pub fn unreceived(&self) -> impl Iterator<Item = &E> {
         self.unexpected.iter()
     }
 
-    /// Receives that no message has served, in the order of posting.
+    /// Unmatched receives, in the order of posting.
     pub fn unserved(&self) -> impl Iterator<Item = &P> {
         self.posted.iter()
     }
