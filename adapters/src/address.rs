@@ -1,4 +1,4 @@
-//! Where an endpoint listens and a guest connects.
+//! Addresses on which an endpoint listens and to which a guest connects.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -14,7 +14,7 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// A word that is no address.
+/// A word that is not an address.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{word}` is not an address")]
 pub struct NotAnAddress {
