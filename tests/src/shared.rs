@@ -1,4 +1,4 @@
-//! Where the reference numbers and the real traces are, and what to do without them. Tests of other packages than this one include
+//! Locates the reference numbers and the real traces, and reports their absence. Tests of other packages also include
 //! this file.
 
 use std::io::Write;
@@ -18,7 +18,7 @@ pub fn shared_dir() -> Option<PathBuf> {
     shared.is_dir().then_some(shared)
 }
 
-/// A file of the folder `shared`. If it is absent, says aloud that the calling test is skipped; the test should then
+/// A file of the folder `shared`. If it is absent, reports that the calling test is skipped; the test should then
 /// return.
 #[must_use]
 pub fn shared_file(name: &str) -> Option<PathBuf> {
@@ -39,14 +39,14 @@ fn shared(name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
     found
 }
 
-/// Says something that is seen even if the test passes: the test harness captures what the print macros write, not what
-/// is written to the handle.
+/// Writes a message that is visible even if the test passes: the test harness captures the output of the print macros,
+/// but not what is written to the handle.
 pub fn aloud(text: &str) {
     // A closed standard error is no reason to fail.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// The folder for reports, created if need be: `validation` in cargo's target folder.
+/// The folder for reports, created if necessary: `validation` in cargo's target folder.
 ///
 /// # Errors
 /// When it cannot be created.
