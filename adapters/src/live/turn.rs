@@ -91,7 +91,7 @@ impl Live {
         let slack = self.players[index].slack;
         while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
             let player = &mut self.players[index];
-            // A causal guest has no running clock while it waits: events of that time are not late.
+            // The clock of a causal guest does not run while it waits: no event of that time is late.
             let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
             let late_in_earnest = late > 0 && place.time >= player.warm;
             if late_in_earnest && exact {

@@ -121,7 +121,7 @@ fn call(event: &Event) -> Option<u64> {
     if tag.context == Tag::COLLECTIVE { u64::try_from(tag.label).ok() } else { None }
 }
 
-/// The position after the last event of collective `last`, its waits included.
+/// The position after the last event of collective `last` and of all earlier ones, including their waits.
 fn end_of_call(events: &[Event], last: u64) -> usize {
     let mut begun: HashSet<Request> = HashSet::new();
     let mut end = 0;
