@@ -23,7 +23,7 @@ pub struct NotAnAddress {
 }
 
 impl NotAnAddress {
-    /// What to write instead.
+    /// The remedy.
     pub const REMEDY: &'static str =
         "write 127.0.0.1:7100, [::1]:7100, localhost:7100 or unix:/run/user/1000/fsin.sock";
 }

@@ -152,8 +152,8 @@ pub(crate) enum Broken {
 /// Called from time to time while a connection is silent, with the duration of the silence; false interrupts.
 pub(crate) type OnIdle<'a> = &'a mut dyn FnMut(Duration) -> bool;
 
-/// Poll events of a connection that the other side has closed. Where the system does not report the end of a stream
-/// (Linux does), a TCP connection counts as closed only when it is reset.
+/// Poll events of a connection that the other side has closed. Only Linux reports the end of a stream as an event;
+/// elsewhere a TCP connection counts as closed only when it is reset.
 #[cfg(target_os = "linux")]
 const CLOSED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
 #[cfg(not(target_os = "linux"))]
@@ -164,7 +164,7 @@ pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
     let mut all: Vec<PollFd<'_>> =
         links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), CLOSED)).collect();
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // If the system reports nothing now, poll again later.
+    // If polling fails, the next call tries again.
     let told = poll(&mut all, Some(&now)).is_ok();
     all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
 }
@@ -255,7 +255,7 @@ impl Link {
         }
     }
 
-    /// The same, when there is no complete frame yet.
+    /// Waits for the next frame, of which at most a part has arrived.
     fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         let mut since = None;
         loop {

@@ -95,7 +95,7 @@ impl Row {
         let numbers: Vec<&str> = numbers.split('_').collect();
         match (name, &*numbers) {
             ("torus" | "mesh", sizes) => format!("{name}:{}", sizes.join("x")),
-            // Its skews are options: `sk_yx` is the skew of x when y wraps, in both.
+            // Its skews are options: `sk_yx` is the skew of x when y wraps, in both simulators.
             ("ttorus", sizes) => {
                 let skews: Vec<String> = self
                     .options()
@@ -143,7 +143,7 @@ impl Row {
     fn setup(&self) -> Result<Setup, Skipped> {
         let (routing, vcs) = self.mode();
         let pattern = match &*self.pattern {
-            // The original's does not wrap within the row.
+            // The original's tornado does not wrap within the row.
             "tornado" => "tornado-fsin",
             // To node 0, for all messages.
             "hotspot" => "hotspot(0.02, 0)",
@@ -153,7 +153,7 @@ impl Row {
         let params = &mut setup.params;
         params.packet_phits = self.packet_phits;
         params.source_queue = SourceQueue::Throttled;
-        // Of the first set, and of the part of the second that does not state it.
+        // The value of the first set, and of the part of the second that does not state it.
         params.injection_queue_packets = 8;
         let names_iql = self.options().any(|(option, _)| option == "iql");
         let is_drawn = self.set.starts_with("w_") || self.set.starts_with("x_");
@@ -205,7 +205,7 @@ impl Row {
 }
 
 /// The original counts directions twice in the capacity to which its percentage refers, so twice the percentage is the
-/// same limit in ours. The network never holds more packets than fit.
+/// same limit in ours. A limit above 100 % has no effect, since the network never holds more packets than fit.
 fn global_cc(percent: f64) -> Option<GlobalCc> {
     let percent = 2.0 * percent;
     (percent <= 100.0).then_some(GlobalCc { percent, period: 0 })

@@ -26,7 +26,7 @@ pub struct Setup {
     pub pattern: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent.
     pub load: f64,
-    /// Number of dead links, in both directions.
+    /// Number of dead links, each dead in both directions.
     pub faults: usize,
 }
 

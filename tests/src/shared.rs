@@ -25,7 +25,7 @@ pub fn shared_file(name: &str) -> Option<PathBuf> {
     shared(name, Path::is_file)
 }
 
-/// The same of a folder in the folder `shared`.
+/// The same for a folder in the folder `shared`.
 #[must_use]
 pub fn shared_folder(name: &str) -> Option<PathBuf> {
     shared(name, Path::is_dir)

@@ -342,7 +342,7 @@ fn marks_open_and_close_what_is_measured() {
     assert_eq!(report.deliveries, 32);
     assert_eq!(report.latency.map(|latency| latency.count), Some(16));
     assert_eq!((outcome.measured.counts.received, outcome.totals.received), (16, 32), "packets");
-    // A ping-pong: each round takes twice the latency of a message.
+    // Both guests send at the same time: each round takes the latency of one message.
     let round = outcome.measured_cycles() / 8;
     assert_eq!(report.latency.map(|latency| latency.max / 3200), Some(round));
     let everything = Table { region: None, ..table };

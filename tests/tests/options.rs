@@ -74,8 +74,8 @@ proptest! {
     }
 }
 
-/// Dragonflies have separate delays for three classes of links. Links of a file have the delays given there, with a
-/// common default.
+/// Dragonflies have separate delays for three classes of links. Delays given in a file of links are added to the common
+/// delay.
 #[test]
 fn kinds_of_links_have_delays_of_their_own() {
     let mut setup = Setup::new("dragonfly:p=2,a=4,h=2", Routing::DragonflyMinimal, 3);
@@ -154,7 +154,7 @@ fn global_control_keeps_the_network_as_empty_as_asked() {
     assert!(rare.failure.is_none() && rare.digest != some.digest && rare.totals.received > 5_000);
 }
 
-/// Switches have queues too, and packets waiting before a throttled network are not lost.
+/// Switches have queues too, and packets waiting while congestion control blocks injection are not lost.
 #[test]
 fn global_control_ends() {
     for (routing, vcs) in routings_of("fattree:4,2") {

@@ -41,7 +41,7 @@ pub enum Refusal {
         family: &'static str,
         /// The name as written.
         name: String,
-        /// What to write instead.
+        /// The remedy.
         remedy: String,
     },
     /// The name is known, but its arguments are not usable.
@@ -49,7 +49,7 @@ pub enum Refusal {
     BadValue {
         /// The offending text and why it cannot be used.
         what: String,
-        /// What to write instead.
+        /// The remedy.
         remedy: String,
     },
 }
@@ -67,7 +67,7 @@ impl Refusal {
         Self::BadValue { what: what.into(), remedy: remedy.into() }
     }
 
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub fn remedy(&self) -> &str {
         match self {

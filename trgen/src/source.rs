@@ -26,7 +26,7 @@
 //! source waits for [`TrGen::sent`] before it draws the node's next message, so that nothing is ever refused; an
 //! **open-loop** source keeps drawing. The source makes this choice: the network only reports when a message has gone.
 //!
-//! While global congestion control is active no message is *drawn*: the loop offers messages to the source first
+//! While global congestion control blocks injection no message is *drawn*: the loop offers messages to the source first
 //! ([`TrGen::take_back`]), and to the network only if the source does not take them back.
 //!
 //! # Failure

@@ -1,7 +1,7 @@
 //! Guests that follow a script: one line per action.
 //!
 //! ```text
-//! # A token goes round: node 0 begins, everybody passes it on ten times.
+//! # A token goes round: node 0 begins, every node passes it on, ten times.
 //! repeat 10
 //!     node 0: send next 64
 //!     receive
@@ -11,14 +11,14 @@
 //!
 //! | line | what |
 //! | --- | --- |
-//! | `send WHOM BYTES` | sends; WHOM is a node, `next` or `prev` (of all nodes, in a ring) |
-//! | `receive [COUNT]` | waits for a message, or for so many |
+//! | `send WHOM BYTES` | sends a message; WHOM is a node, `next` or `prev` (of all nodes, in a ring) |
+//! | `receive [COUNT]` | waits for a message, or for COUNT messages |
 //! | `advance TIME` | lets time pass: `100us`, `2.5ns` |
-//! | `mark LABEL` | gives the moment a name in the results |
-//! | `repeat COUNT` ... `end` | again and again; may be nested |
+//! | `mark LABEL` | labels the moment in the results |
+//! | `repeat COUNT` ... `end` | repeats the lines between; may be nested |
 //! | `node N: ...`, `others N: ...` | only on node N, only on the others |
 //!
-//! What follows `#` is a comment.
+//! `#` begins a comment.
 
 use std::ops::RangeBounds;
 

@@ -5,11 +5,11 @@
 //! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
 //! is given its turn: its messages and a GoAhead are sent, and the end of its turn is awaited.
 //!
-//! A GoAhead reaches no further than the decided future: an injection that is not known yet, at the earliest promise t
-//! or later, changes nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So in exact
-//! mode a message is always handed over before the guest's clock reaches its arrival, and results do not depend on the
-//! step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are handed over at
-//! its end, late. In real-time mode a grant also waits for the wall clock.
+//! A GoAhead reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
+//! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
+//! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
+//! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
+//! handed over at its end, late. In real-time mode a grant also waits for the wall clock.
 //!
 //! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
 //! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
@@ -293,7 +293,7 @@ impl Live {
     /// only.
     ///
     /// # Errors
-    /// Their loss ends the run.
+    /// If their loss ends the run.
     fn look_at_the_silent(&mut self) -> Result<(), SourceError> {
         if self.looked.elapsed() < LOOK {
             return Ok(());

@@ -39,7 +39,7 @@ pub enum LostGuest {
     Freeze,
 }
 
-/// How stepped guests begin: without steps while they boot or set up.
+/// How stepped guests begin: their first grant can cover the time in which they boot or set up.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WarmUp {
     /// With steps from the start.

@@ -138,7 +138,7 @@ impl Live {
         flushed.map_err(|broken| player.on(link, broken.into()))
     }
 
-    /// Waits until a guest's turn has ended. `others`, of which it is the first, have the turn too.
+    /// Waits until a guest's turn has ended. `others`, of which it is the first, are awaited too.
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
         let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
         // Start of the silence, and the number of reports on it.

@@ -18,7 +18,7 @@ use trgen::{Picoseconds, TaskId};
 pub struct TransformError {
     /// The request and the fault.
     pub what: String,
-    /// What to write instead.
+    /// The remedy.
     pub remedy: String,
 }
 

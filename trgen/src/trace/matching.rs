@@ -25,7 +25,7 @@ pub struct Envelope {
 /// A receive that has been posted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {
-    /// What it accepts.
+    /// The messages that it accepts.
     pub receive: Receive,
     /// The request to complete; `None` for a blocking receive.
     pub request: Option<Request>,

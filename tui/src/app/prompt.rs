@@ -16,7 +16,7 @@ pub enum Question {
 /// A question with its answer so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Prompt {
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// Digits, so far.
     pub answer: String,

@@ -245,7 +245,7 @@ impl Sweep {
         counts
     }
 
-    /// The figures with values; those of a load while none has any.
+    /// The figures that some point has; accepted load and latency as long as no point has any.
     #[must_use]
     pub fn figures(&self) -> Vec<Figure> {
         let has = |figure: &Figure| {
@@ -302,7 +302,7 @@ impl Sweep {
     }
 
     /// \[s\] Estimated remaining time: a point is assumed to take as long as finished ones with the nearest value on
-    /// the axis. `None` without any basis.
+    /// the axis. `None` while no duration is known.
     #[must_use]
     pub fn left_seconds(&self) -> Option<f64> {
         // Sum and number of the times at each value of the axis.

@@ -112,7 +112,7 @@ pub struct ContainerError {
     pub byte: Option<u64>,
     /// The fault, and the expected content.
     pub what: String,
-    /// What the user can do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 

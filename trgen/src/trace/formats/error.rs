@@ -97,7 +97,7 @@ pub enum Fault {
     Damaged {
         /// `xz` or `tar`.
         container: &'static str,
-        /// What the decoder says.
+        /// The message of the decoder.
         what: String,
     },
     /// The compression or archive format is not supported directly.
@@ -129,7 +129,7 @@ pub enum Fault {
     NoTrace {
         /// Number of files examined.
         files: usize,
-        /// What was expected.
+        /// The expected formats.
         known: String,
     },
     /// A folder holds no trace, only archives, which are not searched.
@@ -164,7 +164,7 @@ pub enum Fault {
     /// A line, a member or the whole input is larger than any sensible trace.
     #[error("{what} exceeds {limit} bytes")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
         /// \[bytes\] The limit.
         limit: u64,
@@ -188,7 +188,7 @@ pub enum Fault {
         found: usize,
         /// Syntax of the line.
         usage: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: Option<&'static str>,
     },
     /// A word is not a number, or not a permitted one.
@@ -208,7 +208,7 @@ pub enum Fault {
         found: String,
         /// Why it is rejected.
         why: &'static str,
-        /// What the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A line belongs to another rank than its file.
@@ -272,7 +272,7 @@ pub enum Fault {
     Structure {
         /// The fault, and the expected content.
         what: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// Ranks differ in the collectives that they call.

@@ -248,7 +248,7 @@ impl Graph {
         self.scale_work_of(0..self.ranks.len(), factor);
     }
 
-    /// The same of these ranks.
+    /// The same for the calculations of these ranks.
     ///
     /// # Panics
     /// When there are no such ranks.

@@ -419,7 +419,7 @@ mod tests {
         let shuffled: Vec<u32> = (0..15).map(|task| 2 * task % 15).chain([15]).collect();
         assert_eq!(placed("shuffle", 16, &[16]), shuffled);
         assert_eq!(placed("shuffle", 7, &[7]), [0, 2, 4, 6, 1, 3, 5]);
-        // Of trees, task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
+        // On trees: task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
         for (d, m) in [(4, 16), (2, 4), (3, 9)] {
             let tree = Geometry::new(&[d * m]).unwrap().with_leaf(d).unwrap();
             let found = place("shuffle", (d * m) as usize, &tree, 1, None).unwrap().nodes;

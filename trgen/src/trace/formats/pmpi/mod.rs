@@ -7,7 +7,8 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project names each request of an array, `a;b;`, by its handle instead, and has lines of its own:
+//! The recorder of this project lists the handle of each request of an array instead, `a;b;`, and writes additional
+//! lines:
 //!
 //! ```text
 //! MPI_Send_init:<t>:<buf>:<count>:<type,size,extent>:<dest>:<tag>:<comm,rank,size>:<request>:<t>
