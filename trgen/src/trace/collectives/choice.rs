@@ -39,7 +39,7 @@ use Algorithm::{
     Ring, ScatterDoubling, ScatterRing, Scattered,
 };
 
-/// The operations that each algorithm implements. The first stands for those that it has in common with others.
+/// The operations that each algorithm implements; the others are variants of the first.
 const SERVES: &[(Algorithm, &[&str])] = &[
     (Dissemination, &["barrier"]),
     (BinomialTree, &["bcast", "reduce", "gather", "scatter"]),

@@ -1,11 +1,11 @@
 //! Items waiting for a busy CPU or network interface.
 //!
-//! In LogGOPSim an item that finds its resources busy returns to the agenda, at the time at which they will be free and
-//! with the same number. With thousands of items waiting for one CPU, each would be removed and reinserted whenever any
-//! of them gets it. Items that need the same resources are therefore kept together in a **queue by number**, and only
-//! the first is in the agenda. The order in which items get their resources is the same: reinsertion has no effect, and
-//! the retry time of an item is never later than the time at which its resources are free, since those times only
-//! increase.
+//! By the rules of the model, an item that finds its resources busy returns to the agenda, at the time at which they
+//! will be free and with the same number. With thousands of items waiting for one CPU, each would be removed and
+//! reinserted whenever any of them gets it. Items that need the same resources are therefore kept together in a **queue
+//! by number**, and only the first is in the agenda. The order in which items get their resources is the same:
+//! reinsertion has no effect, and the retry time of an item is never later than the time at which its resources are
+//! free, since those times only increase.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

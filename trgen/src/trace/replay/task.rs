@@ -19,9 +19,9 @@ pub(super) enum State {
     Sending(Send, bool),
     /// In a blocking receive.
     Receiving(Receive),
-    /// Until all of these requests have completed.
+    /// Waits until all of these requests have completed.
     Waiting(Vec<Request>),
-    /// Until one of these requests has completed.
+    /// Waits until one of these requests has completed.
     WaitingAny(Vec<Request>),
     /// All events are done.
     Finished,
