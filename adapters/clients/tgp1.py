@@ -1,4 +1,4 @@
-"""A guest of `fsin serve` in one file, without dependencies: TGP/1, as docs/protocol.md specifies it.
+"""A guest of `fsin serve` in one file, without dependencies: TGP/1, as specified in docs/protocol.md.
 
     guest = Guest("127.0.0.1:7100", node=0, name="ping")
     guest.send(1, 64, b"hello")
@@ -6,8 +6,8 @@
     print(message.size, "bytes from node", message.source, "at", guest.now, "ps")
     guest.finish()
 
-Times are picoseconds of virtual time. A causal guest's clock runs with what it does; a stepped one's by itself, step by
-step. The token of a run, if it has one, comes from a file or the environment, never from the command line.
+Times are picoseconds of virtual time. A causal guest's clock advances with its actions, a stepped guest's by itself, step
+by step. The token of a run, if it has one, comes from a file or the environment, never from the command line.
 """
 
 import collections
@@ -25,7 +25,7 @@ Sent = collections.namedtuple("Sent", "time cookie")
 
 
 class Refused(Exception):
-    """The endpoint ended it, and said why."""
+    """The endpoint ended the connection, with a reason."""
 
 
 class Guest:
@@ -68,10 +68,10 @@ class Guest:
             raise Refused("frame type %d instead of Welcome" % kind)
         fields = struct.unpack("<HBQQIQQQQIIIQI", payload)
         self.nodes, self.step, self.horizon = fields[4], fields[5], fields[6]
-        self.pace = fields[13] / 1000  # Time on the wall over virtual time in real-time mode, else 0.
+        self.pace = fields[13] / 1000  # Wall-clock time over virtual time in real-time mode, else 0.
 
     def send(self, destination, size, payload=b"", cookie=0, notify=False):
-        """Sends `size` bytes to a node, carrying `payload`; with `notify` a Sent comes when it has left."""
+        """Sends `size` bytes to a node, carrying `payload`; with `notify` a Sent follows when it has left."""
         self._begin()
         self._counts[0] += 1
         self._put(INJECT, struct.pack("<IBQQ", destination, notify, size, cookie) + payload)
@@ -93,19 +93,19 @@ class Guest:
                 event = self._events.popleft()
                 self.now = max(self.now, event.time)
                 return event
-            if self._stepped and self._until != FOREVER:  # For ever: a warm-up, which ends here.
+            if self._stepped and self._until != FOREVER:  # An endless grant is a warm-up, which ends here.
                 self.now = max(self.now, self._until)
             self._end_turn(self.now if self._stepped else FOREVER)
 
     def receive(self):
-        """The next Message; waits for it, and passes over other events."""
+        """The next Message; waits for it, and skips other events."""
         while True:
             event = self.event()
             if isinstance(event, Message):
                 return event
 
     def mark(self, label):
-        """Gives this moment a name in the results."""
+        """Labels this moment in the results."""
         self._begin()
         self._put(MARK, _text(label))
         if self._stepped and self._until == FOREVER:

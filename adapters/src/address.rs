@@ -1,4 +1,4 @@
-//! Where an endpoint listens and a guest connects.
+//! Addresses on which an endpoint listens and to which a guest connects.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -14,7 +14,7 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// A word that is no address.
+/// A word that is not an address.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{word}` is not an address")]
 pub struct NotAnAddress {
@@ -23,7 +23,7 @@ pub struct NotAnAddress {
 }
 
 impl NotAnAddress {
-    /// What to write instead.
+    /// The remedy.
     pub const REMEDY: &'static str =
         "write 127.0.0.1:7100, [::1]:7100, localhost:7100 or unix:/run/user/1000/fsin.sock";
 }

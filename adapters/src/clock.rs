@@ -1,7 +1,7 @@
-//! Cycles of the network and picoseconds of the guests, by an exact ratio.
+//! Conversion between cycles of the network and picoseconds of the guests, by an exact ratio.
 //!
-//! Cycle 1 begins at 0 ps. An injection enters in the first cycle that begins at its time or later; what happens in a
-//! cycle is seen at its end. Both round up, and no floating point takes part.
+//! Cycle 1 begins at 0 ps. An injection enters in the first cycle that begins at or after its time; events of a cycle
+//! are visible at its end. Both round up, and no floating point is involved.
 
 use trgen::Cycle;
 
@@ -35,20 +35,20 @@ impl Clock {
         (self.numerator, self.denominator)
     }
 
-    /// \[ps\] So many cycles, rounded up; [`FOREVER`] if that does not fit.
+    /// \[ps\] Length of a number of cycles, rounded up; [`FOREVER`] on overflow.
     #[must_use]
     pub fn span(self, cycles: u64) -> Time {
         let exact = (u128::from(cycles) * u128::from(self.numerator)).div_ceil(u128::from(self.denominator));
         Time::try_from(exact).unwrap_or(FOREVER)
     }
 
-    /// \[ps\] When a cycle ends: what happens in it is seen then.
+    /// \[ps\] End of a cycle, when its events are visible.
     #[must_use]
     pub fn end(self, cycle: Cycle) -> Time {
         self.span(cycle.0)
     }
 
-    /// The first cycle that begins at `time` or later.
+    /// The first cycle that begins at or after `time`.
     #[must_use]
     pub fn cycle(self, time: Time) -> Cycle {
         if time == FOREVER {
@@ -59,8 +59,8 @@ impl Clock {
     }
 }
 
-/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything else, or
-/// for a part of a picosecond.
+/// \[ps\] A span with its unit, such as `100us` or `2.5ns`: units `ps`, `ns`, `us`, `ms`, `s`. `None` for anything
+/// else, or for a fraction of a picosecond.
 #[must_use]
 pub fn parse_span(text: &str) -> Option<Time> {
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;

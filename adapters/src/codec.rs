@@ -7,18 +7,18 @@ use tokio_util::codec::{Decoder, Encoder};
 
 use crate::protocol::{Body, Frame, HEADER, MAX_PAYLOAD, Malformed};
 
-/// Why a stream cannot be read on.
+/// Why reading a stream failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CodecError {
-    /// Its bytes are no frame.
+    /// Its bytes are not a frame.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// A frame that is missing, repeated or out of order.
+    /// A missing, repeated or misordered frame.
     #[error("frame number {found} came where number {expected} was due")]
     Sequence {
-        /// Number that was due.
+        /// The expected number.
         expected: u64,
-        /// Number that came.
+        /// The received number.
         found: u64,
     },
     /// The transport failed.
@@ -26,7 +26,7 @@ pub enum CodecError {
     Io(#[from] io::Error),
 }
 
-/// Both directions of one connection: checks the numbers of what comes, numbers what goes.
+/// The codec of one connection, both directions: checks the numbers of incoming frames, numbers outgoing ones.
 #[derive(Clone, Debug)]
 pub struct Codec {
     max_payload: u32,
@@ -41,7 +41,7 @@ impl Default for Codec {
 }
 
 impl Codec {
-    /// \[bytes\] Agrees on another longest payload.
+    /// \[bytes\] Sets another longest payload, as agreed.
     pub const fn set_max_payload(&mut self, max_payload: u32) {
         self.max_payload = max_payload;
     }
@@ -104,7 +104,7 @@ impl Decoder for Codec {
 impl Encoder<Frame> for Codec {
     type Error = CodecError;
 
-    /// Writes a frame; its number is set to the next one.
+    /// Writes a frame with the next number.
     fn encode(&mut self, frame: Frame, out: &mut BytesMut) -> Result<(), CodecError> {
         self.put(frame.endpoint, frame.time, &frame.body, out);
         Ok(())

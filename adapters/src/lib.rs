@@ -1,14 +1,14 @@
-//! The live side: programs that run now as a source of traffic.
+//! The live side: running programs as a source of traffic.
 //!
 //! A **guest** is a program whose messages travel through a simulated network and whose clock is kept in step with the
 //! network's. It speaks TGP/1, which `docs/protocol.md` specifies.
 //!
 //! - [`protocol`]: the frames of TGP/1; [`codec`]: frames in a stream of bytes;
-//! - [`endpoint`]: listens, checks who connects, and gathers the guests of a run;
+//! - [`endpoint`]: listens, checks connections, and gathers the guests of a run;
 //! - [`live`]: the source of traffic ([`trgen::TrGen`]) that keeps guests and network in step;
-//! - [`guest`]: the other side: a blocking library for guests, and guests made of it;
+//! - [`guest`]: the other side: a blocking library for guests, and guests built on it;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
-//! - [`clock`]: cycles and picoseconds; [`address`]: where to listen; [`token`]: who may connect.
+//! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication.
 
 pub mod address;
 pub mod clock;

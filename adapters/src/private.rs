@@ -1,4 +1,4 @@
-//! Sockets in the file system that only their owner can connect to.
+//! Sockets in the file system to which only their owner can connect.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -6,11 +6,11 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// \[bytes\] Longest path of a socket: `sun_path` of unix(7), with the zero at its end, has 108 bytes on Linux and 104 on
-/// the BSDs and macOS.
+/// \[bytes\] Longest path of a socket: `sun_path` of unix(7) has 108 bytes on Linux and 104 on the BSDs and macOS,
+/// including the terminating zero.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
-/// Refuses a path that is too long for a socket, with the limit.
+/// Rejects a path that is too long for a socket; the error states the limit.
 ///
 /// # Errors
 /// It is too long.
@@ -26,18 +26,17 @@ fn check_length(path: &Path, longest: usize) -> io::Result<()> {
 /// Connects to a socket.
 ///
 /// # Errors
-/// Nobody listens, or the path is too long for a socket.
+/// No process listens, or the path is too long for a socket.
 pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     check_length(path, LONGEST)?;
     UnixStream::connect(path)
 }
 
-/// Binds a socket that nobody else can connect to at any moment: in a private folder beside its place, from where it is
-/// moved once its mode is 0600. A socket that an earlier run has left behind is replaced.
+/// Binds a socket to which no other user can connect at any moment: it is created in a private folder beside its place,
+/// and moved there once its mode is 0600. A socket left behind by an earlier run is replaced.
 ///
 /// # Errors
-/// When something of this name is there that is in use or no socket, the path is too long, or the folder cannot be
-/// written.
+/// When the name belongs to a socket in use or to something else, the path is too long, or the folder is not writable.
 pub fn bind_private(path: &Path) -> io::Result<UnixListener> {
     if let Ok(found) = fs::symlink_metadata(path) {
         if !found.file_type().is_socket() {

@@ -1,4 +1,4 @@
-//! A blocking connection that speaks frames: what both sides of a run use once they have met.
+//! A blocking connection that carries frames, used by both sides of a run after the handshake.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -18,15 +18,15 @@ use crate::codec::{Codec, CodecError};
 use crate::private;
 use crate::protocol::{Body, Frame};
 
-/// How long a read or write blocks before somebody is asked whether to go on.
+/// How long a read or write blocks before checking whether to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How long a side watches for an answer before it sleeps.
+/// How long a side spins for an answer before it sleeps.
 const WATCH: Duration = Duration::from_micros(50);
-/// A side that watches in vain sleeps through up to 2^DROWSY waits before it watches again.
+/// A side that spins in vain sleeps through up to 2^DROWSY waits before it spins again.
 const DROWSY: u32 = 8;
-/// \[bytes\] Read at once by a connection on which little comes; a full read makes it [`FULL`].
+/// \[bytes\] Size of one read on a connection with little traffic; a full read raises it to [`FULL`].
 const CHUNK: usize = 4 << 10;
-/// \[bytes\] Written at once, without waiting for the end of the turn, and read at once where much comes.
+/// \[bytes\] Threshold for writing before the end of the turn, and size of one read where traffic is heavy.
 const FULL: usize = 64 << 10;
 
 /// A transport.
@@ -67,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// What is there, or an error of kind [`ErrorKind::WouldBlock`].
+    /// Available bytes, or an error of kind [`ErrorKind::WouldBlock`].
     fn read_now(&self, into: &mut [u8]) -> io::Result<usize> {
         let (count, _) = match self {
             Self::Tcp(stream) => recv(stream, into, RecvFlags::DONTWAIT),
@@ -91,20 +91,21 @@ impl Stream {
     }
 }
 
-/// How a side waits: watching for a moment before it sleeps, since to be woken costs more than most answers take.
+/// The waiting strategy of a side: it spins for a moment before it sleeps, since waking up takes longer than most
+/// answers.
 ///
-/// Where answers take longer than that moment it soon sleeps at once, and only tries again now and then, so that a run
-/// with many guests, or with slow ones, spends no processor time on watching.
+/// Where answers take longer than that moment it soon sleeps at once, and spins again only rarely, so that a run with
+/// many guests, or with slow ones, spends no processor time on spinning.
 #[derive(Debug, Default)]
 struct Watchfulness {
-    /// Waits in a row that watching did not end.
+    /// Consecutive waits that spinning did not end.
     vain: u32,
-    /// Waits still to be slept through before it watches again.
+    /// Waits to be slept through before it spins again.
     asleep: u32,
 }
 
 impl Watchfulness {
-    /// Reads what comes; blocks for at most [`PATIENCE`].
+    /// Reads available bytes; blocks for at most [`PATIENCE`].
     fn read(&mut self, stream: &mut Stream, into: &mut [u8]) -> io::Result<usize> {
         if self.asleep > 0 {
             self.asleep -= 1;
@@ -122,7 +123,7 @@ impl Watchfulness {
             if begin.elapsed() >= WATCH {
                 break;
             }
-            // Whoever is to answer may be waiting for this very core.
+            // The peer may be waiting for this very core.
             thread::yield_now();
         }
         self.vain = (self.vain + 1).min(DROWSY);
@@ -131,7 +132,7 @@ impl Watchfulness {
     }
 }
 
-/// Why a connection is over.
+/// Why a connection has ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Broken {
     #[error("it has closed the connection")]
@@ -148,22 +149,22 @@ pub(crate) enum Broken {
     Interrupted,
 }
 
-/// Called now and then while a connection is silent, with how long it has been so; false interrupts.
+/// Called from time to time while a connection is silent, with the duration of the silence; false interrupts.
 pub(crate) type OnIdle<'a> = &'a mut dyn FnMut(Duration) -> bool;
 
-/// Events of a connection that the other side has closed. Where the system does not report the end of a stream by itself
-/// (it does on Linux), a TCP connection counts as closed only when it is reset.
+/// Poll events of a connection that the other side has closed. Only Linux reports the end of a stream as an event;
+/// elsewhere a TCP connection counts as closed only when it is reset.
 #[cfg(target_os = "linux")]
 const CLOSED: PollFlags = PollFlags::RDHUP.union(PollFlags::HUP).union(PollFlags::ERR);
 #[cfg(not(target_os = "linux"))]
 const CLOSED: PollFlags = PollFlags::HUP.union(PollFlags::ERR);
 
-/// Which of these connections the other side has closed, without waiting and without reading anything.
+/// Which of these connections the other side has closed; does not block and reads nothing.
 pub(crate) fn closed<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<bool> {
     let mut all: Vec<PollFd<'_>> =
         links.map(|link| PollFd::from_borrowed_fd(link.stream.descriptor(), CLOSED)).collect();
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    // A system that does not tell now is asked again.
+    // If polling fails, the next call tries again.
     let told = poll(&mut all, Some(&now)).is_ok();
     all.iter().map(|one| told && one.revents().intersects(CLOSED)).collect()
 }
@@ -180,7 +181,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Takes over a transport in the state in which a handshake has left it.
+    /// Takes over a transport in the state left by a handshake.
     pub(crate) fn new(stream: Stream, codec: Codec, incoming: BytesMut) -> io::Result<Self> {
         stream.prepare()?;
         Ok(Self {
@@ -197,17 +198,17 @@ impl Link {
         self.codec.set_max_payload(max_payload);
     }
 
-    /// Puts a frame into the buffer of what is to be sent.
+    /// Puts a frame into the send buffer.
     pub(crate) fn put(&mut self, endpoint: u16, time: Time, body: &Body) {
         self.codec.put(endpoint, time, body, &mut self.outgoing);
     }
 
-    /// True if so much waits to be sent that it should go.
+    /// True if the send buffer is full enough to be sent.
     pub(crate) fn is_full(&self) -> bool {
         self.outgoing.len() >= FULL
     }
 
-    /// Sends what waits; gives up when the other side takes nothing for `limit`.
+    /// Sends the buffer; gives up when the other side accepts nothing for `limit`.
     pub(crate) fn flush(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
         let mut since = None;
         while !self.outgoing.is_empty() {
@@ -239,7 +240,7 @@ impl Link {
         }
     }
 
-    /// The next frame, if it has come.
+    /// The next frame, if it has arrived.
     pub(crate) fn next_if_there(&mut self) -> Result<Option<Frame>, Broken> {
         if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
             return Ok(Some(frame));
@@ -254,14 +255,14 @@ impl Link {
         }
     }
 
-    /// The same, when there is no complete frame yet.
+    /// Waits for the next frame, of which at most a part has arrived.
     fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         let mut since = None;
         loop {
             if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
                 return Ok(frame);
             }
-            // The clock on the wall is looked at only if there is something to wait for.
+            // The clock is read only if there is nothing to read.
             match self.watchfulness.read(&mut self.stream, &mut self.chunk) {
                 Ok(0) => {
                     return Err(match self.codec.decode_eof(&mut self.incoming) {
@@ -292,11 +293,11 @@ impl Link {
     }
 }
 
-/// How long nothing has come, if the error only says that nothing came.
+/// Duration of the silence, if the error only means that nothing arrived.
 fn idle(error: io::Error, since: &mut Option<Instant>) -> Result<Duration, Broken> {
     match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {
-            // The first time a whole patience has passed already.
+            // The first time, a whole patience has passed already.
             let before = Instant::now().checked_sub(PATIENCE).unwrap_or_else(Instant::now);
             Ok(since.get_or_insert(before).elapsed())
         }

@@ -1,4 +1,4 @@
-//! The secret that guests and the endpoint prove to each other to know, without saying it.
+//! The secret that guests and the endpoint prove to each other without revealing it.
 
 use std::fmt;
 use std::fs::File;
@@ -9,23 +9,23 @@ use std::path::Path;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-/// \[bytes\] Longest token that is read.
+/// \[bytes\] Longest accepted token.
 const LONGEST: u64 = 4096;
 
-/// Mode bits with which others than the owner of a file read it.
+/// Mode bits that let others than the owner read a file.
 const OTHERS_READ: u32 = 0o044;
 
-/// A number that is used once: in each meeting both sides draw one, so that no proof of another meeting is of use.
+/// A number used once: in each handshake both sides draw one, so that a proof from another handshake is useless.
 pub type Nonce = [u8; 32];
 
-/// A nonce; `None` where the system has no random bytes.
+/// A nonce; `None` if the system has no random bytes.
 #[must_use]
 pub fn nonce() -> Option<Nonce> {
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce).is_ok().then_some(nonce)
 }
 
-/// What both sides of a meeting have drawn.
+/// The nonces of both sides of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Nonces {
     /// By the endpoint.
@@ -34,7 +34,7 @@ pub struct Nonces {
     pub guest: Nonce,
 }
 
-/// Who proves.
+/// The side that makes a proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The endpoint.
@@ -44,7 +44,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Said before the nonces: no side can pass on what the other one has said as its own proof.
+    /// Precedes the nonces in a proof: no side can replay the other's proof as its own.
     const fn domain(self) -> &'static [u8] {
         match self {
             Self::Endpoint => b"TGP/1 endpoint",
@@ -53,7 +53,7 @@ impl Side {
     }
 }
 
-/// A secret. It is never shown: not in messages, not in logs, not by `Debug`.
+/// A secret. It is never displayed: not in messages, not in logs, not by `Debug`.
 #[derive(Clone)]
 pub struct Token(Vec<u8>);
 
@@ -69,16 +69,16 @@ pub enum TokenError {
         /// Its permission bits.
         mode: u32,
     },
-    /// Too short to protect anything, or too long to be a token.
+    /// Too short to be secure, or too long for a token.
     #[error("the token has {length} bytes; it takes 16 to {LONGEST}")]
     Length {
-        /// \[bytes\] Without blanks at its ends.
+        /// \[bytes\] Without surrounding blanks.
         length: usize,
     },
 }
 
 impl TokenError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl TokenError {
 }
 
 impl Token {
-    /// A token of these bytes, without blanks and line ends around them.
+    /// A token of these bytes, without surrounding blanks and line ends.
     ///
     /// # Errors
     /// Fewer than 16 bytes, or more than 4096.
@@ -105,13 +105,13 @@ impl Token {
         Ok(Self(bytes.to_vec()))
     }
 
-    /// The token in a file that nobody but its owner can read.
+    /// The token in a file that only its owner can read.
     ///
     /// # Errors
-    /// A file that cannot be read, that others can read too, or that holds no token.
+    /// A file that cannot be read, that others can read too, or that holds no valid token.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
         let file = File::open(path)?;
-        // Of the file that has been opened, whatever its name leads to by now.
+        // The mode of the open file, whatever its name refers to by now.
         let mode = file.metadata()?.mode() & 0o7777;
         if mode & OTHERS_READ != 0 {
             return Err(TokenError::Exposed { mode });
@@ -121,13 +121,13 @@ impl Token {
         Self::new(&bytes)
     }
 
-    /// What a side says to prove that it knows the token.
+    /// The proof of one side that it knows the token.
     #[must_use]
     pub fn proof(&self, side: Side, nonces: &Nonces) -> [u8; 32] {
         self.mac(side, nonces).finalize().into_bytes().into()
     }
 
-    /// True if `proof` is the one of this side; takes as long if it is not.
+    /// True if `proof` is that of this side; takes constant time.
     #[must_use]
     pub fn proves(&self, side: Side, nonces: &Nonces, proof: &[u8; 32]) -> bool {
         self.mac(side, nonces).verify_slice(proof).is_ok()

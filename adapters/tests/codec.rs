@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use proptest::prelude::*;
 use tokio_util::codec::Decoder;
 
-/// What the vectors in `docs/tgp1-vectors.txt` hold: endpoint, time and body of each frame, in order.
+/// The contents of the vectors in `docs/tgp1-vectors.txt`: endpoint, time and body of each frame, in order.
 fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
     let hello = Hello {
         major: 1,

@@ -22,7 +22,7 @@ const GUESTS: [u32; 4] = [2, 4, 8, 16];
 /// \[us\]
 const DELAYS: [u64; 6] = [10, 20, 40, 60, 80, 100];
 
-/// \[us\] How long the ring takes, by the clock of the guest that began.
+/// \[us\] Run time of the ring, by the clock of the guest that starts it.
 fn ring(guests: u32, delay_us: u64) -> Result<f64, Box<dyn Error>> {
     let script = format!("repeat {ROUNDS}\n node 0: send next 64\n receive\n others 0: send next 64\nend");
     let script = Script::parse(&script)?;

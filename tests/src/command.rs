@@ -1,4 +1,4 @@
-//! The `fsin` command, run as a user runs it.
+//! Runs the `fsin` command as a user does.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,12 +17,12 @@ pub fn fsin(folder: &Path) -> Command {
             command.env_remove(name);
         }
     }
-    // Messages are compared: as wide as it takes, and plain.
+    // Messages are compared: fix the width, without colours.
     command.env("NO_COLOR", "1").env("COLUMNS", "120").env_remove("CLICOLOR_FORCE");
     command
 }
 
-/// Runs the command in `folder` with the words of `line`, which are separated by blanks.
+/// Runs the command in `folder` with the arguments in `line`, which are separated by blanks.
 ///
 /// # Panics
 /// When the command cannot be started.
@@ -31,8 +31,8 @@ pub fn run(folder: &Path, line: &str) -> Output {
     fsin(folder).args(line.split_whitespace()).output().expect("fsin has just been built")
 }
 
-/// The command that belongs to these tests: beside the folder of their own binaries. Cargo does not build it for tests of
-/// another package, so it is built here if it is absent or older than its sources.
+/// The command under test, in the parent of the folder of the test binaries. Cargo does not build it for tests of
+/// another package, so it is built here if it is missing or older than its sources.
 ///
 /// # Panics
 /// When it cannot be built.
@@ -71,8 +71,8 @@ fn build(folder: &Path) {
     assert!(built.is_ok_and(|status| status.success()), "`cargo build -p fsin --profile {profile}` failed");
 }
 
-/// Runs a browser without a window on a page, with these words too; what it prints on stdout and stderr. `None` where there
-/// is no Chromium.
+/// Runs a headless browser on a page, with additional arguments; returns its output on stdout and stderr. `None` if
+/// there is no Chromium.
 #[must_use]
 pub fn browser(page: &Path, words: &[&str]) -> Option<(String, String)> {
     const ALONE: &[&str] = &[
@@ -92,7 +92,7 @@ pub fn browser(page: &Path, words: &[&str]) -> Option<(String, String)> {
     Some((String::from_utf8_lossy(&output.stdout).into_owned(), String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// When the newest source below a folder was written.
+/// Modification time of the newest source below a folder.
 fn newest_in(folder: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     entries
@@ -100,7 +100,7 @@ fn newest_in(folder: &Path) -> Option<SystemTime> {
             if path.is_dir() {
                 newest_in(&path)
             } else {
-                // The page's style and script and the first experiment are part of the binary too.
+                // The page's style and script and the first experiment are also part of the binary.
                 let kinds = ["rs", "toml", "css", "js"];
                 let is_source = path.extension().is_some_and(|name| kinds.iter().any(|&kind| name == kind));
                 modified(&path).filter(|_| is_source)

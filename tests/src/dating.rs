@@ -1,9 +1,9 @@
-//! When the original began to measure, by its greatest delays.
+//! Infers when the original began to measure, from its maximum delays.
 //!
-//! The original waited for a steady state before it measured, for a time that its rows do not tell. In most cases that does
-//! not matter. In a few the state drifts for long, or a few packets starve, whose delay is the age of the run: there the
-//! greatest delay grows with the time at which measuring begins. That column is compared with nothing else, so it dates the
-//! original's measuring.
+//! The original waited for a steady state before it measured, for a time that its rows do not record. In most cases
+//! that does not matter. In a few cases the state drifts for long, or a few packets starve and their delay is the age
+//! of the run: there the maximum delay grows with the time at which measurement begins. That column is not compared
+//! with anything else, so it can date the original's measurement.
 
 use fsin::run::BatchPlan;
 
@@ -11,34 +11,35 @@ use crate::figure::Figure;
 use crate::fsin_original::Case;
 use crate::parallel::parallel;
 
-/// \[cycles\] Of the run, when measuring may have begun: from, to, and in steps of.
+/// \[cycles\] Candidate times for the beginning of measurement: from, to, step.
 const BEGINS: (usize, usize, usize) = (6_000, 40_000, 1_000);
-/// How much the greatest delay grows from the first of them to the last, at least, where it tells the time.
+/// Least growth of the maximum delay, from the first candidate to the last, in cases that indicate the time.
 const GROWTH: f64 = 1.35;
-/// Seeds by which cases are chosen.
+/// Seeds used to select cases.
 const CHOOSING: u64 = 6;
 
-/// A case whose greatest delay grows.
+/// A case whose maximum delay grows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ageing {
     /// The case.
     pub case: Case,
-    /// \[cycles\] When measuring begins, and the greatest delay then: mean over batches and seeds, as the original's.
+    /// \[cycles\] Beginning of measurement, and the maximum delay then: mean over batches and seeds, as in the
+    /// original.
     pub greatest: Vec<(u64, f64)>,
 }
 
-/// How well the original's greatest delays fit, if it began to measure at some time.
+/// Fit of the original's maximum delays, for one beginning of measurement.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fit {
-    /// \[cycle\] When measuring begins.
+    /// \[cycle\] Beginning of measurement.
     pub begin: u64,
-    /// Root of the mean square, over cases, of the logarithm of ours over the original's.
+    /// Root mean square, over cases, of the logarithm of ours divided by the original's.
     pub deviation: f64,
     /// Mean of that logarithm.
     pub bias: f64,
 }
 
-/// The cases whose greatest delay grows, of `cases`, and how it does with so many seeds of ours.
+/// The cases among `cases` whose maximum delay grows, with its growth over this many seeds of ours.
 ///
 /// # Panics
 /// When a run fails.
@@ -67,7 +68,7 @@ fn measure(cases: &[Case], seeds: u64) -> Vec<Ageing> {
     cases.iter().zip(per_case).map(ageing).collect()
 }
 
-/// By the cycle in which measuring begins: the mean over batches of the greatest delay in each.
+/// By beginning of measurement: the mean over batches of the maximum delay in each.
 fn greatest(case: &Case, seed: u64) -> Vec<(u64, f64)> {
     let (from, to, step) = BEGINS;
     let (batch, batches) = (case.plan.sample_size as usize / step, case.plan.samples as usize);
@@ -92,7 +93,7 @@ fn greatest(case: &Case, seed: u64) -> Vec<(u64, f64)> {
     (from..=to).step_by(step).map(measured).collect()
 }
 
-/// How well each begin fits.
+/// The fit of each candidate.
 #[must_use]
 pub fn fits(ageing: &[Ageing]) -> Vec<Fit> {
     let begins = ageing.first().map_or(0, |one| one.greatest.len());

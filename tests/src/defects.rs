@@ -1,7 +1,8 @@
-//! Known defects of the original that ours does not copy, and which cases they may touch.
+//! Known defects of the original that ours does not copy, and the cases that they may affect.
 //!
-//! Other defects touch no measured row, or are mended where a row is [translated](crate::fsin_original): its tornado, which
-//! does not wrap inside the row, is `tornado-fsin` here; its global congestion control counts capacity twice.
+//! Other defects affect no measured row, or are handled in the [translation](crate::fsin_original) of a row: its
+//! tornado, which does not wrap within the row, is `tornado-fsin` here; its global congestion control counts capacity
+//! twice.
 
 use fsin::router::Injection;
 use fsin::routing::Routing;
@@ -11,13 +12,13 @@ use crate::fsin_original::Case;
 /// A defect of the original.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Defect {
-    /// Injectors `dor` and `dsh` are those of the last dimension with hops to go.
+    /// Injectors `dor` and `dsh` use the last dimension with remaining hops.
     LastDimension,
-    /// Hexa modes ask for a bubble on channel 0 only.
+    /// Hexa modes require a bubble on channel 0 only.
     HexaBubble,
     /// Dally's adaptive mode never adapts.
     NeverAdapts,
-    /// Of equally good links of a tree, the first is drawn with twice the weight of the others.
+    /// Among equally good links of a tree, the first is drawn with twice the weight of the others.
     FirstOfEqualLinks,
     /// The complement of a node may lie beyond the last node.
     ComplementBeyond,
@@ -28,7 +29,7 @@ impl Defect {
     pub const ALL: [Self; 5] =
         [Self::LastDimension, Self::HexaBubble, Self::NeverAdapts, Self::FirstOfEqualLinks, Self::ComplementBeyond];
 
-    /// For a reader.
+    /// Description for a reader.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -40,7 +41,7 @@ impl Defect {
         }
     }
 
-    /// True if the figures of this case may differ by the defect.
+    /// True if the defect may affect the figures of this case.
     #[must_use]
     pub fn may_touch(self, case: &Case) -> bool {
         let params = &case.setup.params;

@@ -1,13 +1,13 @@
-//! A source and a network coupled one cycle at a time.
+//! Couples a source and a network one cycle at a time.
 //!
-//! The library's loop skips cycles in which nothing happens; this one visits every cycle and shares no code with it. Both
-//! must come to the same.
+//! The library's loop skips idle cycles; this one visits every cycle and shares no code with it. The results of both
+//! must be equal.
 
 use fsin::couple::Failure;
 use fsin::network::{Injected, Network, Notices};
 use trgen::{Next, Outbox, TrGen};
 
-/// Couples them for `cycles` cycles; `look` sees the network and the notices at the end of each.
+/// Couples them for `cycles` cycles; `look` receives the network and the notices at the end of each.
 ///
 /// # Errors
 /// When the network or the source fails.

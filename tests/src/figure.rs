@@ -1,8 +1,9 @@
-//! A figure over several seeds, and how two of them are compared.
+//! A figure over several seeds, and the comparison of two figures.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// \[probability\] Of a difference by chance beyond the limit of [`Difference`]: that of a normal variable beyond two standard deviations.
+/// \[probability\] Of a difference by chance beyond the limit of [`Difference`]: that of a normal variable beyond two
+/// standard deviations.
 const BEYOND: f64 = 0.045_5;
 
 /// A figure over several seeds.
@@ -10,14 +11,14 @@ const BEYOND: f64 = 0.045_5;
 pub struct Figure {
     /// Mean over seeds.
     pub mean: f64,
-    /// Standard deviation from seed to seed; `None` of a single seed.
+    /// Standard deviation between seeds; `None` for a single seed.
     pub spread: Option<f64>,
     /// Number of seeds.
     pub seeds: usize,
 }
 
 impl Figure {
-    /// Mean and spread of one value per seed; of at least one.
+    /// Mean and spread of one value per seed; needs at least one.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -27,40 +28,40 @@ impl Figure {
     }
 }
 
-/// What is said of a figure, and of a case: the worst of its figures.
+/// Verdict on a figure; that of a case is the worst of its figures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     /// Within the tolerance.
     Inside,
-    /// Beyond the tolerance, but no further than chance may put the mean over so few seeds.
+    /// Beyond the tolerance, but within the uncertainty of the mean over so few seeds.
     Noise,
     /// Beyond both.
     Outside,
 }
 
-/// A figure of ours against the original's; all relative to the original's.
+/// A figure of ours compared with the original's; all values are relative to the original's.
 ///
-/// The standard error is that of two samples with one spread, which is taken from both: an exact copy would vary from seed to
-/// seed as the original does, and three seeds of the original alone do not tell their spread. The limit is two standard
-/// errors for a spread that is known; of one that is estimated from few seeds, Student's factor with the same probability
-/// takes the place of two (2.05 for 3 and 48 seeds, 2.87 for 3 and 3).
+/// The standard error is that of two samples with a common spread, which is estimated from both: an exact copy would
+/// vary between seeds as the original does, and three seeds of the original alone do not determine the spread. For a
+/// known spread the limit is two standard errors; for one that is estimated from few seeds, Student's factor of the
+/// same probability replaces two (2.05 for 3 and 48 seeds, 2.87 for 3 and 3).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
     /// Ours less the original's.
     pub relative: f64,
-    /// Standard error of that; 0 if a single seed of both tells nothing of it.
+    /// Standard error of the difference; 0 if both sides have a single seed, which says nothing about it.
     pub error: f64,
-    /// What chance may do.
+    /// Limit of differences by chance.
     pub limit: f64,
-    /// What is permitted.
+    /// Permitted difference.
     pub tolerance: f64,
 }
 
 impl Difference {
-    /// Of these two.
+    /// The difference of two figures.
     ///
     /// # Panics
-    /// Never: a distribution of Student with a positive number of degrees of freedom exists.
+    /// Never: a Student distribution with a positive number of degrees of freedom exists.
     #[must_use]
     pub fn new(ours: &Figure, original: &Figure, tolerance: f64) -> Self {
         let freedom = (ours.seeds + original.seeds - 2) as f64;
@@ -77,7 +78,7 @@ impl Difference {
         Self { relative: (ours.mean - original.mean) / original.mean, error, limit, tolerance }
     }
 
-    /// What is said of it.
+    /// The verdict on the difference.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self.relative.abs() {
@@ -96,7 +97,7 @@ mod tests {
     fn few_seeds_widen_the_limit() {
         let original = Figure::of(&[99.0, 100.0, 101.0]);
         for (seeds, factor) in [(1, 4.53), (3, 2.87), (48, 2.05), (4_000, 2.00)] {
-            // Of spread 1, as the original's.
+            // With spread 1, like the original's.
             let ours = Figure { mean: 103.0, spread: (seeds > 1).then_some(1.0), seeds };
             let difference = Difference::new(&ours, &original, 0.02);
             let error = (1.0 / seeds as f64 + 1.0 / 3.0).sqrt() / 100.0;
@@ -113,7 +114,7 @@ mod tests {
             [0.0, -0.03, 0.035, -0.04, 0.041].map(verdict),
             [Verdict::Inside, Verdict::Inside, Verdict::Noise, Verdict::Noise, Verdict::Outside]
         );
-        // A single seed of both sides: nothing is known of chance.
+        // A single seed on both sides: the effect of chance is unknown.
         let one = |mean| Figure::of(&[mean]);
         assert_eq!(Difference::new(&one(1.03), &one(1.0), 0.02).verdict(), Verdict::Outside);
     }

@@ -1,10 +1,10 @@
-//! The measured rows of the original simulator: the settings of ours that each of them asks for.
+//! The measured rows of the original simulator, and the equivalent settings of ours.
 //!
-//! Rows that differ by seed only are one **case**. Cases that differ by load only are one **configuration**. Its
-//! *saturation throughput* is the largest load that the original accepted of any of them, and the *share* of a case is what
-//! the original accepted over that. A case is *saturated* if the original accepted less than 0.97 of what the sending nodes
-//! offer (silent nodes, the fixed points of a permutation, offer nothing). [`judging`](crate::judging) says how cases are
-//! compared with ours.
+//! Rows that differ only by seed are one **case**. Cases that differ only by load are one **configuration**. Its
+//! *saturation throughput* is the largest load that the original accepted in any of its cases; the *share* of a case is
+//! its accepted load divided by that. A case is *saturated* if the original accepted less than 0.97 of the load that
+//! the sending nodes offer (silent nodes, the fixed points of a permutation, offer nothing).
+//! [`judging`](crate::judging) compares cases with ours.
 
 use std::fmt;
 use std::path::Path;
@@ -18,13 +18,13 @@ use trgen::TrGen;
 use crate::figure::Figure;
 use crate::setup::Setup;
 
-/// Measured rows of one kind.
+/// A set of measured rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Set {
     /// Configurations chosen by hand, each at several loads. The original waited for a steady state after its warm-up.
     First,
-    /// Configurations drawn at random, each at one load below saturation and at load 1. It measured from the end of its
-    /// warm-up on.
+    /// Randomly drawn configurations, each at one load below saturation and at load 1. The original measured from the
+    /// end of its warm-up on.
     Second,
 }
 
@@ -32,7 +32,7 @@ impl Set {
     /// Both.
     pub const ALL: [Self; 2] = [Self::First, Self::Second];
 
-    /// Of its file, and of the report.
+    /// Name of its file, and in the report.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl Set {
     }
 }
 
-/// \[cycle\] When the original began to measure in the [first set](Set::First), as far as its greatest delays tell
+/// \[cycle\] When the original began to measure in the [first set](Set::First), inferred from its maximum delays
 /// ([`dating`](crate::dating)).
 pub const BEGIN: u64 = 16_000;
 
@@ -75,7 +75,7 @@ struct Row {
 }
 
 impl Row {
-    /// What all loads of a configuration have in common.
+    /// The common settings of all loads of a configuration.
     fn configuration(&self) -> String {
         let words =
             [&*self.topology, &*self.mode, &*self.pattern, &*format!("L={}", self.packet_phits), &*self.options];
@@ -89,13 +89,13 @@ impl Row {
     }
 
     /// # Panics
-    /// On a topology that is not understood.
+    /// On an unknown topology.
     fn topology(&self) -> String {
         let (name, numbers) = self.topology.split_once('_').unwrap_or((&self.topology, ""));
         let numbers: Vec<&str> = numbers.split('_').collect();
         match (name, &*numbers) {
             ("torus" | "mesh", sizes) => format!("{name}:{}", sizes.join("x")),
-            // Its skews are options: `sk_yx` of x when y wraps, in both.
+            // Its skews are options: `sk_yx` is the skew of x when y wraps, in both simulators.
             ("ttorus", sizes) => {
                 let skews: Vec<String> = self
                     .options()
@@ -113,7 +113,7 @@ impl Row {
     /// `smart3`: a request mode and its number of channels.
     ///
     /// # Panics
-    /// On a mode that is not understood.
+    /// On an unknown mode.
     fn mode(&self) -> (Routing, usize) {
         let name = self.mode.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let routing = match name {
@@ -136,16 +136,16 @@ impl Row {
         (routing, number(&self.mode[name.len()..]) as usize)
     }
 
-    /// Ours with the same settings.
+    /// The equivalent settings of ours.
     ///
     /// # Panics
-    /// On a word that is not understood.
+    /// On an unknown word.
     fn setup(&self) -> Result<Setup, Skipped> {
         let (routing, vcs) = self.mode();
         let pattern = match &*self.pattern {
-            // The original's does not wrap inside the row.
+            // The original's tornado does not wrap within the row.
             "tornado" => "tornado-fsin",
-            // To node 0, of all messages.
+            // To node 0, for all messages.
             "hotspot" => "hotspot(0.02, 0)",
             pattern => pattern,
         };
@@ -153,7 +153,7 @@ impl Row {
         let params = &mut setup.params;
         params.packet_phits = self.packet_phits;
         params.source_queue = SourceQueue::Throttled;
-        // Of the first set, and of the part of the second that does not name it.
+        // The value of the first set, and of the part of the second that does not state it.
         params.injection_queue_packets = 8;
         let names_iql = self.options().any(|(option, _)| option == "iql");
         let is_drawn = self.set.starts_with("w_") || self.set.starts_with("x_");
@@ -179,7 +179,7 @@ impl Row {
                 ("global_cc", percent) => params.global_cc = global_cc(real(percent)),
                 ("trigger_rate", probability) => triggers = Some(real(probability)),
                 ("triggered", messages) => triggered = Some(number(messages)),
-                // A part of the topology.
+                // Part of the topology.
                 ("sk_yx" | "sk_xz", _) if self.topology.starts_with("ttorus_") => {}
                 _ => panic!("option {option}={value} of {self:?} is not understood"),
             }
@@ -187,7 +187,7 @@ impl Row {
         match (triggers, triggered) {
             (Some(probability), Some(messages)) => {
                 setup.pattern = format!("source({pattern}, temporal=reactive({probability}, {messages}))");
-                // The original's load is without the reactions, ours with them.
+                // The original's load excludes the reactions, ours includes them.
                 setup.load = self.load / (1.0 - probability * f64::from(messages));
             }
             (None, None) => {}
@@ -204,8 +204,8 @@ impl Row {
     }
 }
 
-/// The original counts ways twice in the capacity that its percentage is of. Twice the percentage is the same limit in ours;
-/// more packets than there is room for never are in the network.
+/// The original counts directions twice in the capacity to which its percentage refers, so twice the percentage is the
+/// same limit in ours. A limit above 100 % has no effect, since the network never holds more packets than fit.
 fn global_cc(percent: f64) -> Option<GlobalCc> {
     let percent = 2.0 * percent;
     (percent <= 100.0).then_some(GlobalCc { percent, period: 0 })
@@ -223,36 +223,37 @@ fn real(text: &str) -> f64 {
     text.parse().unwrap_or_else(|_| panic!("value {text} is a number"))
 }
 
-/// Why a row that is understood cannot be compared: what ours says of its settings.
+/// Why a row that was parsed cannot be compared: the error of ours on its settings.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Skipped(pub String);
 
-/// Rows of the original that differ by seed only.
+/// Rows of the original that differ only by seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
-    /// What all loads of the configuration have in common.
+    /// The common settings of all loads of the configuration.
     pub configuration: String,
-    /// \[phit/node/cycle\] The original's word for the load.
+    /// \[phit/node/cycle\] The original's value of the load.
     pub load: f64,
-    /// The same run with ours, but for the seed.
+    /// The same run with ours, except for the seed.
     pub setup: Setup,
     /// The original's run control.
     pub plan: BatchPlan,
     /// \[cycle\] When the original began to measure.
     pub begin: u64,
-    /// \[phit/node/cycle\] What the original accepted.
+    /// \[phit/node/cycle\] Load accepted by the original.
     pub accepted: Figure,
     /// \[cycles\] The original's mean delay.
     pub delay: Figure,
-    /// \[cycles\] The original's greatest delay, mean over batches.
+    /// \[cycles\] The original's maximum delay, mean over batches.
     pub greatest: Figure,
     /// \[cycles\] The original's mean injection delay.
     pub injection_delay: Figure,
     /// \[links\] The original's mean path length.
     pub hops: Figure,
-    /// Accepted over saturation throughput of the configuration; `None` where nobody brought it to saturation.
+    /// Accepted load over saturation throughput of the configuration; `None` if the configuration was never measured at
+    /// saturation.
     pub share: Option<f64>,
-    /// True if the original could not accept what was offered.
+    /// True if the original could not accept the offered load.
     pub saturated: bool,
 }
 
@@ -276,21 +277,21 @@ impl fmt::Display for Case {
     }
 }
 
-/// What a file of rows holds.
+/// Contents of a file of rows.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cases {
-    /// To compare.
+    /// Cases to compare.
     pub cases: Vec<Case>,
-    /// \[rows\] That those are made of.
+    /// \[rows\] Number of rows in these cases.
     pub rows: usize,
-    /// \[rows\] That cannot be compared, by reason.
+    /// \[rows\] Number of rows that cannot be compared, by reason.
     pub skipped: Vec<(Skipped, usize)>,
 }
 
 /// Reads the rows of `set` at `path`.
 ///
 /// # Panics
-/// When the file does not hold the columns that its description promises, or a row is not understood.
+/// When the file lacks a documented column, or a row cannot be parsed.
 #[must_use]
 pub fn read(path: &Path, set: Set) -> Cases {
     let mut reader = csv::Reader::from_path(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -333,7 +334,7 @@ pub fn read(path: &Path, set: Set) -> Cases {
             .filter(|other| other[0].configuration() == first.configuration())
             .map(|other| (other[0].load, mean_over_seeds(other, |row| row.accepted).mean))
             .collect();
-        // More than 1 cannot be offered.
+        // The offered load cannot exceed 1.
         let is_full = loads.iter().any(|&(load, accepted)| load >= 1.0 || is_saturated(load, accepted));
         let throughput = loads.iter().map(|&(_, accepted)| accepted).fold(0.0, f64::max);
         let plan = first.plan();
@@ -409,7 +410,7 @@ mod tests {
             let row = row(topology, mode, options);
             assert!(std::panic::catch_unwind(|| row.setup()).is_err(), "{topology} {mode} {options}");
         }
-        // Understood, and refused.
+        // Parsed, but rejected.
         assert!(row("torus_8_8", "hexaob6", "").setup().is_err());
     }
 }

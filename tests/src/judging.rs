@@ -1,13 +1,14 @@
-//! Ours against the measured rows of the original.
+//! Comparison of ours with the measured rows of the original.
 //!
 //! The mean over a case's seeds is compared with the mean over ours.
 //!
-//! - Accepted load agrees within 2 %, of a saturated case within 4 %.
-//! - Mean delay agrees within 3 % up to a share of 0.6, and where the share is not known; within 8 % beyond.
+//! - Accepted load agrees within 2 %, in a saturated case within 4 %.
+//! - Mean delay agrees within 3 % up to a share of 0.6, and where the share is unknown; within 8 % beyond.
 //!
-//! A mean over a few seeds is known to its standard error only, the original's as well as ours. A figure within its tolerance
-//! is *inside*. Beyond it, it is *noise* as long as chance may do that ([`Difference`]), else *outside*. [`by_chance`] says
-//! what an exact copy would do. Injection delay and path length are shown, and not judged.
+//! A mean over a few seeds is uncertain by its standard error, both the original's and ours. A figure within its
+//! tolerance is *inside*. Beyond it, it is *noise* if chance can explain the difference ([`Difference`]), else
+//! *outside*. [`by_chance`] computes the expected verdicts of an exact copy. Injection delay and path length are shown,
+//! but not judged.
 
 use fsin::run::BatchPlan;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -18,12 +19,12 @@ use crate::parallel::parallel;
 use crate::setup::accepted_load;
 use crate::table::Table;
 
-/// When measuring begins.
+/// Beginning of measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// When the original did.
+    /// As in the original.
     Usual,
-    /// 100 000 cycles after the row's warm-up, to see whether a state drifts.
+    /// 100 000 cycles after the row's warm-up, to check whether a state drifts.
     Late,
 }
 
@@ -37,7 +38,7 @@ impl Begin {
     }
 }
 
-/// A case, and what ours measured.
+/// A case, and the measurements of ours.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Judged {
     /// The case.
@@ -94,25 +95,25 @@ pub fn judge(cases: &[Case], seeds: &[u64], begin: Begin) -> Vec<Judged> {
 }
 
 impl Judged {
-    /// Of accepted load.
+    /// The comparison of accepted load.
     #[must_use]
     pub fn accepted_difference(&self) -> Difference {
         Difference::new(&self.accepted, &self.case.accepted, self.case.accepted_tolerance())
     }
 
-    /// Of mean delay.
+    /// The comparison of mean delay.
     #[must_use]
     pub fn delay_difference(&self) -> Difference {
         Difference::new(&self.delay, &self.case.delay, self.case.delay_tolerance())
     }
 
-    /// What is said of the case: the worst of what is said of accepted load and mean delay.
+    /// The verdict on the case: the worst of those on accepted load and mean delay.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         self.accepted_difference().verdict().max(self.delay_difference().verdict())
     }
 
-    /// Which figures are not inside, in words.
+    /// Description of the figures that are not inside.
     #[must_use]
     pub fn words(&self) -> String {
         let figures = [("accepted", self.accepted_difference()), ("delay", self.delay_difference())];
@@ -128,11 +129,11 @@ impl Judged {
     }
 }
 
-/// How many cases an exact copy of the original would have outside the tolerances, on average, and the probability
+/// The mean number of cases that an exact copy of the original would have outside the tolerances, and the probability
 /// that it would have none: by the spread of the original's own seeds, for `seeds` seeds of the copy.
 ///
 /// # Panics
-/// Never: a standard deviation of a normal distribution is given only if it is positive.
+/// Never: a normal distribution is built only with a positive standard deviation.
 #[must_use]
 pub fn by_chance(cases: &[Case], seeds: usize) -> (f64, f64) {
     let inside = |figure: &Figure, tolerance: f64| match figure.spread {
@@ -157,7 +158,7 @@ fn unsigned(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// The configuration, and the load with an `s` where it is saturated.
+/// The configuration, and the load with an `s` if it is saturated.
 fn name(case: &Case) -> [String; 2] {
     [case.configuration.clone(), format!("{}{}", case.load, if case.saturated { " s" } else { "" })]
 }
@@ -195,8 +196,8 @@ pub fn table(judged: &[&Judged]) -> Table {
     table
 }
 
-/// What helps to find the cause of a difference, and is not judged: standard deviations from seed to seed, injection delay,
-/// path length.
+/// Figures that help to find the cause of a difference but are not judged: standard deviations between seeds, injection
+/// delay, path length.
 #[must_use]
 pub fn diagnosis(judged: &[&Judged]) -> Table {
     let mut table = Table::new(&[

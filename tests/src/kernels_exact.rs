@@ -1,4 +1,4 @@
-//! Completion times of the application kernels, and how ours are judged by them.
+//! Completion times of the application kernels, and the criterion for ours.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use trgen::trace::kernels;
 
 use crate::programs::Replayed;
 
-/// One row: a kernel with its usual parameters, one task per node in order.
+/// One row: a kernel with its default parameters, one task per node in order.
 #[derive(Clone, PartialEq, Deserialize, Debug)]
 pub struct KernelRow {
     /// Kernel.
@@ -21,11 +21,11 @@ pub struct KernelRow {
     pub routing: String,
     /// \[channels\]
     pub vcs: usize,
-    /// \[cycle\] When all tasks are done.
+    /// \[cycle\] Completion of all tasks.
     pub completion_cycles_mean: f64,
-    /// \[cycles\] Standard deviation over 6 seeds, where more than one was run.
+    /// \[cycles\] Standard deviation over 6 seeds, if more than one was run.
     pub completion_cycles_std: Option<f64>,
-    /// `yes`: to the cycle with every seed; `one seed`: to the cycle, of one seed; `no`: a mean.
+    /// `yes`: exact to the cycle with every seed; `one seed`: exact to the cycle, for one seed; `no`: a mean.
     pub exact: String,
 }
 
@@ -36,7 +36,7 @@ impl KernelRow {
         self.exact != "no"
     }
 
-    /// \[cycles\] Permitted difference of the mean over 6 seeds: 3 standard deviations or 4 %, whichever is more.
+    /// \[cycles\] Permitted difference of the mean over 6 seeds: 3 standard deviations or 4 %, whichever is larger.
     #[must_use]
     pub fn tolerance(&self) -> f64 {
         if self.is_exact() {
@@ -45,10 +45,10 @@ impl KernelRow {
         (3.0 * self.completion_cycles_std.unwrap_or(0.0)).max(0.04 * self.completion_cycles_mean)
     }
 
-    /// \[cycle\] Ours, with this seed.
+    /// \[cycle\] Completion of ours with this seed.
     ///
     /// # Panics
-    /// When a name is refused or the run does not come to its end.
+    /// When a name is rejected or the run does not complete.
     #[must_use]
     pub fn completion(&self, seed: u64) -> u64 {
         let network = topology::parse(&self.network, 2).unwrap_or_else(|refusal| panic!("{self:?}: {refusal}"));
@@ -64,7 +64,7 @@ impl KernelRow {
 /// Reads the rows at `path`.
 ///
 /// # Panics
-/// When the file does not hold the columns that its description promises.
+/// When the file lacks a documented column.
 #[must_use]
 pub fn read(path: &Path) -> Vec<KernelRow> {
     let mut reader = csv::Reader::from_path(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

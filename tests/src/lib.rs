@@ -1,17 +1,17 @@
-//! What the cross-crate tests share.
+//! Helpers of the cross-crate tests.
 //!
-//! - [`command`]: the `fsin` command, run as a user runs it;
+//! - [`command`]: runs the `fsin` command as a user does;
 //! - [`setup`]: a run of synthetic traffic, from settings to [`fsin::run::Outcome`];
-//! - [`every_cycle`]: a source and a network coupled one cycle at a time, by a loop of its own, so that the coupling loop
+//! - [`every_cycle`]: couples a source and a network one cycle at a time, by a separate loop, so that the coupling loop
 //!   of the library is checked too;
 //! - [`programs`]: small programs of communicating tasks, and their replay;
-//! - [`fsin_original`] and [`kernels_exact`]: the reference numbers; [`judging`], by [`figure`]s over seeds: how ours are
-//!   judged by them; [`defects`] of the original; [`dating`]: when it began to measure;
-//! - [`pages`]: pages of Markdown, followed as a user does;
-//! - [`pty`]: a command on a terminal of its own;
+//! - [`fsin_original`] and [`kernels_exact`]: the reference numbers; [`judging`]: the comparison of ours with them, by
+//!   [`figure`]s over seeds; [`defects`] of the original; [`dating`]: when it began to measure;
+//! - [`pages`]: follows pages of Markdown as a user does;
+//! - [`pty`]: a command on its own terminal;
 //! - [`live`]: guests in threads, coupled to a network in this process;
-//! - [`strategies`]: networks and routers to draw for property tests;
-//! - [`shared`]: where the reference numbers are, and what to do without them.
+//! - [`strategies`]: networks and routers for property tests;
+//! - [`shared`]: the location of the reference numbers, and how to proceed without them.
 
 pub mod command;
 pub mod dating;

@@ -17,25 +17,25 @@ use trgen::Cycle;
 
 use crate::programs::CYCLE;
 
-/// Nobody interrupts.
+/// Never set: the run is not interrupted.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// What a run of guests depends on.
+/// Settings of a run of guests.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What guests are told.
+    /// The terms for guests.
     pub terms: Terms,
-    /// Between guests and network.
+    /// Overheads between guests and network.
     pub overheads: Overheads,
-    /// What to do about lost guests.
+    /// Policy for lost guests.
     pub lost: LostGuest,
     /// True for TCP, false for a Unix socket.
     pub tcp: bool,
     /// How stepped guests begin.
     pub warm_up: WarmUp,
-    /// What is measured.
+    /// The measured part of the run.
     pub region: Option<Region>,
-    /// \[ps\] Between running digests; 0 for none.
+    /// \[ps\] Interval between running digests; 0 for none.
     pub digest_every: Time,
 }
 
@@ -72,7 +72,7 @@ impl Table {
         Self { terms, overheads, lost: LostGuest::Abort, tcp: true, warm_up, region, digest_every: 0 }
     }
 
-    /// How guests are dealt with.
+    /// The rules for guests.
     #[must_use]
     pub fn rules(&self) -> Rules {
         Rules {
@@ -88,7 +88,7 @@ impl Table {
         }
     }
 
-    /// Listens, has `connect` start guests that connect to the address, and gathers guests of `wanted` nodes.
+    /// Listens, has `connect` start guests that connect to the address, and gathers guests for `wanted` nodes.
     ///
     /// # Panics
     /// When the endpoint fails.
@@ -105,10 +105,10 @@ impl Table {
     }
 }
 
-/// What a guest does once it is connected.
+/// The actions of a connected guest.
 pub type Part = Box<dyn FnOnce(Guest) -> Result<(), GuestError> + Send>;
 
-/// Starts each guest in a thread of its own, in this order.
+/// Starts each guest in its own thread, in this order.
 pub fn start(address: &Address, parts: Vec<(Config, Part)>) -> Vec<thread::JoinHandle<Result<(), GuestError>>> {
     parts
         .into_iter()
@@ -132,7 +132,7 @@ pub fn play(table: &Table, network: &mut dyn Network, parts: Vec<(Config, Part)>
     (outcome, report)
 }
 
-/// The same, whatever becomes of it.
+/// The same, whatever the outcome.
 ///
 /// # Panics
 /// When a guest panics.

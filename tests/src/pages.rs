@@ -1,11 +1,11 @@
-//! Pages of Markdown as a user follows them: every block of commands, one after another, in one folder.
+//! Follows pages of Markdown as a user does: every block of commands, one after another, in one folder.
 //!
-//! A block in `console` shows commands after the prompt `$ ` and what they print; one in `sh` shows commands. Comments on
-//! the lines before a block, which readers do not see, say what else holds:
+//! A `console` block shows commands after the prompt `$ ` and their output; an `sh` block shows commands. Comments on
+//! the lines before a block, which are invisible to readers, give further instructions:
 //!
-//! - `<!-- before: COMMANDS -->`: what must have been done, such as making a file that the block takes for granted;
-//! - `<!-- long: WHY -->`: run by the long tests only;
-//! - `<!-- not run: WHY -->`: run by no test of pages; the reason says what holds it instead.
+//! - `<!-- before: COMMANDS -->`: commands to run first, such as creating a file that the block assumes;
+//! - `<!-- long: WHY -->`: run only by the long tests;
+//! - `<!-- not run: WHY -->`: not run by any test of pages; the reason names what tests it instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 use crate::command::{binary, fsin};
 use crate::shared::workspace;
 
-/// What becomes of a block.
+/// Treatment of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
     /// It is run.
@@ -28,15 +28,15 @@ pub enum Fate {
 /// A block of commands on a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Where it begins, from 1.
+    /// Its first line, from 1.
     pub line: usize,
-    /// True if it shows what its commands print.
+    /// True if it shows the output of its commands.
     pub console: bool,
-    /// What becomes of it.
+    /// Its treatment.
     pub fate: Fate,
-    /// Commands that must have been run before.
+    /// Commands to run first.
     pub before: Option<String>,
-    /// What stands in it.
+    /// Its contents.
     pub text: String,
 }
 
@@ -71,7 +71,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Commands of a `console` block, each with the lines that are shown below it.
+/// Commands of a `console` block, each with its output lines.
 ///
 /// # Panics
 /// When the block does not begin with a command.
@@ -88,7 +88,7 @@ pub fn sessions(block: &str) -> Vec<(String, Vec<String>)> {
     commands
 }
 
-/// Pages of a folder and the folders in it, in order of their names.
+/// Pages of a folder and its subfolders, in order of their names.
 ///
 /// # Panics
 /// When a folder cannot be read.
@@ -104,7 +104,7 @@ pub fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Runs commands by a shell that finds the `fsin` of these tests, in a folder that has the examples beside it.
+/// Runs commands in a shell that finds the `fsin` under test, in a folder with the examples beside it.
 ///
 /// # Panics
 /// When there is no shell.
@@ -118,7 +118,7 @@ pub fn shell(folder: &Path, commands: &str) -> Output {
     let path =
         format!("{}:{}", binary().parent().expect("a file").display(), std::env::var("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    // That of `fsin` has the environment that tests want.
+    // `fsin` gets the environment of the tests.
     for (name, value) in fsin(folder).get_envs() {
         match value {
             Some(value) => shell.env(name, value),

@@ -3,12 +3,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What `work` makes of every item, in the order of the items, on as many threads as there are cores.
+/// Applies `work` to every item, on as many threads as there are cores; the results are in the order of the items.
 ///
 /// Put the longest items first: threads take them one after another.
 ///
 /// # Panics
-/// When `work` does.
+/// When `work` panics.
 pub fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));

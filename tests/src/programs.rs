@@ -12,10 +12,10 @@ use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilt
 use trgen::trace::replay::{Pace, Replay, ReplayReport};
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
 
-/// \[ps\] Of a network cycle: a phit of 4 bytes at 10 Gb/s.
+/// \[ps\] Length of a network cycle: a phit of 4 bytes at 10 Gb/s.
 pub const CYCLE: Picoseconds = Picoseconds(3200);
 
-/// Works for as long as this many network cycles.
+/// Computes for this many network cycles.
 #[must_use]
 pub fn compute(cycles: u64) -> Event {
     Event::Compute(Picoseconds(cycles * CYCLE.0))
@@ -30,13 +30,13 @@ fn wanted(from: Option<u32>, label: Option<i64>) -> Receive {
     Receive { from: from.map(TaskId), tag, bytes: 0 }
 }
 
-/// Sends to task `to`, and blocks until the message has left.
+/// Sends to task `to`, and blocks until the message has been sent.
 #[must_use]
 pub fn send(to: u32, label: i64, bytes: u64) -> Event {
     Event::Send(message(to, label, bytes))
 }
 
-/// Begins to send to task `to`.
+/// Starts a send to task `to`.
 #[must_use]
 pub fn isend(to: u32, label: i64, bytes: u64, request: u32) -> Event {
     Event::Isend(message(to, label, bytes), Request(request))
@@ -63,14 +63,14 @@ pub fn wait(requests: &[u32]) -> Event {
     }
 }
 
-/// A program that has been replayed.
+/// The result of a replay.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Replayed {
     /// The run.
     pub outcome: Outcome,
-    /// What each task did.
+    /// Statistics of each task.
     pub report: ReplayReport,
-    /// Messages in the order in which they were delivered.
+    /// Messages in the order of their delivery.
     pub deliveries: Vec<Delivery>,
 }
 
@@ -78,7 +78,7 @@ impl Replayed {
     /// Replays `program` with task i on node i, to its end or to a failure; computing is scaled by `compute_scale`.
     ///
     /// # Panics
-    /// When the settings or the program are refused.
+    /// When the settings or the program are rejected.
     #[must_use]
     pub fn of(program: Program, network: &str, params: RouterParams, compute_scale: f64) -> Self {
         let topology = topology::parse(network, 2).unwrap_or_else(|refusal| panic!("{network}: {refusal}"));
@@ -95,22 +95,22 @@ impl Replayed {
         Self { outcome, report: watched.replay.report(), deliveries: watched.deliveries }
     }
 
-    /// \[cycle\] Clock when everything was done.
+    /// \[cycle\] Clock at completion.
     ///
     /// # Panics
-    /// When the run did not come to its end.
+    /// When the run did not complete.
     #[must_use]
     pub fn completion(&self) -> u64 {
         self.outcome.completion.unwrap_or_else(|| panic!("the replay failed: {:?}", self.outcome.failure)).0
     }
 
-    /// \[cycle\] In which each task did its last event; `None` of a task that did not.
+    /// \[cycle\] In which each task ended; `None` for a task that did not.
     #[must_use]
     pub fn finished(&self) -> Vec<Option<u64>> {
         self.report.tasks.iter().map(|task| task.finished.map(|cycle| cycle.0)).collect()
     }
 
-    /// Who waits for what, if the traffic is in deadlock.
+    /// The pending waits, if the traffic is deadlocked.
     #[must_use]
     pub fn waits(&self) -> Option<&[String]> {
         match &self.outcome.failure {
@@ -120,7 +120,7 @@ impl Replayed {
     }
 }
 
-/// A replay whose deliveries are written down.
+/// A replay whose deliveries are recorded.
 struct Watched {
     replay: Replay,
     deliveries: Vec<Delivery>,

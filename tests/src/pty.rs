@@ -1,4 +1,4 @@
-//! A command on a terminal of its own: keys in, what stands on the screen out.
+//! A command on its own terminal: keys in, screen contents out.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -14,29 +14,29 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// Longest time to wait for something to appear: machines that run tests are busy.
+/// Longest wait for text to appear: test machines are busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a command on it.
 pub struct Terminal {
     controller: Option<File>,
-    /// True once nobody is to read any longer what the command writes.
+    /// True once the output of the command is not read any longer.
     over: Arc<AtomicBool>,
     reader: Option<thread::JoinHandle<()>>,
-    /// Kept open, to see in what state the command leaves it.
+    /// Kept open, to check in what state the command leaves it.
     terminal: OwnedFd,
     parser: Arc<Mutex<vt100::Parser>>,
     child: Child,
 }
 
 impl Terminal {
-    /// Starts `program` on a terminal of this size; its stdout goes to `stdout`. `None`, with a word on stderr, where
-    /// there is no `setsid` that can give it the terminal.
+    /// Starts `program` on a terminal of this size; its stdout goes to `stdout`. `None`, with a message on stderr, if
+    /// there is no suitable `setsid` to give it the terminal.
     ///
     /// # Panics
     /// When there are no pseudo-terminals.
     pub fn start(program: &Path, words: &[&str], stdout: &Path, (columns, rows): (u16, u16)) -> Option<Self> {
-        // No command inherits the window: it is closed when this process closes it.
+        // Commands do not inherit the controller, so that the window closes when this process closes it.
         let controller =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a pseudo-terminal");
         grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a pseudo-terminal can be used");
@@ -45,14 +45,14 @@ impl Terminal {
             .expect("a terminal can be opened");
         let side = || Stdio::from(terminal.try_clone().expect("descriptors"));
         let out = File::create(stdout).expect("results can be written");
-        // The terminal controls the command, as one in a window does: a change of size is a signal.
+        // The terminal is the controlling terminal of the command, as in a window: a change of size sends a signal.
         let child = Command::new("setsid")
             .args(["--ctty", "--wait"])
             .arg(program)
             .args(words)
             .env("TERM", "xterm-256color")
             .env_remove("NO_COLOR")
-            // What a panic says is looked for on a screen of a few lines.
+            // A panic message must fit on a screen of a few lines.
             .env("RUST_BACKTRACE", "0")
             .stdin(side())
             .stderr(side())
@@ -118,24 +118,24 @@ impl Terminal {
         tcsetwinsize(self.controller(), size).expect("the terminal has a size");
     }
 
-    /// What stands on the screen.
+    /// The contents of the screen.
     #[must_use]
     pub fn screen(&self) -> String {
         self.parser.lock().unwrap_or_else(PoisonError::into_inner).screen().contents()
     }
 
-    /// Waits until the screen holds `text`.
+    /// Waits until the screen contains `text`.
     ///
     /// # Panics
-    /// When it does not come.
+    /// When it does not appear.
     pub fn wait_for(&self, text: &str) -> String {
         self.wait_until(text, |screen| screen.contains(text))
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until the screen satisfies `is_so`.
     ///
     /// # Panics
-    /// When it never is.
+    /// When it never does.
     pub fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let since = Instant::now();
         loop {
@@ -148,7 +148,7 @@ impl Terminal {
         }
     }
 
-    /// The number of the command's process (that of `setsid`, if it waits for it in another).
+    /// The process id of the command (or of `setsid`, if that waits for the command in another process).
     #[must_use]
     pub fn process(&self) -> u32 {
         let id = self.child.id();
@@ -171,13 +171,13 @@ impl Terminal {
         }
     }
 
-    /// Checks that the terminal is as it was before: lines are edited and echoed, the cursor is seen, and the first screen
-    /// is back.
+    /// Checks that the terminal is restored: line editing and echo are on, the cursor is visible, and the primary
+    /// screen is back.
     ///
     /// # Panics
     /// When it is not.
     pub fn check_restored(&self) {
-        // The last bytes may still be under way.
+        // The last bytes may still be in transit.
         self.wait_for_restored_screen();
         let modes = tcgetattr(&self.terminal).expect("the terminal has modes").local_modes;
         assert!(modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG), "{modes:?}");

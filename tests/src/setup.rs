@@ -12,26 +12,27 @@ use fsin::run::{BatchPlan, Outcome, batch, fixed};
 use fsin::topology::{self, Faults, Topology};
 use trgen::synthetic::{Config, Mode, Traffic};
 
-/// Everything that a run of synthetic traffic depends on. Starts from the original's settings; tests change what they
-/// are about.
+/// All settings of a run of synthetic traffic. The defaults are those of the original; a test changes the settings
+/// under test.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setup {
-    /// Topology as a user writes it, such as `torus:8x8`.
+    /// Topology in the user's syntax, such as `torus:8x8`.
     pub topology: String,
-    /// Ways of each dimension: 1 or 2.
+    /// Directions of each dimension: 1 or 2.
     pub ways: usize,
     /// Router, and the seed of the run.
     pub params: RouterParams,
-    /// Spatial pattern as a user writes it, or a sum of several.
+    /// Spatial pattern in the user's syntax, or a sum of several.
     pub pattern: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent.
     pub load: f64,
-    /// Dead links, both ways.
+    /// Number of dead links, each dead in both directions.
     pub faults: usize,
 }
 
 impl Setup {
-    /// Uniform traffic at load 0.3 on `topology` with two ways, in packets of 16 phits from throttled sources, seed 1.
+    /// Uniform traffic at load 0.3 on `topology` with two directions, in packets of 16 phits from throttled sources,
+    /// seed 1.
     #[must_use]
     pub fn new(topology: &str, routing: Routing, vcs: usize) -> Self {
         Self {
@@ -68,7 +69,7 @@ impl Setup {
     /// The topology.
     ///
     /// # Panics
-    /// When the specification is refused.
+    /// When the specification is rejected.
     #[must_use]
     pub fn shape(&self) -> Box<dyn Topology> {
         let faults = Faults { count: self.faults, one_way: false, seed: self.params.seed };
@@ -79,7 +80,7 @@ impl Setup {
     /// The source of traffic: it queues without bound if the router's source queue does.
     ///
     /// # Panics
-    /// When a word of the settings is refused.
+    /// When a setting is rejected.
     #[must_use]
     pub fn source(&self) -> Traffic {
         let config = Config {
@@ -100,7 +101,7 @@ impl Setup {
     /// The network, with the reference engine.
     ///
     /// # Panics
-    /// When the settings are refused.
+    /// When the settings are rejected.
     #[must_use]
     pub fn network(&self) -> Reference {
         Reference::new(self.checked_shape(), self.params.clone())
@@ -109,7 +110,7 @@ impl Setup {
     /// The network, with the fast engine.
     ///
     /// # Panics
-    /// When the settings are refused.
+    /// When the settings are rejected.
     #[must_use]
     pub fn fast_network(&self) -> Box<dyn Network> {
         fast::build(self.checked_shape(), self.params.clone(), 1).expect("networks are small")
@@ -123,7 +124,7 @@ impl Setup {
         topology
     }
 
-    /// Runs it by this plan.
+    /// Runs it with this plan.
     #[must_use]
     pub fn batch(&self, plan: &BatchPlan) -> Outcome {
         self.run(|coupled| batch(coupled, plan, &mut |_| {}))
@@ -135,7 +136,7 @@ impl Setup {
         self.run(|coupled| fixed(coupled, cycles, &mut |_| {}))
     }
 
-    /// Couples source and fast engine and has `control` run them.
+    /// Couples source and fast engine, and runs them under `control`.
     pub fn run<R>(&self, control: impl FnOnce(&mut Coupled<'_>) -> R) -> R {
         let mut source = self.source();
         let mut network = self.fast_network();

@@ -1,4 +1,4 @@
-//! Where the reference numbers and the real traces are, and what to do without them. Tests of other packages than this one include
+//! Locates the reference numbers and the real traces, and reports their absence. Tests of other packages also include
 //! this file.
 
 use std::io::Write;
@@ -18,14 +18,14 @@ pub fn shared_dir() -> Option<PathBuf> {
     shared.is_dir().then_some(shared)
 }
 
-/// A file of the folder `shared`. If it is absent, says aloud that the calling test is skipped; the test should then
+/// A file of the folder `shared`. If it is absent, reports that the calling test is skipped; the test should then
 /// return.
 #[must_use]
 pub fn shared_file(name: &str) -> Option<PathBuf> {
     shared(name, Path::is_file)
 }
 
-/// The same of a folder in the folder `shared`.
+/// The same for a folder in the folder `shared`.
 #[must_use]
 pub fn shared_folder(name: &str) -> Option<PathBuf> {
     shared(name, Path::is_dir)

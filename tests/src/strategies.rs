@@ -1,4 +1,4 @@
-//! Networks and routers to draw for property tests.
+//! Strategies that draw networks and routers for property tests.
 
 use fsin::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
 use fsin::routing::{Order, ROUTINGS, Routing};
@@ -25,16 +25,16 @@ fn listed_routings() -> impl Iterator<Item = Routing> {
     ROUTINGS.iter().map(|component| Routing::parse(component.name).expect("a routing of the table has its name"))
 }
 
-/// Every routing that there is for direct networks.
+/// Every routing for direct networks.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
     listed_routings().filter(|routing| !routing.is_for_switches()).collect()
 }
 
-/// Every routing that works on this network of switches, with the fewest channels that it takes.
+/// Every routing for this network of switches, with the least number of channels that it needs.
 ///
 /// # Panics
-/// When the specification is refused.
+/// When the specification is rejected.
 #[must_use]
 pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
     let topology = fsin::topology::parse(switches, 2).unwrap_or_else(|refusal| panic!("{switches}: {refusal}"));
@@ -44,7 +44,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
     fitting.filter_map(|routing| Some((routing, least(routing)?))).collect()
 }
 
-/// Networks of switches, each with all that is special about its kind, of few endpoints.
+/// Small networks of switches that cover all special cases of each kind.
 pub const SWITCHES: [&str; 19] = [
     "fattree:2,3",
     "fattree:4,2",
@@ -67,7 +67,7 @@ pub const SWITCHES: [&str; 19] = [
     "rrg:s=9,d=4,p=1,seed=2",
 ];
 
-/// Runs on networks of switches, with every routing that they have.
+/// Runs on networks of switches, with all their routings.
 pub fn switched_setups() -> impl Strategy<Value = Setup> {
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "randperm"]);
     (0..SWITCHES.len(), any::<prop::sample::Index>(), routers(), 0usize..=3, patterns, 0.0f64..=1.0).prop_map(
@@ -91,8 +91,8 @@ pub fn switched_setups() -> impl Strategy<Value = Setup> {
     )
 }
 
-/// The same router, changed where it has to be to work on this topology, with `more` virtual channels than the fewest if
-/// the routing takes them.
+/// The same router, adapted as far as necessary to this topology, with `more` virtual channels above the minimum if the
+/// routing accepts them.
 #[must_use]
 pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) -> RouterParams {
     let (shape, routing) = (topology.shape(), params.routing);
@@ -118,7 +118,7 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     params
 }
 
-/// Topologies and ways of 2 to `most` nodes: half of them grids, half all others.
+/// Topologies and directions of 2 to `most` nodes: half of them grids, half all others.
 pub fn networks(most: usize) -> impl Strategy<Value = (String, usize)> {
     prop_oneof![grids(most), others(most)]
 }
@@ -171,8 +171,7 @@ pub fn grids(most: usize) -> impl Strategy<Value = (String, usize)> {
         })
 }
 
-/// Routers with every setting drawn, to be [`fitted`] to a topology. Bubbles from 0 on, so that networks may end in
-/// deadlock.
+/// Routers with every setting drawn, to be [`fitted`] to a topology. Bubbles start at 0, so that networks may deadlock.
 pub fn routers() -> impl Strategy<Value = RouterParams> {
     let channels = (prop::sample::select(all_routings()), 0usize..=3);
     let queues = (2u32..=8).prop_flat_map(|queue| (Just(queue), 1u32..=4, 0..=queue, 0..=queue));
@@ -218,7 +217,7 @@ pub fn routers() -> impl Strategy<Value = RouterParams> {
     )
 }
 
-/// The same routers with delays of links and routers, and with control of congestion; half of them without either.
+/// The same routers with delays of links and routers, and with congestion control; half of them without either.
 pub fn controlled(routers: impl Strategy<Value = RouterParams>) -> impl Strategy<Value = RouterParams> {
     let delays = prop_oneof![
         Just((Vec::new(), 0)),

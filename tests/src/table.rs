@@ -1,4 +1,4 @@
-//! Tables that can be read as text and as Markdown.
+//! Tables that are readable as text and as Markdown.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! What a wrong command line, experiment or trace is answered: an exit status, the place, the remedy, and nothing else.
+//! Responses to a wrong command line, experiment or trace: an exit status, the place, the remedy, and nothing else.
 //!
-//! Every case is a snapshot in `bad_input/`: the input and what the user sees. Beside the snapshot each case holds that
+//! Every case is a snapshot in `bad_input/`: the input and the output. In addition each case checks that
 //!
-//! - the exit status is 2 (cannot be used) or 3 (deadlock), and stdout is empty or, for 3, valid incomplete results;
+//! - the exit status is 2 (unusable) or 3 (deadlock), and stdout is empty or, for 3, valid incomplete results;
 //! - the message names the place (flag, key, variable, file and line) and a remedy, and nothing panicked;
 //! - no file was created, changed or removed.
 
@@ -16,7 +16,7 @@ use std::path::Path;
 use serde_json::Value;
 use tests::command::fsin;
 
-/// A wrong input and where its message must point.
+/// A wrong input and the place that its message must name.
 struct Case {
     words: Vec<String>,
     place: &'static str,
@@ -24,7 +24,7 @@ struct Case {
     variables: Vec<(&'static str, &'static str)>,
 }
 
-/// `fsin` with the words of `line`, which are separated by blanks; the message must contain `place`.
+/// `fsin` with the arguments in `line`, which are separated by blanks; the message must contain `place`.
 fn case(line: &str, place: &'static str) -> Case {
     let words = line.split_whitespace().map(str::to_owned).collect();
     Case { words, place, files: Vec::new(), variables: Vec::new() }
@@ -49,19 +49,19 @@ fn ti(rank0: &str, rank1: &str, place: &'static str) -> Case {
 }
 
 impl Case {
-    /// With a file in the folder in which the command runs; a name that ends in `/` is an empty folder.
+    /// Adds a file to the working directory of the command; a name that ends in `/` is an empty folder.
     fn file(mut self, name: &'static str, content: impl AsRef<[u8]>) -> Self {
         self.files.push((name, content.as_ref().to_owned()));
         self
     }
 
-    /// With one more word, which may hold blanks or be empty.
+    /// Adds one more argument, which may contain blanks or be empty.
     fn word(mut self, word: &str) -> Self {
         self.words.push(word.to_owned());
         self
     }
 
-    /// With a variable in the environment.
+    /// Adds an environment variable.
     fn variable(mut self, name: &'static str, value: &'static str) -> Self {
         self.variables.push((name, value));
         self
@@ -113,7 +113,7 @@ impl Case {
         settings.bind(|| insta::assert_snapshot!(name, seen));
     }
 
-    /// The input as a reader of the snapshot needs it.
+    /// The input for readers of the snapshot.
     fn shown(&self) -> String {
         let mut text = String::new();
         for (name, content) in &self.files {
@@ -282,7 +282,7 @@ cases! {
     );
 }
 
-// Kernels and what goes with tasks.
+// Kernels and options of tasks.
 cases! {
     kernel_unknown: case("run --kernel all2all", "--kernel");
     kernel_parameter_unknown: case("run --kernel all-to-all:task=4", "`task`");
@@ -339,7 +339,7 @@ cases! {
     recv_order_unknown: case("run --trace a.trc --recv-order backwards", "--recv-order").file("a.trc", "c 0 1\n");
 }
 
-// Trace files as files.
+// Trace files in general.
 cases! {
     trace_missing: case("run --trace nope.trc", "--trace nope.trc");
     trace_empty: trc("", "a.trc");
@@ -399,7 +399,7 @@ cases! {
     ti_unmatched_receive: ti("0 init\n0 recv 1 0 5\n0 finalize\n", "1 init\n1 finalize\n", "task 0");
 }
 
-// Sums, phases, shots, traffic beside an application.
+// Sums, phases, shots, background traffic.
 cases! {
     sum_unknown_term: case("run --traffic uniform+unifrom", "`unifrom`");
     sum_unfinished: case("run --traffic uniform+", "found the end");

@@ -1,4 +1,4 @@
-//! The book: its reference pages are what the command says of itself, and its links lead somewhere. Its commands are run in
+//! The book: its reference pages are the output of the command, and its links are valid. Its commands are run in
 //! `pages.rs`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -52,13 +52,13 @@ fn links_and_pictures_of_the_book_exist() {
     }
 }
 
-/// Names of figures: of an object, and of the objects in lists and objects below it.
+/// Names of figures: those of an object, and of all objects nested in it.
 fn names(value: &Value, into: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
             for (name, value) in map {
                 into.insert(name.clone());
-                // Settings, origins and operations have names of their own.
+                // Settings, origins and operations have their own names.
                 if !["experiment", "manifest", "collective_calls"].contains(&&**name) {
                     names(value, into);
                 }
@@ -69,7 +69,7 @@ fn names(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// The names that a file of the source writes with `put(NAME, ...)`, but for those that are put together.
+/// The names that a source file writes with `put(NAME, ...)`, except computed ones.
 fn put_in(file: &str) -> Vec<String> {
     let text = fs::read_to_string(workspace().join("fsin/src/report").join(file)).unwrap();
     let put = |(at, _)| text[at..].split('"').nth(1).unwrap().to_owned();
@@ -108,7 +108,7 @@ fn every_figure_of_a_result_is_described() {
     let serve = serve.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(run(folder.path(), "guest mark --connect unix:socket --wait 20").status.success());
     add(line, &serve.wait_with_output().unwrap());
-    // What is written in some runs only is found in the source, too.
+    // Figures written only in some runs are found in the source, too.
     found.extend(["figures.rs", "jobs.rs", "ideal.rs", "live.rs"].iter().flat_map(|file| put_in(file)));
     for name in
         ["latency_std_cycles", "link_packets", "slowdown", "finish_ns", "label", "message_latency_max_ps", "waits"]

@@ -1,4 +1,4 @@
-//! The dashboard on a terminal: every screen, every way to steer, every way to end.
+//! The dashboard on a terminal: every screen, all controls, every way to end.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use tests::command::{binary, run};
 use tests::pty::Terminal;
 
-/// A run that goes on until it is stopped.
+/// A run that continues until it is stopped.
 const ENDLESS: &[&str] =
     &["run", "--topology", "torus:8x8", "--load", "0.3", "--cycles", "100000000000", "--format", "json", "--tui"];
 
@@ -20,7 +20,7 @@ fn result(folder: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The cycle that the last line shows.
+/// The cycle on the status line.
 fn cycle(screen: &str) -> u64 {
     let (_, rest) = screen.rsplit_once("  cycle ").unwrap_or_else(|| panic!("no cycle:\n{screen}"));
     let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ' ').collect();
@@ -128,7 +128,7 @@ fn a_tui_without_a_terminal_is_refused() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("--monitor ADDRESS"));
 }
 
-/// Starts guests of these nodes, which follow the script in the folder.
+/// Starts guests for these nodes, which follow the script in the folder.
 fn guests(folder: &Path, nodes: &str) -> std::process::Child {
     let address = format!("unix:{}", folder.join("socket").display());
     let mut command = tests::command::fsin(folder);
@@ -180,7 +180,7 @@ fn live_guests_come_play_and_leave() {
 
 #[test]
 fn a_panic_gives_the_terminal_back() {
-    // The example of the library takes the terminal, draws once, and panics.
+    // The example of the library acquires the terminal, draws once, and panics.
     let folder = tempfile::tempdir().unwrap();
     let test = std::env::current_exe().unwrap();
     let Some(mut terminal) = Terminal::start(
@@ -196,7 +196,7 @@ fn a_panic_gives_the_terminal_back() {
     terminal.wait_for("the simulation has a fault");
 }
 
-/// Not a test: what the test above runs on a terminal.
+/// Not a test: run by the test above on a terminal.
 #[test]
 #[ignore = "run by another test, on a terminal"]
 fn helper_that_panics() {
@@ -206,7 +206,7 @@ fn helper_that_panics() {
     let app = tui::app::App::new(about, tui::app::Mode::Live, theme);
     let mut screen = tui::terminal::Screen::take().expect("a terminal");
     screen.draw(&app).expect("a terminal");
-    // Another thread, as the simulation is to the dashboard.
+    // Another thread, like the simulation under the dashboard.
     let fault = std::thread::spawn(|| panic!("the simulation has a fault")).join();
     assert!(!tui::terminal::is_taken(), "the terminal is back although the screen still lives");
     fault.expect("it panics");

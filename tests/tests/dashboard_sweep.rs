@@ -1,4 +1,4 @@
-//! The dashboard of a sweep on a terminal: what is looked at, paused and ended gives the same bytes.
+//! The dashboard of a sweep on a terminal: watching, pausing and ending it leaves the results byte-identical.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn start(folder: &Path, line: &str) -> Option<Terminal> {
     Terminal::start(binary(), &words, &folder.join("out"), (80, 24))
 }
 
-/// The number behind the last `name` on the screen.
+/// The number after the last `name` on the screen.
 fn number(screen: &str, name: &str) -> Option<u64> {
     let (_, rest) = screen.rsplit_once(name)?;
     let digits: String = rest.chars().take_while(|c| c.is_ascii_digit() || *c == ' ').collect();
@@ -25,7 +25,7 @@ fn point(screen: &str) -> Option<u64> {
     number(screen, "  point ")
 }
 
-/// Pauses a point. One that is ending takes no commands: the key is pressed again for the next one.
+/// Pauses a point. A point that is ending ignores commands: the key is pressed again for the next one.
 fn pause(terminal: &mut Terminal) -> String {
     for _ in 0..20 {
         terminal.press("p");
@@ -44,7 +44,7 @@ fn results(folder: &Path) -> [Vec<u8>; 2] {
     ["results.csv", "results.jsonl"].map(|name| fs::read(folder.join(name)).expect("results were written"))
 }
 
-/// Folders of points, and what is half-written there.
+/// Numbers of points and of unfinished files.
 fn points(folder: &Path) -> (usize, usize) {
     let names = fs::read_dir(folder.join("points")).expect("there is a folder of points").flatten();
     let hidden = names.map(|entry| entry.file_name().to_string_lossy().starts_with('.')).collect::<Vec<_>>();
@@ -70,7 +70,7 @@ fn every_screen_another_point_pause_quit_and_resume() {
         ("4", "packets by latency"),
         ("5", "Jain's index"),
         ("1", "busiest links"),
-        // The other points go on.
+        // The other points continue.
         ("6", ", seed 2: "),
         ("7", "of 10 points done"),
         ("?", "look at the next point that runs"),
@@ -101,7 +101,7 @@ fn every_screen_another_point_pause_quit_and_resume() {
     terminal.wait_for("earlier");
     terminal.wait_for("10 of 10 points done");
     terminal.wait_for("ENDED");
-    // What is there does not wait for somebody to leave.
+    // Available results do not wait for the user to leave.
     let expected = results(&folder.path().join("plain"));
     assert!(results(&looked) == expected, "looking, pausing and resuming changed the results");
     terminal.press("q");

@@ -24,13 +24,14 @@ use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
 use trgen::{Cycle, NodeId, Picoseconds, TrGen};
 
-/// \[cycles\] Of each run of synthetic traffic: long enough to fill small networks and to meet the watchdog below.
+/// \[cycles\] Length of each run of synthetic traffic: enough to fill small networks and to trigger the watchdog below.
 const CYCLES: u64 = 1_000;
-/// \[cycles\] The same with many channels, which are dear to simulate phit by phit.
+/// \[cycles\] The same with many channels, which are slow to simulate phit by phit.
 const CYCLES_OF_MANY: u64 = 500;
 
-/// The reference engine, the fast engine, and the fast engine with the network cut into 2, 3 or 8 parts, on the same
-/// network. Some of those cut into 2 or 3 hand them to threads in every cycle, the others hardly ever: networks are small.
+/// The reference engine, the fast engine, and the fast engine with the network partitioned into 2, 3 or 8 parts, on the
+/// same network. Some of those with 2 or 3 parts use threads in every cycle, the others hardly ever, since the networks
+/// are small.
 fn engines(setup: &Setup) -> [Box<dyn Network>; 3] {
     let (parts, worth) = match setup.params.seed % 12 {
         0 => (2, 0),
@@ -51,7 +52,7 @@ fn run(
     control(&mut Coupled::new(source, network, &stop))
 }
 
-/// Routers as the other property tests draw them, with packets of 1 to 20 phits, queues of 1 to 8 packets, and a watchdog
+/// Routers as in the other property tests, with packets of 1 to 20 phits, queues of 1 to 8 packets, and a watchdog
 /// short enough to fire within a run.
 fn wide_routers() -> impl Strategy<Value = RouterParams> {
     (controlled(routers()), 1u32..=20, 1u32..=8, 1u64..=400).prop_map(|(params, packet_phits, queue, watchdog)| {
@@ -66,15 +67,15 @@ fn wide_routers() -> impl Strategy<Value = RouterParams> {
     })
 }
 
-/// With at most so many channels.
+/// With at most `most` channels.
 fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize, most: usize) -> RouterParams {
     let topology = fsin::topology::parse(topology, ways).expect("networks can be built");
     let least = params.routing.min_vcs(topology.shape().dimensions);
     fitted(params, &*topology, more.min(most.saturating_sub(least)))
 }
 
-/// Of routers with so many channels more than the fewest, where the routing takes them; with one more than the greatest of
-/// these numbers at most.
+/// Runs on routers with this many channels above the minimum, where the routing accepts them; the total is at most one
+/// more than the end of this range.
 fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
     let most = channels.end() + 1;
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
@@ -92,12 +93,12 @@ fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
     )
 }
 
-/// \[links\] At least so many, counted both ways.
+/// \[links\] Lower bound of the number of links, counting both directions.
 fn links(topology: &str, ways: usize) -> usize {
     Survey::of(&*fsin::topology::parse(topology, ways).expect("networks can be built")).links / 2
 }
 
-/// As many delays as there are kinds of links.
+/// One delay per class of links.
 fn of_kinds(setup: &Setup, delays: &[u32]) -> Vec<u32> {
     let kinds = setup.shape().link_classes().len().max(1);
     delays.iter().copied().cycle().take(if delays.len() > 1 { kinds } else { delays.len() }).collect()
@@ -112,7 +113,7 @@ fn check_synthetic(setup: &Setup) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A kernel, with computing of up to so many picoseconds before every event, on some network.
+/// A kernel, with a random computing time before every event, on some network.
 fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
     let kernels = prop::sample::select(vec![
         "all-to-all",
@@ -128,7 +129,7 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
     let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
     (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=3_000, 0u64..=100_000, pace).prop_map(
         |((topology, ways), (params, more), kernel, bytes, compute, (cycle, compute_scale))| {
-            // A bubble that keeps the network alive: what deadlocks is compared by the synthetic cases.
+            // A bubble that prevents deadlock; the synthetic cases compare deadlocks.
             let queue_packets = params.queue_packets.max(2);
             let params = RouterParams { queue_packets, bubble: 2, watchdog_cycles: 10_000, ..params };
             let params = fitted_to(params, &topology, ways, more, 6);
@@ -173,13 +174,13 @@ fn synthetic_traffic_on_400_networks() {
     check_cases(400, &synthetic(0..=5), check_synthetic);
 }
 
-/// With ten channels and more, where the routing takes them.
+/// With ten or more channels, where the routing accepts them.
 #[test]
 fn synthetic_traffic_on_40_networks_of_many_channels() {
     check_cases(40, &synthetic(9..=31), check_synthetic);
 }
 
-/// Networks of switches with so many ports or channels that masks take two, four and more words.
+/// Networks of switches with enough ports or channels that masks take two, four and more words.
 #[test]
 fn switches_of_many_queues() {
     for (topology, vcs, load, consumption) in [
@@ -206,8 +207,8 @@ fn switches_of_many_queues() {
     }
 }
 
-/// Routers at the ends of the sizes for which masks have half a word and one, two, four and sixteen words. Waiting for the consumption port
-/// takes the bit that stands for no queue.
+/// Routers at the size limits of masks with half a word and with one, two, four and sixteen words. Waiting for the
+/// ejection port uses the bit that stands for no queue.
 #[test]
 fn routers_of_just_so_many_queues() {
     for (topology, vcs, injectors, queues) in [
@@ -253,7 +254,7 @@ fn routers_of_just_so_many_queues() {
     }
 }
 
-/// Queues of just as many packets as a byte counts, and of more, on the way to a node that everybody sends to.
+/// Queues of exactly as many packets as a byte can count, and of more, on the way to a hot node.
 #[test]
 fn queues_of_just_so_many_packets() {
     for (topology, routing, packets) in [
@@ -282,7 +283,7 @@ fn queues_of_just_so_many_packets() {
     }
 }
 
-/// Networks of switches, whose routings are others.
+/// Networks of switches, which have their own routings.
 fn switched() -> impl Strategy<Value = Setup> {
     (switched_setups(), wide_routers()).prop_map(|(setup, wide)| Setup {
         load: setup.load * f64::from(wide.packet_phits.min(4)),
@@ -345,7 +346,7 @@ fn kernels_with_computing_on_5_000_networks() {
     check_cases(5_000, &programs(), check_program);
 }
 
-/// Threads do the same as one, in every mode: also where a cycle has work enough for them to be woken.
+/// Several threads give the results of one, in every mode, including cycles with enough work to wake them.
 #[test]
 fn threads_do_not_show() {
     for routing in all_routings() {
@@ -370,8 +371,8 @@ fn threads_do_not_show() {
     }
 }
 
-/// Computing costs nothing: a program whose tasks compute a million times longer than they communicate takes as many steps
-/// of the network as the same program without computing.
+/// Computing is free: a program whose tasks compute a million times longer than they communicate takes as many steps of
+/// the network as the same program without computing.
 #[test]
 fn long_computing_is_jumped_over() {
     let setup = Setup::new("torus:4x4", Routing::BubbleSmart, 3);

@@ -1,4 +1,4 @@
-//! What graphs say of hosts, and what the command makes of it.
+//! Host parameters of graphs, and their use by the command.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,11 +24,11 @@ fn costs_of_a_byte_may_have_decimals() {
     let found = figures("--network ideal:L=50,G=0.04 --hosts o=10,g=3,O=0.125");
     assert_eq!(found["network_gap_per_byte_ns"], 0.04);
     assert_eq!((&found["finish_min_ns"], &found["finish_max_ns"]), (&Value::from(22.5), &Value::from(82.5)));
-    // Whole numbers stay whole, however they are written.
+    // Whole numbers stay whole in every notation.
     let [one, other] = ["G=6", "G=6.00"].map(|gap| figures(&format!("--network ideal:{gap}")));
     assert_eq!(one["finish_max_ns"], other["finish_max_ns"]);
     assert!(one["finish_max_ns"].is_u64());
-    // 101 bytes at 0.5 ns more: 50 ns on each side, over routers too.
+    // 101 bytes at 0.5 ns more: 50 ns on each side, also over routers.
     let [without, with] = ["0", "0.5"]
         .map(|per_byte| figures(&format!("--topology torus:2x2 --bandwidth 8Gb/s --phit-bytes 1 --hosts O={per_byte}"))["completion_seconds"].as_f64().unwrap());
     assert!(((with - without) * 1e9 - 50.0).abs() < 1.5, "{without} {with}");
@@ -62,7 +62,7 @@ fn a_name_of_two_families_is_explained_in_the_one_that_is_asked_for() {
 #[test]
 fn an_interrupt_while_a_trace_is_read_ends_the_command_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    // Some seconds of reading.
+    // It takes some seconds to read.
     let mut text = "num_ranks 1\nrank 0 {\n".to_owned();
     (0..3_000_000).for_each(|number| text.push_str(&format!("l{number}: calc 5\n")));
     fs::write(folder.path().join("large.goal"), text + "}\n").unwrap();
@@ -111,7 +111,7 @@ fn the_anchor_of_an_otf2_archive_runs_like_its_text() {
         let output = run(folder.path(), &format!("{words} --topology torus:2x2 --compute 0 --format json"));
         assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
         let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
-        // Every file of the archive is part of what identifies the run.
+        // Every file of the archive is part of the identity of the run.
         (figures["digest"].clone(), figures["manifest"]["inputs"].as_array().map_or(0, Vec::len))
     };
     let text = digest("run --trace t.txt");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tests::command::fsin;
 use tests::shared::{shared_dir, skipped, workspace};
 
-/// What takes the place of L and G. A byte takes 6 ns on a link of 1.3333 Gb/s, as with G = 6.
+/// Replacements of L and G. A byte takes 6 ns on a link of 1.3333 Gb/s, as with G = 6.
 const NETWORKS: [&str; 4] = [
     "--network ideal:L=2500,G=6",
     "--topology torus:4x4x4 --bandwidth 1.3333Gb/s",
@@ -16,7 +16,7 @@ const NETWORKS: [&str; 4] = [
     "--topology mesh:8x8 --bandwidth 1.3333Gb/s",
 ];
 
-/// Graphs, and when their last host is done \[us\].
+/// Graphs, and the end of their last host \[us\].
 const ROWS: [(&str, [&str; 4]); 5] = [
     ("allreduce_ring_16_1048576", ["11961.30", "11888.41", "11889.32", "11888.89"]),
     ("dissemination_64_1", ["33.00", "21.82", "22.32", "23.23"]),
@@ -41,7 +41,7 @@ fn five_graphs_end_when_the_table_says() {
     }
 }
 
-/// When the last host is done, with two decimals.
+/// The end of the last host, with two decimals.
 fn microseconds(network: &str, trace: &Path) -> String {
     let arguments = format!("run {network} --format json --quiet");
     let output = fsin(Path::new("/")).args(arguments.split(' ')).arg("--trace").arg(trace).output().unwrap();

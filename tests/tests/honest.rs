@@ -1,4 +1,4 @@
-//! What is said of results holds: of saturation, of what is compared, of what was left out, of what stands beside it.
+//! Statements about results are true: on saturation, comparisons, omissions, and accompanying data.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn figures(folder: &Path, line: &str) -> Value {
     serde_json::from_slice(&done(folder, &format!("{line} --format json")).stdout).unwrap()
 }
 
-/// A network that was empty fills: what is on its way at the end was not refused.
+/// An empty network fills first: packets in flight at the end were not rejected.
 #[test]
 fn a_short_run_is_not_saturated_because_it_began_empty() {
     let folder = tempfile::tempdir().unwrap();
@@ -51,13 +51,13 @@ fn queues_that_grow_are_saturation_whatever_share_is_accepted() {
         assert_eq!(run["saturated"], expected, "{load}: {}", run["accepted_load_phits_per_node_cycle"]);
         let growth = run["queue_growth_phits_per_node_cycle"].as_f64().unwrap();
         assert_eq!(growth > 0.003, expected, "{load}: {growth}");
-        // Where no steady state is waited for, only a trend is told.
+        // Without a wait for a steady state, only a trend is reported.
         assert_eq!(run["converged"], if expected { Value::Bool(false) } else { Value::Null }, "{load}");
     }
 }
 
-/// Close above saturation 98 % of the load is accepted, each period is nearly as the one before, and latency depends on the
-/// length of the run: it is told as neither converged nor carried, however long the run is.
+/// Just above saturation 98 % of the load is accepted, successive periods hardly differ, and latency depends on the
+/// length of the run: the run is reported as neither converged nor carried, whatever its length.
 #[test]
 fn latency_that_grows_with_the_run_has_not_converged() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +80,7 @@ fn latency_that_grows_with_the_run_has_not_converged() {
     }
 }
 
-/// Queues of throttled sources are bounded: what is asked for and not accepted tells.
+/// Queues of throttled sources are bounded: the difference between requested and accepted load reveals saturation.
 #[test]
 fn throttled_sources_are_held_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ fn throttled_sources_are_held_back() {
     }
 }
 
-/// The nodes of the diagonal are silent: the others accept what they are asked to, and no less.
+/// The nodes of the diagonal are silent: the others accept their full offered load.
 #[test]
 fn silent_nodes_take_nothing_from_the_load_of_the_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn silent_nodes_take_nothing_from_the_load_of_the_others() {
         let accepted = cell("accepted_load_of_senders_phits_per_node_cycle");
         assert!((accepted / cell("load") - 1.0).abs() < 0.05, "{drawn}: 4 of 16 nodes are silent");
     }
-    // What tasks send per cycle follows from what the network takes: nothing to compare it with.
+    // The sending rate of tasks follows from the network: there is no offered load to compare with.
     done(folder.path(), "sweep --topology torus:4x4 --kernel bintree --vcs 2,3 -q -o k");
     done(folder.path(), "plot k -q");
     assert!(
@@ -133,7 +133,7 @@ fn runs_that_measured_too_little_are_told() {
     let warnings = |line: &str| figures(folder.path(), line)["warnings"].as_array().unwrap().len();
     let line = "run --topology torus:4x4 -q";
     for (flags, expected) in [
-        // Nothing is received, and nothing can be said of saturation.
+        // Nothing is received, and nothing is known about saturation.
         ("--cycles 1", 2),
         ("--load 0 --cycles 1000", 1),
         ("--load 0 --samples 2", 1),
@@ -143,7 +143,7 @@ fn runs_that_measured_too_little_are_told() {
         assert_eq!(warnings(&format!("{line} {flags}")), expected, "{flags}");
     }
     assert_eq!(figures(folder.path(), &format!("{line} --cycles 1"))["saturated"], Value::Null);
-    // Tasks of one node.
+    // Tasks on the same node.
     assert_eq!(warnings(&format!("{line} --kernel bintree:tasks=2 --tasks-per-node 2")), 1);
     assert_eq!(warnings(&format!("{line} --kernel bintree:tasks=2")), 0);
 }
@@ -238,7 +238,7 @@ fn combinations_that_are_left_out_are_told_by_reason() {
     assert!(words.contains("no combination is a valid experiment") && !words.contains("--skip-invalid"), "{words}");
 }
 
-/// Points of a sweep one after the other: the second, smaller one does not show the memory of the first.
+/// Points of a sweep in sequence: the second, smaller one does not report the memory of the first.
 #[test]
 fn memory_is_that_of_the_point() {
     let folder = tempfile::tempdir().unwrap();
@@ -266,7 +266,7 @@ fn figures_of_an_earlier_plot_are_told() {
         told.contains("of an earlier plot, if not your own: latency-2.svg\n") && !told.contains("mine.svg"),
         "{told}"
     );
-    // A missing point is told by who runs the others again.
+    // Rerunning the others reports a missing point.
     let point = fs::read_dir(folder.path().join("r/points")).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(point).unwrap();
     let told = said(&done(folder.path(), "rerun r"));

@@ -1,4 +1,4 @@
-//! Job mixes by the command: results per job, the same for every engine; what is refused, and how.
+//! Job mixes by the command: results per job, the same for every engine; and error messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -46,7 +46,7 @@ fn json(folder: &Path, line: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What the command says of a mix that cannot be run.
+/// The error message for an invalid mix.
 #[track_caller]
 fn refused(mix: &str, line: &str) -> String {
     let folder = folder(mix);
@@ -54,7 +54,7 @@ fn refused(mix: &str, line: &str) -> String {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert!(output.stdout.is_empty());
-    // Messages are broken into lines.
+    // Messages are wrapped into lines.
     error.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -84,7 +84,7 @@ fn a_mix_gives_results_for_each_job() {
                 assert_eq!(job["slowdown"].as_f64(), Some(slowdown), "{line}: {job}");
                 assert_eq!(number(job, "nodes"), number(job, "tasks"), "{line}: {job}");
                 last = last.max(finish);
-                // No node belongs to two jobs at once.
+                // No node belongs to two jobs at the same time.
                 for other in jobs.iter().filter(|other| *other != job) {
                     let apart = finish < number(other, "start_cycle") || number(other, "finish_cycle") < start;
                     let nodes = |job: &Value| job["task_nodes"].as_array().unwrap().clone();
@@ -105,7 +105,7 @@ fn a_mix_gives_results_for_each_job() {
     }
 }
 
-/// A run that ends before its jobs do: nodes that have a job are used all the same, and a job that waits has none yet.
+/// A run that ends before its jobs do: nodes with a job count as used, and a waiting job has none yet.
 #[test]
 fn jobs_that_have_not_ended_count() {
     let folder = folder("[[job]]\nname = \"long\"\nkernel = \"all-to-all:tasks=16,bytes=60000\"\ncount = 2\n");
@@ -132,7 +132,7 @@ fn a_job_alone_is_the_application_alone() {
 
 #[test]
 fn jobs_that_share_links_slow_each_other_down() {
-    // Two exchanges on drawn nodes cross each other's ways.
+    // Two exchanges on randomly drawn nodes interfere with each other.
     let mix = "[[job]]\nkernel = \"all-to-all:tasks=8,bytes=4096\"\ncount = 2\n";
     let folder = folder(mix);
     let slowdown = |allocation: &str| {
@@ -156,7 +156,7 @@ fn the_table_has_a_line_for_each_job_and_a_result_runs_again() {
     assert_eq!(units, ["cycle", "cycle", "cycle", "cycles", "cycles", "x", "alone"]);
     let again = run(folder.path(), "rerun stored");
     assert_eq!(again.status.code(), Some(0), "{}", String::from_utf8_lossy(&again.stderr));
-    // The traces of a mix are inputs, as the file of jobs is.
+    // The traces of a mix are inputs, like the file of jobs.
     let manifest = fs::read_to_string(folder.path().join("stored/manifest.json")).unwrap();
     assert!(manifest.contains("ping.trc") && manifest.contains("mix.toml"), "{manifest}");
 }

@@ -1,5 +1,5 @@
-//! `fsin legacy`: the original's words give what the printed line gives. `fsin topology --format svg`, and what `--faults`
-//! says.
+//! `fsin legacy`: the original's words give the same results as the printed line. Also `fsin topology --format svg`,
+//! and the reports on `--faults`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -23,7 +23,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// The line that was printed, run by a shell, as JSON.
+/// The printed line, run by a shell, as JSON.
 fn again(printed: &str) -> Value {
     let line = printed.lines().find(|line| line.starts_with("fsin run ")).expect("a line for a shell");
     let words = shell_words(line);
@@ -31,7 +31,7 @@ fn again(printed: &str) -> Value {
     json(&run(&words))
 }
 
-/// Splits a line as a shell does; quotes are '...'.
+/// Splits a line like a shell; quotes are '...'.
 fn shell_words(line: &str) -> Vec<String> {
     let (mut words, mut quoted) = (vec![String::new()], false);
     for letter in line.chars() {
@@ -95,7 +95,7 @@ fn the_words_of_the_original_give_the_digest_of_the_line() {
     }
 }
 
-/// A file of words, and the one that is always read; words after it override it.
+/// A file of words, and the default file; later words override it.
 #[test]
 fn files_of_words_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -109,7 +109,7 @@ fn files_of_words_are_read() {
     assert_eq!(json(&named)["digest"], again(&stderr(&named))["digest"]);
     assert!(stderr(&found).contains("fsin.conf is read first") && !stderr(&named).contains("is read first"));
     assert_eq!(json(&named)["experiment"]["topology"], "torus:5x3");
-    // Two files, of which the later one counts; comments may be in Latin-1.
+    // Two files, of which the later one takes precedence; comments may be in Latin-1.
     let more = folder.path().join("more.conf");
     fs::write(&more, b"\xef\xbb\xbf; caf\xe9\r\n\tload =  0.3 ; less\r\n").expect("a file");
     let both = json(&run(&["legacy", &path, &more.display().to_string(), "--format", "json"]));
@@ -126,7 +126,7 @@ fn files_of_words_are_read() {
     }
 }
 
-/// What `fsin run` refuses is said of the word that was written, and of its line.
+/// Errors of `fsin run` name the original word and its line.
 #[test]
 fn values_that_are_refused_are_those_of_words() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -148,7 +148,7 @@ fn values_that_are_refused_are_those_of_words() {
     }
 }
 
-/// The same of runs that end by themselves.
+/// The same for runs that end by themselves.
 #[test]
 fn shots_and_traces_give_the_digest_of_the_line() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -167,7 +167,7 @@ fn shots_and_traces_give_the_digest_of_the_line() {
 /// Two tasks, each of which sends to the other.
 const TRACE: &str = "c 0 1000\ns 0 1 7 256\nr 0 1 7 256\ns 1 0 8 256\nr 1 0 8 256\n";
 
-/// The line that words become, without `fsin run`, and what is said before it. Nothing is simulated for long.
+/// The line for these words, without `fsin run`, and the messages before it. Only short runs are simulated.
 fn becomes(words: &str) -> (String, String) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("t.trc"), TRACE).expect("a file");
@@ -178,7 +178,7 @@ fn becomes(words: &str) -> (String, String) {
     (line, said.replace('\n', " "))
 }
 
-/// What every line contains where no word says otherwise: the original's defaults, and its only kind of source.
+/// The parts of every line unless words change them: the original's defaults, and its only kind of source.
 const DEFAULTS: &str = "--topology torus:4x4 --vcs 2 --injection-queue 4 --source throttled --load 0.05 --warmup 5000 --samples 10 \
                         --sample-size 1000";
 
@@ -193,8 +193,8 @@ fn flags(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Words, what is then in the line beside or instead of the defaults (`!` before a default that is not there), and what is
-/// said.
+/// Words, the resulting parts of the line in addition to the defaults or replacing them (`!` before a missing default),
+/// and the messages.
 const WORDS: &[(&str, &str, &str)] = &[
     ("nways=2", "--ways 2", ""),
     ("nways=1 topo=torus_5_5", "--ways 1 --topology torus:5x5", ""),
@@ -347,7 +347,7 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("topo=thintree_4_2_2", "--topology thintree:4,2,2 --routing tree:adaptive", ""),
     ("topo=slimtree_4_2_2 rmode=static1", "--topology slimtree:4,2,2 --routing tree:static --vcs 1", ""),
     ("topo=dragonfly_1_2_1", "--topology dragonfly:p=1,a=2,h=1 --routing dragonfly:minimal", ""),
-    // Cut short.
+    // Abbreviated.
     ("plen=8 tpat=transpose warm=100", "--packet 8 --traffic transpose --warmup 100", ""),
     (
         "conv_t=0.1 max_c=0 nsam=3 sample=300 min=10",
@@ -360,7 +360,7 @@ const WORDS: &[(&str, &str, &str)] = &[
         "!--load !--warmup !--samples !--sample-size --trace t.trc --trace-unit us --bandwidth 1Gb/s",
         "",
     ),
-    // Ours, and a pace of ours.
+    // Ours, and a speed of ours.
     ("cycles=300", "!--warmup !--samples !--sample-size --cycles 300", ""),
     ("cycles=300 source=open", "!--warmup !--samples !--sample-size --cycles 300 --source open", ""),
 ];
@@ -370,7 +370,7 @@ fn every_word_becomes_what_it_means() {
     for &(words, expected, said) in WORDS {
         let (line, notes) = becomes(words);
         let mut wanted: Vec<String> = flags(&format!("fsin run {DEFAULTS}"));
-        // As in the line, where a shell would quote it.
+        // Quoted as in the line.
         for flag in expected
             .replace('!', "--! !")
             .split(" --")
@@ -392,7 +392,7 @@ fn every_word_becomes_what_it_means() {
     }
 }
 
-/// The words that the original is known to have: each stands in the table above.
+/// The words that the original is known to have; each occurs in the table above.
 #[test]
 fn no_word_is_left_out() {
     let known = "rmode nchan vc plength iql rseed tpattern nways warm_up_period conv_period conv_thres max_conv_time nsamples numshots \
@@ -404,7 +404,7 @@ fn no_word_is_left_out() {
         let is_used = |words: &str| words.split_whitespace().any(|word| word.split('=').next() == Some(name));
         assert!(WORDS.iter().any(|(words, ..)| is_used(words)), "{name}");
     }
-    // All at once, but those of other kinds of runs: what has no part is said, and nothing is refused.
+    // All at once, except those of other kinds of runs: ignored words are reported, and nothing is rejected.
     let all = "topo=torus_8_8 rmode=smart nchan=3 vc=bubble plength=8 iql=6 rseed=7 tpattern=uniform nways=2 warm_up_period=100 \
                conv_period=100 conv_thres=0.1 max_conv_time=300 nsamples=3 numshots=2 sample_size=100 min_batch_pkt=5 shotmode=0 \
                shotsize=5 trigger_rate=0.5 triggered=1 trace_cpu_units=1 link_bandwidth=1000 longmessages=0 lng_msg_ratio=0 bub=2 \
@@ -422,7 +422,7 @@ fn no_word_is_left_out() {
     }
 }
 
-/// A file as the original's, with every word, is the same as its words in a line.
+/// A file in the original's form, with every word, is equivalent to its words in a line.
 #[test]
 fn a_file_is_its_words_in_a_line() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -448,7 +448,7 @@ fn a_file_is_its_words_in_a_line() {
     assert_eq!(json(&in_file)["digest"], again(&stderr(&in_file))["digest"]);
 }
 
-/// Words that cannot be used: what is said, and what is to be done. Each in a line of a file and in a command line.
+/// Invalid words: the message and the remedy. Each in a line of a file and on the command line.
 #[test]
 fn wrong_words_are_refused_with_their_place_and_a_remedy() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -528,7 +528,7 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
     }
 }
 
-/// Every configuration in which the original was measured is read, and can be run.
+/// Every configuration in which the original was measured is accepted, and can be run.
 #[test]
 fn the_measured_configurations_are_read() {
     let mut seen = HashSet::new();
@@ -550,7 +550,7 @@ fn the_measured_configurations_are_read() {
     assert!(seen.len() > 60, "{}", seen.len());
 }
 
-/// Numbers in a text, whatever stands between them.
+/// Numbers in a text, whatever their separators.
 fn numbers(text: &str) -> Vec<f64> {
     text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).filter_map(|word| word.parse().ok()).collect()
 }
@@ -568,7 +568,7 @@ fn nothing_is_cut(spec: &str, text: &str) {
     }
 }
 
-/// One circle for each node, one line for each link both ways.
+/// One circle per node, one line per pair of links.
 #[test]
 fn a_network_is_drawn() {
     for (spec, ways, nodes, links) in [
@@ -587,7 +587,7 @@ fn a_network_is_drawn() {
         let text = String::from_utf8(output.stdout).expect("text");
         let count = |what: &str| text.matches(what).count();
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
-        // One path is the head of arrows.
+        // One path is the arrowhead.
         assert_eq!((count("<circle "), count("<path ") - 1), (nodes, links), "{spec}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{spec}");
         nothing_is_cut(spec, &text);
@@ -597,7 +597,7 @@ fn a_network_is_drawn() {
     assert!(stderr(&many).contains("at most 2048 nodes"), "{}", stderr(&many));
 }
 
-/// Lost pairs are named before the run, and their messages counted; programs are refused.
+/// Lost pairs are named before the run, and their messages counted; programs are rejected.
 #[test]
 fn pairs_without_a_route_are_named() {
     let torn = ["run", "--topology", "torus:4x4", "--faults", "2", "--cycles", "2000", "--format", "json"];
@@ -607,7 +607,7 @@ fn pairs_without_a_route_are_named() {
     assert_eq!(said.matches("no route is left for").count(), 1, "{said}");
     let count = |name: &str| result[name].as_u64().unwrap_or_else(|| panic!("{name} is a count"));
     assert!(count("packets_dropped") > 0);
-    // What is left carries what it is asked to, however little that is.
+    // The remaining network carries its offered load, however small that is.
     let little = ["run", "--topology", "torus:4x4", "--faults", "24", "--load", "0.1", "--format", "json"];
     let little = json(&run(&little));
     assert!(little["packets_dropped"].as_u64() > little["packets_received"].as_u64().map(|received| 4 * received));

@@ -1,4 +1,4 @@
-//! What links carried: counts that agree with what else is known of a run, and heat maps of them.
+//! Link counts: their agreement with other figures of a run, and heat maps.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn result(line: &str) -> Value {
     serde_json::from_str(&done(folder.path(), &format!("run {line} -q --format json"))).unwrap()
 }
 
-/// Packets of all links, in order; what is no link is left out.
+/// Packets of all links, in order; missing links are skipped.
 fn carried(result: &Value) -> Vec<u64> {
     let routers = result["link_packets"].as_array().unwrap();
     routers.iter().flat_map(|ports| ports.as_array().unwrap()).filter_map(Value::as_u64).collect()
@@ -34,12 +34,12 @@ fn links_carry_every_hop_of_the_measured_time() {
         "--topology fattree:2,3 --routing tree:adaptive",
         "--topology dragonfly:p=2,a=4,h=2 --routing dragonfly:minimal",
     ] {
-        // Everything is measured: each hop of the run is one of a link.
+        // Everything is measured: each hop of the run is a crossing of a link.
         let found = result(&format!("{network} --cycles 3000 --load 0.2 --link-loads"));
         assert_eq!(carried(&found).iter().sum::<u64>(), found["packet_hops"].as_u64().unwrap(), "{network}");
         let most = *carried(&found).iter().max().unwrap() as f64 * 16.0 / 3000.0;
         assert_eq!(found["link_load_max_phits_per_cycle"].as_f64(), Some(most), "{network}");
-        // After a warm-up, only what was measured: what is accepted, times its hops, is spread over the links.
+        // After a warm-up, only measured traffic counts: accepted load times hops, spread over the links.
         let found = result(&format!("{network} --load 0.2 --samples 5 --link-loads"));
         let figure = |name: &str| found[name].as_f64().unwrap();
         let hops = figure("accepted_load_phits_per_node_cycle") * figure("nodes") * figure("hops_mean");
@@ -50,7 +50,7 @@ fn links_carry_every_hop_of_the_measured_time() {
 
 #[test]
 fn only_links_that_exist_carry() {
-    // A mesh of 5x3 has 4 x 3 + 5 x 2 links each way; a ring of neighbours uses one direction.
+    // A mesh of 5x3 has 4 x 3 + 5 x 2 links in each direction; a ring of neighbours uses one direction.
     let found = result("--topology mesh:5x3 --cycles 100 --link-loads");
     assert_eq!(carried(&found).len(), 2 * (4 * 3 + 5 * 2));
     let found = result("--topology torus:6x4 --traffic neighbor --cycles 2000 --link-loads");
@@ -81,7 +81,7 @@ fn an_ideal_network_has_no_links() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--link-loads"));
 }
 
-/// Attributes of all rectangles of a picture whose tag has this word.
+/// Attributes of all rectangles of a picture whose tag contains this word.
 fn rectangles(svg: &str, word: &str) -> usize {
     svg.split('<').filter(|tag| tag.starts_with("rect") && tag.contains(word)).count()
 }
@@ -150,7 +150,7 @@ fn the_page_shows_the_point_that_is_picked() {
     done(folder.path(), "report r -q");
     let file = folder.path().join("r/report.html");
     let page = fs::read_to_string(&file).unwrap();
-    // A reader who picks the lowest load of the other routing.
+    // A reader who selects the lowest load of the other routing.
     let pick = "<script>const l = document.querySelectorAll('#links select'); l[0].value = 'bubble:oblivious'; \
                 l[1].value = '0.1'; l[1].dispatchEvent(new Event('change', {bubbles: true}));</script></body>";
     fs::write(&file, page.replace("</body>", pick)).unwrap();

@@ -1,4 +1,4 @@
-//! Live guests: the same results as in one process, whatever the transport, the order of connection and the step.
+//! Live guests: the results of one process, whatever the transport, the order of connection and the step.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,14 +32,14 @@ fn spec(geometry: &Geometry) -> String {
     format!("torus:{}", sizes.join("x"))
 }
 
-/// Each task of a kernel as a guest; they connect in the order of their numbers times `stride`, modulo their count.
+/// Each task of a kernel as a guest; guests connect in the order of their numbers times `stride`, modulo their count.
 fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)> {
     let program =
         kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).expect("what the test is made of is right");
     guests(program, stride)
 }
 
-/// Each task of a program as a guest, in such an order.
+/// Each task of a program as a guest, in the same order.
 fn guests(program: Program, stride: usize) -> Vec<(Config, Part)> {
     let count = program.tasks.len();
     let script = Arc::new(Script::new(program));
@@ -53,7 +53,7 @@ fn guests(program: Program, stride: usize) -> Vec<(Config, Part)> {
         .collect()
 }
 
-/// A kernel played by guests against the same kernel in one process.
+/// A kernel played by guests, compared with the same kernel in one process.
 struct Played {
     kernel: &'static str,
     geometry: Geometry,
@@ -69,7 +69,7 @@ impl Played {
         Self { kernel, geometry, replayed }
     }
 
-    /// Guests that connect in an order that `stride` gives have the results of one process.
+    /// Guests that connect in the order given by `stride` have the results of one process.
     fn agrees(&self, stride: usize, tcp: bool) {
         let (kernel, geometry) = (self.kernel, &self.geometry);
         let table = Table { tcp, ..Table::new(geometry.nodes()) };
@@ -81,7 +81,7 @@ impl Played {
         assert_eq!(report.undelivered, 0, "{what}");
     }
 
-    /// So many times, in another order of connection each time, over TCP and Unix sockets by turns.
+    /// This many times, each in another order of connection, over TCP and Unix sockets alternately.
     fn agrees_in_repeats(&self, repeats: usize) {
         for repeat in 0..repeats {
             self.agrees((6 * repeat + 1) % 64, repeat % 2 == 0);
@@ -89,7 +89,7 @@ impl Played {
     }
 }
 
-/// Kernels of 64 tasks: up a tree, from corner to corner, with partners at all distances, all with all.
+/// Kernels of 64 tasks: up a tree, from corner to corner, with partners at all distances, all to all.
 const OF_64: [&str; 4] =
     ["bintree:tasks=64", "sweep2d:tasks=64", "butterfly:tasks=64", "all-to-all:tasks=64,bytes=256"];
 
@@ -100,7 +100,7 @@ fn kernels_of_64_guests_give_the_digest_of_one_process() {
     }
 }
 
-/// Computing before and after sends, receives, waits and other computing, for less than a cycle too.
+/// Computing before and after sends, receives, waits and other computing, also for less than a cycle.
 #[test]
 fn programs_that_compute_give_the_digest_of_one_process() {
     let task = |task: u32| {
@@ -136,11 +136,11 @@ fn neither_the_order_of_connection_nor_the_transport_shows() {
     Played::new("all-to-all:tasks=16,bytes=1024", &[4, 4]).agrees_in_repeats(10);
 }
 
-/// Threads that compute until they are told to stop: guests and endpoint run when the system lets them.
+/// Threads that compute until they are stopped: guests and endpoint run whenever the system schedules them.
 struct Load(Arc<AtomicBool>, Vec<std::thread::JoinHandle<()>>);
 
 impl Load {
-    /// One for each processor.
+    /// One per processor.
     fn start() -> Self {
         let over = Arc::new(AtomicBool::new(false));
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -159,7 +159,7 @@ impl Drop for Load {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
         for thread in self.1.drain(..) {
-            // Nothing is left to do about one that failed.
+            // A failed thread needs no further handling.
             let _ = thread.join();
         }
     }
@@ -192,7 +192,7 @@ fn guests_pass_the_battery_of_sources() {
     let mut make = || {
         let parts = tasks("all-to-all:tasks=16,bytes=64", &geometry, 5);
         let table = Table::new(16);
-        // Their ends are of no interest: the battery leaves some of them in the middle.
+        // Their results are irrelevant: the battery abandons some of them halfway.
         let connections = table.gather(16, |address| drop(start(address, parts)));
         Box::new(Live::new(connections, table.rules(), Box::new(|_| ()))) as Box<dyn TrGen>
     };
@@ -202,14 +202,14 @@ fn guests_pass_the_battery_of_sources() {
     }
 }
 
-/// Stepped guests that hurry and react: each sends to nodes that it draws by its own arithmetic, computes for a time that
-/// depends on when messages came, and answers.
+/// Stepped guests with random destinations (by their own arithmetic): each sends, computes for a time that depends on
+/// the arrival of messages, and answers.
 fn busy(node: u32, nodes: u32, mut guest: Guest) -> Result<(), GuestError> {
     let mut state = u64::from(node) * 2_654_435_761 + 12_345;
     for round in 0..30 {
         for _ in 0..3 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Half of it goes to one place: the network is contended.
+            // Half of the messages go to one node: the network is congested.
             let to = if state >> 63 == 0 { round % nodes } else { (state >> 33) as u32 % nodes };
             if to != node {
                 guest.send(to, 256, &node.to_le_bytes())?;
@@ -286,7 +286,7 @@ fn a_step_above_the_horizon_is_refused_with_the_number() {
     assert!(error.contains("53201 ps") && error.contains("53200 ps"), "{error}");
 }
 
-/// Guests of scripts over a network of constant delay in nanoseconds; the clock of each at its end.
+/// Scripted guests over a network of constant delay in nanoseconds; returns the final clock of each.
 fn over_switch(script: &str, nodes: u32, delay: u64, overheads: (Time, Time), class: Class) -> Vec<Time> {
     let script = adapters::guest::script::Script::parse(script).expect("what the test is made of is right");
     let overheads = Overheads { send: overheads.0, receive: overheads.1, response: delay };

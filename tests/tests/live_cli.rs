@@ -70,7 +70,7 @@ guest.finish()
     std::fs::write(folder.path().join("ask"), "advance 32ns\nsend 1 64\nreceive").unwrap();
     let token = folder.path().join("token");
     std::fs::write(&token, "0123456789abcdef0123").unwrap();
-    // Others could read it, and both sides say so.
+    // Other users could read it, and both sides report that.
     std::fs::set_permissions(&token, Permissions::from_mode(0o644)).unwrap();
     for line in ["serve --token-file token", "guest ask --token-file token"] {
         let refused = run(folder.path(), line);
@@ -148,7 +148,7 @@ fn a_network_that_cannot_keep_up_with_the_wall_says_so() {
     let words = "--network switch:delay=100us,nodes=2 --guests 1 --mode realtime --step 1ms";
     let (child, address) = serve(folder.path(), words);
     let mut guest = Guest::connect(&address.parse().unwrap(), &Config::new("slow", 0).stepped(0)).unwrap();
-    // Its turn, of a millisecond of virtual time, takes 1.2 s on the wall.
+    // A turn of a millisecond of virtual time takes 1.2 s of wall-clock time.
     guest.until().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1200));
     guest.advance(2_000_000_000).unwrap();
@@ -183,12 +183,12 @@ fn whoever_reads_the_results_learns_what_nobody_took_who_was_lost_and_what_was_r
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("net.txt", "a b\nb c\nc d\nd a\n");
-    // Nobody is at node 3; what the second message is of.
+    // Node 3 has no guest; the second message concerns it.
     write("script", "node 0: mark begin\nnode 0: send 1 64\nnode 1: receive\nnode 0: send 3 6400\nnode 7: send 0 10");
     let words = "--topology graph:net.txt --routing graph:updown --guests 3 --lost-guest drop-node --pcap p";
     let (child, address) = serve(folder.path(), words);
     let bad = format!("guest bad --connect {address} --node 2");
-    // It fails in its turn: before time begins it would give its node back.
+    // It fails during its turn: before time begins it would release its node.
     write("bad", "advance 1ns\nsend 2 64");
     let bad = tests::command::fsin(folder.path())
         .args(bad.split_whitespace())
@@ -271,7 +271,7 @@ fn guests_that_nobody_answers_say_so_while_they_try() {
 #[test]
 fn guests_that_a_run_does_not_take_give_up_when_it_has_begun() {
     let folder = tempfile::tempdir().unwrap();
-    // The two that are let in wait for each other; the others are not even nodes of the network.
+    // The two admitted guests wait for each other; the nodes of the others do not exist.
     std::fs::write(folder.path().join("ping"), "receive\n").unwrap();
     for listen in ["127.0.0.1:0", "unix:socket"] {
         let mut serve = fsin(folder.path());
@@ -282,7 +282,7 @@ fn guests_that_a_run_does_not_take_give_up_when_it_has_begun() {
         let address = first.split_whitespace().nth(2).unwrap();
         let begun = std::time::Instant::now();
         let guests = run(folder.path(), &format!("guest ping --connect {address} --node 0..20 --wait 60"));
-        // They would try for as long as they may wait.
+        // They would retry for as long as their patience lasts.
         assert!(begun.elapsed().as_secs() < 30);
         let rest: Vec<String> = lines.map_while(Result::ok).collect();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");

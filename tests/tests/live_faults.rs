@@ -1,4 +1,5 @@
-//! Guests that die, lie, stall or must not come in: each ends with its name and state, and the others are not harmed.
+//! Guests that die, lie, stall or must not be admitted: each failure is reported with name and state, and the other
+//! guests are not affected.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -36,7 +37,7 @@ fn partner(node: u32) -> (Config, Part) {
     (Config::new(format!("partner {node}"), node), part)
 }
 
-/// A guest at node 2 that sends one message and is gone without a word, as after `kill -9`.
+/// A guest at node 2 that sends one message and disappears silently, as after `kill -9`.
 fn victim() -> (Config, Part) {
     let part: Part = Box::new(|mut guest: Guest| {
         guest.send(0, 64, &[])?;
@@ -143,7 +144,7 @@ fn whoever_must_not_come_in_is_told_why_and_the_right_ones_come_in() {
     visitors.unwrap().join().unwrap();
 }
 
-/// Listens as no endpoint of ours does, answers a Hello with these frames, and reads what is said to them.
+/// Listens like a foreign endpoint, answers a Hello with these frames, and reads all input.
 fn imposter(answers: Vec<Body>) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = Address::Tcp(listener.local_addr().unwrap());
@@ -210,7 +211,7 @@ fn a_guest_that_leaves_before_time_begins_gives_its_node_back() {
     }
 }
 
-/// A guest at node 2 that waits for a message, and is gone after a moment.
+/// A guest at node 2 that waits for a message, and disappears after a moment.
 fn impatient(moment: Duration) -> (Config, Part) {
     let part: Part = Box::new(|mut guest: Guest| guest.receive_message().map(drop));
     (Config { patience: moment, ..Config::new("impatient", 2) }, part)
@@ -295,7 +296,7 @@ fn a_path_that_is_no_socket_or_too_long_for_one_is_said_to_be_so() {
     let long = folder.path().join("s".repeat(120));
     let refused = said(long.clone());
     assert!(refused.contains("and that of a socket at most"), "{refused}");
-    // A guest does not wait for an hour for what cannot be.
+    // A guest does not wait for an hour for the impossible.
     let config = Config { patience: Duration::from_secs(3600), ..Config::new("guest", 0) };
     let told = Guest::connect(&Address::Unix(long), &config).map(drop).unwrap_err().to_string();
     assert!(told.contains("and that of a socket at most"), "{told}");
@@ -306,7 +307,7 @@ fn a_guest_that_dies_while_it_waits_is_found_dead_when_nothing_else_is_left() {
     let waiting = || -> (Config, Part) {
         let part: Part = Box::new(|mut guest: Guest| {
             guest.send(0, 64, &[])?;
-            // Its thread waits for ever for a message; its connection is cut by its impatience.
+            // Its thread waits for ever for a message; its impatience cuts the connection.
             guest.receive_message().map(drop)
         });
         (Config { patience: Duration::from_secs(2), ..Config::new("waiting", 2) }, part)

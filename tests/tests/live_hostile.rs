@@ -1,4 +1,4 @@
-//! Guests that keep to the protocol up to a point, many connections, and processes that are killed.
+//! Guests that follow the protocol only up to a point, large numbers of connections, and killed processes.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -24,7 +24,7 @@ use tests::command::fsin;
 use tests::live::{Part, Table};
 use tokio_util::codec::Decoder;
 
-/// \[ns\] Of the network in these tests.
+/// \[ns\] Delay of the network in these tests.
 const DELAY: u64 = 1000;
 
 fn table(nodes: usize) -> Table {
@@ -52,7 +52,7 @@ fn hello(name: &str, node: u32) -> Hello {
     }
 }
 
-/// A guest that is made by hand: says Hello, and waits for the first answer.
+/// A handmade guest: sends a Hello, and waits for the first answer.
 fn introduce(address: &Address, hello: Hello) -> (TcpStream, Codec, Body) {
     let Address::Tcp(tcp) = address else { panic!("TCP") };
     let mut stream = TcpStream::connect(tcp).expect("somebody listens");
@@ -82,7 +82,7 @@ fn partner(node: u32) -> (Config, Part) {
     (Config::new(format!("partner {node}"), node), part)
 }
 
-/// Runs the partners beside something at node 2 that is no guest of the library.
+/// Runs the partners beside a peer at node 2 that is not a guest of the library.
 fn beside(
     table: &Table,
     other: impl FnOnce(Address) + Send + 'static,
@@ -115,7 +115,7 @@ fn beside(
     (outcome, report, took)
 }
 
-/// What the run said of the guest at node 2, and that the partners were not harmed.
+/// The reported loss of the guest at node 2; checks that the partners were not affected.
 fn lost(report: &adapters::live::LiveReport) -> &str {
     assert_eq!(report.guests[0].injects + report.guests[1].injects, 40);
     assert_eq!((report.guests[0].lost.as_ref(), report.guests[1].lost.as_ref()), (None, None));
@@ -127,7 +127,7 @@ fn a_half_open_connection_ends_within_the_limit_and_harms_nobody() {
     let mut table = Table { lost: LostGuest::DropNode, ..table(3) };
     table.terms.stall = Duration::from_millis(800);
     let (outcome, report, took) = beside(&table, |address| {
-        // A wire that is cut: what is sent into it goes nowhere, and nobody is told.
+        // A cut wire: data sent into it disappear without notice.
         let (stream, ..) = introduce(&address, hello("cut off", 2));
         thread::sleep(Duration::from_secs(3));
         drop(stream);
@@ -145,7 +145,7 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
     let (sent, all_sent) = mpsc::channel();
     let (end, ended) = mpsc::channel();
     let flood: Part = Box::new(move |mut guest: Guest| {
-        // 40 MB that arrive at once: more than any socket takes.
+        // 40 MB that arrive at once: more than any socket buffers.
         for _ in 0..40 {
             guest.send(1, 1_000_000, &vec![7; 1_000_000])?;
         }
@@ -158,11 +158,11 @@ fn a_guest_that_does_not_read_ends_within_the_limit() {
         let address = address.clone();
         stranger = Some(thread::spawn(move || {
             let (mut stream, mut codec, _) = introduce(&address, hello("deaf", 1));
-            // It waits for a message, and then does not listen.
+            // It waits for a message, and then stops reading.
             let mut bytes = BytesMut::new();
             codec.put(0, 0, &Body::Timestamp { next: u64::MAX, injects: 0 }, &mut bytes);
             stream.write_all(&bytes).expect("somebody reads");
-            // Longer than the run may take, however busy the machine is.
+            // Longer than the run can take, however busy the machine is.
             let _ = ended.recv_timeout(Duration::from_secs(120));
         }));
     });
@@ -235,7 +235,7 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
         let mut threads = Vec::new();
         let connections = table.gather(2, |address| {
             let (other, address) = (address.clone(), address.clone());
-            // It waits for a message, and takes short ones only.
+            // It waits for a message, and accepts only short ones.
             threads.push(thread::spawn(move || {
                 let narrow = Hello { max_payload: 512, ..hello("narrow", 3) };
                 let (mut stream, mut codec, _) = introduce(&other, narrow);
@@ -265,10 +265,10 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
     }
 }
 
-/// Frames with their times, and a byte of some that is changed.
+/// Frames with their times, some with a changed byte.
 type Nonsense = Vec<(Body, u64, Option<(prop::sample::Index, u8)>)>;
 
-/// What a guest that has been let in may send instead of sense.
+/// Nonsense from an admitted guest.
 fn nonsense() -> impl Strategy<Value = Nonsense> {
     let time = prop_oneof![Just(0u64), 0u64..5_000_000, any::<u64>()];
     let body = prop_oneof![
@@ -288,7 +288,7 @@ fn nonsense() -> impl Strategy<Value = Nonsense> {
     prop::collection::vec((body, time, damage), 0..12)
 }
 
-/// A guest that sends `frames` and leaves; the run goes on without it, and the others lose and gain nothing.
+/// A guest that sends `frames` and leaves; the run goes on without it, and the others are not affected.
 fn survives(frames: Nonsense) {
     let mut table = Table { lost: LostGuest::DropNode, ..table(3) };
     table.terms.stall = Duration::from_secs(5);
@@ -304,10 +304,10 @@ fn survives(frames: Nonsense) {
             }
         }
         let _ = stream.write_all(&bytes);
-        // It stays until time begins: before that it would give its node back.
+        // It stays until time begins: before that it would release its node.
         let _ = stream.read(&mut [0]);
         let _ = stream.shutdown(Shutdown::Write);
-        // What the endpoint says is read, so that it is not cut short.
+        // Read the endpoint's answer to its end, so that it is not cut short.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     assert_eq!(outcome.failure, None);
@@ -334,7 +334,7 @@ proptest! {
     }
 }
 
-/// `fsin serve` as a process, with its address and the rest of what it says.
+/// `fsin serve` as a process, with its address and the rest of its output.
 fn serve(folder: &Path, words: &str) -> (Child, String, BufReader<std::process::ChildStderr>) {
     let mut command = fsin(folder);
     command.args(["serve", "--listen", "127.0.0.1:0"]).args(words.split_whitespace());
@@ -363,7 +363,7 @@ fn a_guest_that_is_killed_is_named_and_the_others_are_told_or_go_on() {
     let folder = tempfile::tempdir().expect("the system has room for a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder is ours");
     let pair = |rounds: u32| format!("repeat {rounds}\n node 0: send 1 64\n node 1: send 0 64\n receive\nend");
-    // Those that are told are still at it; those that go on come to their end.
+    // Partners of a run that must be aborted are still busy; those of a run that goes on reach their end.
     write("abort", &pair(100_000_000));
     write("drop-node", &pair(20_000));
     // Longer than the test lasts: the others wait for its clock.
@@ -514,7 +514,7 @@ fn what_ended_a_guest_is_in_the_wire_log() {
     }
 }
 
-/// \[bytes\] The most memory that a process has had.
+/// \[bytes\] Peak memory of a process.
 fn peak_memory(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -526,13 +526,14 @@ fn ten_thousand_connections_take_a_bounded_amount_of_memory() {
     let folder = tempfile::tempdir().expect("the system has room for a folder");
     std::fs::write(folder.path().join("script"), "node 0: send 1 8\nnode 1: receive").expect("the folder is ours");
     let (server, address, reader) = serve(folder.path(), "--network switch:delay=1us,nodes=2");
-    // Whatever it says is read, so that it never waits for a reader.
+    // Its output is read, so that it never blocks on a full pipe.
     let reading = thread::spawn(move || reader.lines().map_while(Result::ok).collect::<Vec<_>>().join("\n"));
     let Address::Tcp(tcp) = address.parse().expect("an address") else { panic!("TCP") };
     let mut kept = Vec::new();
     for number in 0..10_000 {
         let Ok(mut stream) = TcpStream::connect(tcp) else { continue };
-        // A third is garbage, a third leaves at once, a third announces a long Hello and stays; as many as may be open.
+        // A third sends garbage, a third leaves at once, a third announces a long Hello and stays; as many as may be
+        // open.
         match number % 3 {
             0 => drop(stream.write_all(b"GET / HTTP/1.1\r\nHost: example\r\n\r\n")),
             1 => {}
@@ -547,7 +548,7 @@ fn ten_thousand_connections_take_a_bounded_amount_of_memory() {
     }
     let peak = peak_memory(server.id());
     kept.clear();
-    // And it still does what it is there for.
+    // And it still works.
     let (output, said) = ended(guest(folder.path(), "script", &address, "0..1"), "the guests");
     assert!(output.status.success(), "{said}");
     let output = server.wait_with_output().expect("it ends");
@@ -595,7 +596,7 @@ fn whoever_never_says_hello_is_shown_out_within_the_limit() {
         }));
     }));
     drop(visitor.expect("it was started").join().expect("it does not panic"));
-    // A port on which nobody listens any more.
+    // A port without a listener.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = Address::Tcp(listener.local_addr().expect("it has one"));
     drop(listener);

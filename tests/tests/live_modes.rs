@@ -1,4 +1,4 @@
-//! What a run of live guests can be told: warm-up, real time, what to measure, what to write down.
+//! Options of a run of live guests: warm-up, real time, measured region, logs and captures.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ fn over_switch(nodes: usize, delay: u64) -> Table {
     table
 }
 
-/// A file that stays in memory.
+/// An in-memory file.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -61,7 +61,7 @@ impl Write for Shared {
     }
 }
 
-/// Runs guests to their end, and writes down what happens.
+/// Runs guests to their end, and records the events.
 fn watched(
     table: &Table,
     network: &mut dyn Network,
@@ -83,14 +83,14 @@ fn watched(
 
 #[test]
 fn a_program_that_waits_for_any_of_several_is_played_as_in_one_process() {
-    // Workers of different speed; the master answers whoever comes first.
+    // Workers of different speed; the master answers the first that finishes.
     let mut tasks = vec![(1..16).map(|worker| irecv(Some(worker), Some(1), worker)).collect::<Vec<Step>>()];
     let all: Box<[Request]> = (1..16).map(Request).collect();
     for _ in 1..16 {
         tasks[0].push(Step::WaitAny(all.clone()));
         tasks[0].push(compute(37));
     }
-    // All have been accounted for: nothing to wait for.
+    // All have been accounted for: the wait ends at once.
     tasks[0].push(Step::WaitAny(all));
     tasks[0].extend((1..16).map(|worker| send(worker, 2, 64)));
     tasks.extend((1..16).map(|worker: u64| {
@@ -135,7 +135,7 @@ fn one_connection_may_be_several_nodes() {
     assert_eq!((report.deliveries, report.undelivered), (3, 0));
 }
 
-/// What three nodes do: each sends to the next one, and is told of the message from the one before.
+/// The message of each of three nodes, which goes to the next node.
 fn third(node: u32) -> Inject {
     let payload = vec![node as u8; 8].into();
     Inject { destination: (node + 1) % 3, notify: false, size: 64, cookie: u64::from(node), payload }
@@ -176,7 +176,7 @@ fn a_central_takes_the_turns_of_data_connections() {
         threads.push(thread::spawn(move || {
             let config = Config { nodes: Vec::new(), ..Config::new("central", 0) }.central(7);
             let mut central = Guest::connect(&address, &config)?;
-            // What its members send at 1 us, and nothing else.
+            // Messages of its members at 1 us, and nothing else.
             central.advance(1_000_000)?;
             central.count_injects(3);
             while central.notices()? < 3 {
@@ -204,7 +204,7 @@ fn a_group_that_loses_a_connection_or_miscounts_is_lost_with_its_name() {
     for (leaves, counts, expected) in [
         (false, 2, "data connections have brought 1"),
         (true, 2, "connection `data`: it has closed"),
-        // All that was counted has come.
+        // All counted messages have arrived.
         (true, 1, "connection `data`: it has closed"),
         (false, 0, "it has injected 1 messages and counts 0"),
     ] {
@@ -287,7 +287,7 @@ fn a_warm_up_is_one_grant_and_what_comes_meanwhile_is_not_late() {
             (0..2)
                 .map(|node| {
                     let (config, part) = part("booting", node, move |mut guest| {
-                        // Boots for 4 us, and tells so; then both wait until 5 us.
+                        // Boots for 4 us, and says so; then both wait until 5 us.
                         guest.advance(4_000_000)?;
                         guest.send(1 - node, 64, &[])?;
                         guest.advance(1_000_000)?;
@@ -342,7 +342,7 @@ fn marks_open_and_close_what_is_measured() {
     assert_eq!(report.deliveries, 32);
     assert_eq!(report.latency.map(|latency| latency.count), Some(16));
     assert_eq!((outcome.measured.counts.received, outcome.totals.received), (16, 32), "packets");
-    // A ping-pong: each round is as long as a message takes.
+    // Both guests send at the same time: each round takes the latency of one message.
     let round = outcome.measured_cycles() / 8;
     assert_eq!(report.latency.map(|latency| latency.max / 3200), Some(round));
     let everything = Table { region: None, ..table };
@@ -373,7 +373,7 @@ fn running_digests_find_where_two_runs_part() {
     assert!(one.waymarks.len() >= 5, "{:?}", one.waymarks);
     assert_eq!(one.waymarks, same.waymarks);
     let parting = one.waymarks.iter().zip(&other.waymarks).find(|(a, b)| a != b).expect("they differ").0.time;
-    // A round takes as long as the whole run over 100; the 51st is the one that differs.
+    // A round takes a hundredth of the run; the 51st differs.
     let round = one.guests[0].time / 100;
     assert_eq!(parting, (50 * round / 1_000_000 + 1) * 1_000_000);
 }
@@ -441,7 +441,7 @@ fn messages_that_nobody_takes_are_neither_delivered_nor_in_latencies() {
         let sender = part("sender", 0, |mut guest| {
             guest.send(1, 64, &[])?;
             guest.advance(50_000_000)?;
-            // The other has left, and node 2 has no guest.
+            // The other guest has left, and node 2 has no guest.
             guest.send(1, 64, &[])?;
             guest.send(2, 64, &[])?;
             guest.advance(50_000_000)?;

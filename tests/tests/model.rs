@@ -1,4 +1,4 @@
-//! What the model of the functional router promises, held on networks and routers that are drawn.
+//! Guarantees of the functional router model, tested on random networks and routers.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use tests::strategies::{all_routings, fitted, fixed_cases, grids, routers, setup
 use trgen::trace::program::Program;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
-/// Hops of a shortest path, from the coordinates alone.
+/// \[hops\] Length of a shortest path, from the coordinates alone.
 fn distance(setup: &Setup, from: usize, to: usize) -> u64 {
     let (name, sizes) = setup.topology.split_once(':').expect("a name and sizes");
     let (mut from, mut to, mut hops) = (from, to, 0);
@@ -33,7 +33,7 @@ fn distance(setup: &Setup, from: usize, to: usize) -> u64 {
     hops as u64
 }
 
-/// Delay and hops of one packet alone in the network.
+/// Delay and hops of a single packet in the network.
 fn alone(network: &mut impl Network, from: usize, to: usize, bytes: u64) -> Result<(u64, u64), Deadlock> {
     let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes };
     assert_eq!(network.inject(message), Injected::Accepted, "an empty network takes a message");
@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(fixed_cases(48))]
 
     /// Zero-load latency is D + L - 1 with any setting, on any shortest path. A network that has been used and is empty
-    /// again is as good as new.
+    /// again behaves like a new one.
     #[test]
     fn a_packet_alone_takes_hops_plus_length_minus_one((topology, ways) in grids(96), params in routers()) {
         for routing in all_routings() {
@@ -63,8 +63,8 @@ proptest! {
             let mut network = setup.network();
             let nodes = network.nodes();
             let pairs = nodes * nodes;
-            // All pairs of up to 7 nodes, else some 30; with an odd step, so that sources and destinations of either
-            // parity come up.
+            // All pairs of up to 7 nodes, otherwise some 30; with an odd step, so that sources and destinations of
+            // either parity occur.
             for pair in (0..pairs).step_by((pairs / 30).max(1) | 1) {
                 let (from, to) = (pair / nodes, pair % nodes);
                 if from == to {
@@ -82,7 +82,8 @@ proptest! {
 proptest! {
     #![proptest_config(fixed_cases(64))]
 
-    /// No packet is lost or doubled, whatever the settings: what was taken has been received, or dropped, or is there.
+    /// No packet is lost or duplicated, whatever the settings: every accepted packet has been received or dropped, or
+    /// is in the network.
     #[test]
     fn packets_are_conserved_in_every_cycle(setup in setups(40)) {
         let mut network = setup.network();
@@ -99,7 +100,7 @@ proptest! {
         prop_assert!(setup.load == 0.0 || network.recorder().totals().generated > 0 || network.nodes() == 1);
     }
 
-    /// Runs depend on their settings and on nothing else; skipping idle cycles, and where a run is cut, cannot show.
+    /// Runs depend on their settings and on nothing else; skipping idle cycles and splitting a run have no effect.
     #[test]
     fn the_same_settings_give_the_same_run(setup in setups(24), cuts in prop::collection::vec(1u64..90, 1..12)) {
         let plan = BatchPlan { warmup: 150, samples: 3, sample_size: 100, max_conv_time: 0, min_batch_packets: 0,
@@ -129,7 +130,7 @@ proptest! {
     }
 }
 
-/// The same with channels that the routing takes, at most `more` than the fewest.
+/// The same with channels that the routing accepts, at most `more` above the minimum.
 fn fit(setup: Setup, more: usize) -> Setup {
     Setup { params: fitted(setup.params.clone(), &*setup.shape(), more), ..setup }
 }
@@ -144,7 +145,7 @@ fn another_seed_gives_another_run() {
 }
 
 /// True if the head of a queue of node `from` can wait for room in `next`: at its own node (the bubble), or at the
-/// neighbour that `next`'s packets come to.
+/// neighbour that feeds `next`.
 fn adjoins(setup: &Setup, from: Channel, next: Channel) -> bool {
     let (Channel::Transit { node: here, .. } | Channel::Injection { node: here, .. }) = from else { return false };
     let Channel::Transit { node: there, dimension, positive, .. } = next else { return false };
@@ -152,8 +153,8 @@ fn adjoins(setup: &Setup, from: Channel, next: Channel) -> bool {
     here == there || topology.neighbour(here, topology.shape().port(dimension, positive)) == Some(there)
 }
 
-/// Small tori whose links uniform traffic of load 1 asks more of than they can carry (which a 4x4 torus with links both
-/// ways is not), with as few channels and as short queues as the routing works with.
+/// Small tori that uniform traffic of load 1 saturates (a 4x4 torus with two directions would not be), with as few
+/// channels and as short queues as the routing works with.
 fn saturated_tori(routing: Routing, seed: u64, bubble: u32) -> Vec<Setup> {
     let networks = match routing.needs_three_dimensions() {
         true => [("torus:4x4x4", 1), ("torus:3x10x2", 2)],
@@ -175,7 +176,7 @@ fn saturated_tori(routing: Routing, seed: u64, bubble: u32) -> Vec<Setup> {
 #[test]
 fn without_a_bubble_a_saturated_torus_ends_in_a_cyclic_wait() {
     let mut setups: Vec<Setup> = (1..=3).flat_map(|seed| saturated_tori(Routing::BubbleOblivious, seed, 0)).collect();
-    // The usual router on the usual torus does no better.
+    // The default router on the default torus is no better.
     setups.push(Setup::new("torus:8x8", Routing::BubbleOblivious, 1).load(1.0));
     setups.last_mut().expect("one has been pushed").params.bubble = 0;
     for setup in setups {
@@ -204,7 +205,7 @@ fn a_bubble_of_two_keeps_a_saturated_torus_going() {
     for (setup, outcome) in jobs.iter().zip(outcomes) {
         assert_eq!(outcome.failure, None, "{setup:?}");
         assert_eq!(outcome.cycles, 50_000);
-        // It goes on for every node, not just for some.
+        // Every node makes progress, not just some.
         assert!(outcome.fairness.is_some_and(|fairness| fairness.min > 0.5), "{setup:?}: {:?}", outcome.fairness);
     }
 }
@@ -231,7 +232,7 @@ fn a_receive_that_nobody_serves_ends_as_deadlock_of_the_traffic() {
     assert_eq!(replayed.finished(), [Some(2), None, None, Some(20)]);
 }
 
-/// Pushes a burst of messages of every node now and then, deaf to what becomes of them.
+/// Injects bursts of messages from every node from time to time, regardless of their fate.
 #[derive(Debug)]
 struct Bursts {
     nodes: usize,
@@ -241,7 +242,7 @@ struct Bursts {
     packet_bytes: u64,
     due: Cycle,
     next_id: u64,
-    /// What was told, by source.
+    /// Sent notices, by source.
     sent: Vec<Vec<u64>>,
     delivered: Vec<Delivery>,
 }
@@ -257,7 +258,7 @@ impl TrGen for Bursts {
         }
         for id in self.next_id..self.next_id + self.burst {
             for source in 0..self.nodes {
-                // Destinations and sizes in turn: 1 to 3 packets, now and then none of payload.
+                // Destinations and sizes in turn: 1 to 3 packets, sometimes an empty payload.
                 let step = 1 + (id as usize / 2) % (self.nodes - 1);
                 let destination = NodeId::at((source + step) % self.nodes);
                 out.push(Message { id, source: NodeId::at(source), destination, bytes: id % 4 * self.packet_bytes });
@@ -304,13 +305,14 @@ fn run_bursts(setup: &Setup, bursts: u32, burst: u64, pause: u64) -> Result<Burs
 proptest! {
     #![proptest_config(fixed_cases(40))]
 
-    /// A refused message is offered again until it is taken, before anything newer of its node: a source need not listen.
+    /// A refused message is offered again until it is accepted, before anything newer of its node: a source may ignore
+    /// notices.
     #[test]
     fn what_is_refused_is_sent_later_and_in_order(
         mut setup in setups(20),
         (bursts, burst, pause) in (1u32..4, 1u64..30, 1u64..200),
     ) {
-        // A bubble of less than 2 does not keep deadlock away.
+        // A bubble of less than 2 does not prevent deadlock.
         setup.params.bubble = setup.params.bubble.max(2);
         let done = run_bursts(&setup, bursts, burst, pause);
         prop_assert!(done.is_ok(), "{:?}", done.err());
@@ -327,7 +329,7 @@ proptest! {
         prop_assert_eq!(arrived, all, "every message arrives once");
     }
 
-    /// With one channel and one path there is no overtaking, whoever is served first.
+    /// With one channel and one path there is no overtaking, whatever the arbitration.
     #[test]
     fn a_deterministic_single_channel_keeps_the_order_of_a_pair(
         mut setup in setups(20),

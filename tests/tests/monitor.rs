@@ -1,4 +1,4 @@
-//! Runs that others look at: viewers come and go, send garbage, never read; the run goes its way.
+//! Viewers of runs: they come and go, send garbage, or never read; the run is not affected.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -39,7 +39,7 @@ fn hostile_viewers_change_nothing_and_others_see_everything() {
     let folder = tempfile::tempdir().unwrap();
     let alone: Value = serde_json::from_slice(&run(folder.path(), LINE).stdout).unwrap();
     let (child, address) = start(folder.path(), &format!("{LINE} --monitor 127.0.0.1:0"));
-    // One never reads, one sends garbage and goes, one goes at once.
+    // One never reads, one sends garbage and leaves, one leaves at once.
     let silent = TcpStream::connect(&address).unwrap();
     let mut loud = TcpStream::connect(&address).unwrap();
     for _ in 0..100 {
@@ -99,7 +99,7 @@ fn a_recording_is_kept_and_drawn() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let picture = std::fs::read_to_string(folder.path().join("a.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("(1,1):"), "{picture}");
-    // A recording that was cut is drawn, and said to be so.
+    // A truncated recording is drawn, and reported as truncated.
     let whole = std::fs::read(folder.path().join("a.view")).unwrap();
     assert!(!String::from_utf8_lossy(&run(folder.path(), "top a.view --svg whole.svg").stderr).contains("warning"));
     std::fs::write(folder.path().join("cut.view"), &whole[..whole.len() / 2]).unwrap();
@@ -125,7 +125,7 @@ fn a_recording_is_kept_and_drawn() {
         assert_eq!((output.status.code(), text.contains(expected)), (Some(2), true), "{line}: {text}");
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("a.svg")).unwrap(), picture, "nothing is overwritten");
-    // A run that never began leaves nothing in the way.
+    // A run that never began leaves no obstacle behind.
     let refused = run(folder.path(), "run --record-view c.view --traffic nope");
     assert_eq!((refused.status.code(), folder.path().join("c.view").exists()), (Some(2), false));
 }

@@ -1,5 +1,5 @@
-//! A message without receive, a receive without message and a receive that is too small are told in the same way by
-//! everything that executes a trace: the router, the ideal network, programs, graphs, containers, the check.
+//! A message without a receive, a receive without a message and a receive with a small buffer are reported in the same
+//! way by everything that executes a trace: the router, the ideal network, programs, graphs, containers, the check.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,10 +13,10 @@ use trgen::trace::container::{Content, Header, Writer};
 use trgen::trace::formats::{ReadOptions, read};
 use trgen::trace::goal::{chain, text};
 
-/// Networks: what they are called here, and by `--network`.
+/// Networks: their names here, and for `--network`.
 const NETWORKS: [(&str, &str); 2] = [("router", ""), ("ideal", "ideal")];
 
-/// The trace in three forms: what was written, a graph of it, a container of it.
+/// The trace in three forms: the original, a graph of it, a container of it.
 fn forms(folder: &Path, lines: &str) -> [PathBuf; 3] {
     let paths = ["t.ti", "t.goal", "t.trg"].map(|name| folder.join(name));
     fs::write(&paths[0], lines).unwrap();
@@ -31,7 +31,7 @@ fn forms(folder: &Path, lines: &str) -> [PathBuf; 3] {
     paths
 }
 
-/// Runs a trace: status, figures, what was said.
+/// Runs a trace: status, figures, messages.
 fn run(trace: &Path, network: &str) -> (Option<i32>, Value, String) {
     let mut command = fsin(trace.parent().unwrap());
     command.args(["run", "--format", "json", "--trace"]).arg(trace);
@@ -49,7 +49,7 @@ const HEAD: &str = "0 init\n1 init\n";
 
 #[test]
 fn what_has_no_counterpart_is_exit_3_everywhere() {
-    // What it is, lines, whether all tasks reach the end of their events.
+    // Description, lines, whether all tasks reach the end of their events.
     for (what, lines, ends) in [
         ("a message that nobody receives", "0 send 1 7 8 6\n0 send 1 9 8 6\n1 recv 0 7 8 6\n", true),
         ("one among tasks that go on", "0 send 1 9 8 6\n0 send 1 7 8 6\n1 recv 0 7 8 6\n1 compute 1e6\n", true),
@@ -80,7 +80,7 @@ fn what_has_no_counterpart_is_exit_3_everywhere() {
     }
 }
 
-/// A task that still waits for a message has no end; one whose message nobody receives has.
+/// A task that still waits for a message has no end; one whose message is never received has.
 fn waits(what: &str) -> bool {
     what.starts_with("a re")
 }
@@ -88,7 +88,7 @@ fn waits(what: &str) -> bool {
 #[test]
 fn receives_that_are_too_small_are_warned_of_everywhere() {
     let folder = tempfile::tempdir().unwrap();
-    // One is posted before its message comes, the other after.
+    // One is posted before its message arrives, the other after.
     let lines = "0 compute 1e6\n0 send 1 7 100 6\n0 send 1 8 100 6\n1 recv 0 7 10 6\n1 compute 1e8\n1 recv 0 8 10 6\n";
     let lines = format!("{HEAD}{lines}");
     for form in forms(folder.path(), &lines) {

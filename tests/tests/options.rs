@@ -1,5 +1,5 @@
-//! Delays of links and routers, control of congestion, faults of direct networks: what they do, beyond that both engines
-//! do it alike.
+//! Delays of links and routers, congestion control, faults of direct networks: their effects, beyond the agreement of
+//! both engines.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use tests::strategies::{SWITCHES, all_routings, fitted, fixed_cases, networks, r
 use trgen::synthetic::{Config, Synthetic};
 use trgen::{Cycle, Message, NodeId};
 
-/// Delay and hops of one packet alone in a network.
+/// Delay and hops of a single packet in a network.
 fn alone(network: &mut dyn Network, from: usize, to: usize) -> (u64, u64) {
     let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes: 1 };
     assert_eq!(network.inject(message), Injected::Accepted, "{from} to {to}");
@@ -31,8 +31,8 @@ fn alone(network: &mut dyn Network, from: usize, to: usize) -> (u64, u64) {
 proptest! {
     #![proptest_config(fixed_cases(32))]
 
-    /// Zero-load latency is the sum over hops of 1 + link delay + router delay, and L - 1; in both engines, jumping over
-    /// what is on the wire, with a watchdog that is shorter than the wires are long.
+    /// Zero-load latency is the sum over hops of 1 + link delay + router delay, plus L - 1; in both engines, with
+    /// cycles skipped while phits are on the wire, and with a watchdog shorter than the link delay.
     #[test]
     fn zero_load_latency_counts_links_and_routers(
         (topology, ways) in networks(48),
@@ -74,7 +74,8 @@ proptest! {
     }
 }
 
-/// Dragonflies have delays of three kinds of links; links of a file those that stand there, beside that of all.
+/// Dragonflies have separate delays for three classes of links. Delays given in a file of links are added to the common
+/// delay.
 #[test]
 fn kinds_of_links_have_delays_of_their_own() {
     let mut setup = Setup::new("dragonfly:p=2,a=4,h=2", Routing::DragonflyMinimal, 3);
@@ -85,7 +86,7 @@ fn kinds_of_links_have_delays_of_their_own() {
     // To the switch and back; within a group.
     assert_eq!(alone(&mut *network, 0, 1), (2 * 5 + body, 2));
     assert_eq!(alone(&mut *network, 0, 2), (2 * 5 + 14 + body, 3));
-    // Between groups: a link between groups, and none, one or two within.
+    // Between groups: one link between groups, and zero to two within.
     let mut seen = HashSet::new();
     for to in 8..72 {
         let (delay, hops) = alone(&mut *network, 0, to);
@@ -110,8 +111,9 @@ fn kinds_of_links_have_delays_of_their_own() {
     }
 }
 
-/// A packet holds its room from its header's leaving to its tail's consumption, L + delay and 2 cycles to change hands:
-/// that bounds what a link carries. (Each packet takes one hop: nothing can lock without a bubble.)
+/// A packet occupies its buffer from the departure of its header to the ejection of its tail, L + delay and 2 cycles
+/// for the turnaround: that bounds the throughput of a link. (Each packet takes one hop: no deadlock is possible
+/// without a bubble.)
 #[test]
 fn a_long_link_needs_long_queues() {
     let load = |queue, delay| {
@@ -138,7 +140,7 @@ fn with(change: impl FnOnce(&mut RouterParams)) -> Outcome {
 fn global_control_keeps_the_network_as_empty_as_asked() {
     let free = with(|_| {});
     let control = |percent, period| with(|params| params.global_cc = Some(GlobalCc { percent, period }));
-    // More packets than all queues hold are never there.
+    // The network never holds more packets than fit in all queues.
     assert_eq!(control(100.0, 0).digest, free.digest);
     let latency = |outcome: &Outcome| outcome.measured.latency.moments().mean().expect("packets arrive");
     let transit =
@@ -152,7 +154,7 @@ fn global_control_keeps_the_network_as_empty_as_asked() {
     assert!(rare.failure.is_none() && rare.digest != some.digest && rare.totals.received > 5_000);
 }
 
-/// Switches have queues too, and what waits before a tripped network is not lost.
+/// Switches have queues too, and packets waiting while congestion control blocks injection are not lost.
 #[test]
 fn global_control_ends() {
     for (routing, vcs) in routings_of("fattree:4,2") {
@@ -181,7 +183,7 @@ fn restrictions_act_while_a_node_is_congested() {
     assert!(sometimes.failure.is_none());
 }
 
-/// Long messages stay in the escape channel: all of them long, that is oblivious routing with one channel. All of them
+/// Long messages stay in the escape channel. If all are long, this is oblivious routing with one channel; if all are
 /// short, it is random adaptive routing.
 #[test]
 fn bimodal_keeps_long_messages_in_the_escape_channel() {
@@ -206,7 +208,7 @@ fn bimodal_keeps_long_messages_in_the_escape_channel() {
     assert_ne!(digest(Routing::BubbleRandom, 3, 3), digest(Routing::BubbleOblivious, 1, 3));
 }
 
-/// Pairs that are not lost send, pairs that are lost are dropped, and nothing is hung on.
+/// Reachable pairs communicate, messages of lost pairs are dropped, and nothing hangs.
 #[test]
 fn pairs_that_dead_links_leave_a_route_reach_each_other() {
     for (topology, ways) in
@@ -233,13 +235,13 @@ fn pairs_that_dead_links_leave_a_route_reach_each_other() {
                         let message = Message { id: 0, source, destination, bytes: 1 };
                         assert_eq!(network.inject(message), Injected::Dropped, "{topology} {routing:?}");
                     } else {
-                        // Alone, and with any of the routes that it may have drawn.
+                        // A single packet, with any of the routes that it may have drawn.
                         alone(&mut *network, from, to);
                     }
                 }
             }
             assert_eq!(network.recorder().totals().dropped, lost.count as u64);
-            // At full load nothing locks.
+            // No deadlock at full load.
             let full = setup.clone().load(1.0).fixed(6_000);
             assert!(full.failure.is_none(), "{topology} {routing:?}: {:?}", full.failure);
             assert_eq!(full.totals.generated, full.totals.received + full.totals.dropped + full.in_flight);
@@ -278,7 +280,7 @@ fn deterministic_routing_loses_the_pairs_whose_routes_are_cut() {
     }
 }
 
-/// Every network of switches takes a delay of all its links.
+/// Every network of switches accepts a delay of all its links.
 #[test]
 fn switches_take_delays() {
     for topology in SWITCHES {

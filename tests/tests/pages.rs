@@ -1,7 +1,7 @@
-//! Every block of commands in README, documents, book and examples is run as it stands, or says why it is not.
+//! Every block of commands in README, documents, book and examples is run as it stands, or states why it is not.
 //!
-//! The blocks of a page run one after another in one folder, by a shell. What a `console` block of the book prints is
-//! compared with what is shown, where a line `...` stands for any lines; what those of the README and the examples print is
+//! The blocks of a page run one after another in one folder, in a shell. The output of a `console` block of the book is
+//! compared with the page, where a line `...` stands for any lines; the output in the README and the examples is
 //! compared figure by figure in `readme.rs`.
 
 #![allow(clippy::print_stdout, reason = "the table of what is run is for who runs the tests")]
@@ -16,7 +16,7 @@ use tests::pages::{Block, Fate, blocks, pages, sessions, shell};
 use tests::pty::Terminal;
 use tests::shared::workspace;
 
-/// All pages with commands, but for the reference, which the command itself writes.
+/// All pages with commands, except the reference, which the command itself writes.
 fn all() -> Vec<PathBuf> {
     let root = workspace();
     let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].iter().map(|name| root.join(name)).collect();
@@ -30,7 +30,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// True if `printed` is `shown`, whose lines `...` stand for any lines.
+/// True if `printed` matches `shown`, where lines `...` stand for any lines.
 fn matches(shown: &[String], printed: &[&str]) -> bool {
     match (shown, printed) {
         ([], printed) => printed.is_empty(),
@@ -40,7 +40,7 @@ fn matches(shown: &[String], printed: &[&str]) -> bool {
     }
 }
 
-/// Runs a block, and compares what it prints if `compare`.
+/// Runs a block, and compares its output if `compare`.
 #[track_caller]
 fn follow(folder: &Path, place: &str, block: &Block, compare: bool) {
     let done = |commands: &str| {
@@ -63,7 +63,7 @@ fn follow(folder: &Path, place: &str, block: &Block, compare: bool) {
     }
 }
 
-/// Follows all pages; blocks that are long only if `long`.
+/// Follows all pages; long blocks only if `long`.
 fn follow_all(long: bool) {
     let book = workspace().join("docs/book");
     let (mut run, mut later, mut not) = (0, 0, 0);
@@ -86,7 +86,7 @@ fn follow_all(long: bool) {
             match &block.fate {
                 Fate::Not(why) => println!("    not run, line {}: {why}", block.line),
                 Fate::Long if !long => {}
-                // Long ones need what the page has made before them.
+                // Long blocks need the output of earlier blocks of the page.
                 Fate::Run | Fate::Long => follow(folder.path(), &place, block, path.starts_with(&book)),
             }
         }
@@ -106,7 +106,7 @@ fn long_commands_of_all_pages_run() {
     follow_all(true);
 }
 
-/// A command that is not run on the page that users read first would be a promise that nobody holds.
+/// An untested command on the first page for users would be an unchecked promise.
 #[test]
 fn readme_book_and_examples_run_all_but_a_few() {
     let of = |path: &PathBuf| {
@@ -119,7 +119,7 @@ fn readme_book_and_examples_run_all_but_a_few() {
     assert!(not.len() <= 3, "the test suite itself, and two blocks for a cluster: {not:#?}");
 }
 
-/// The examples of `fsin COMMAND --help`, without what stands beside them.
+/// The examples of `fsin COMMAND --help`, without their comments.
 fn examples_of(command: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let output = shell(folder.path(), &format!("fsin {command} --help"));
@@ -131,7 +131,7 @@ fn examples_of(command: &str) -> Vec<String> {
     examples
 }
 
-/// Runs an example that shows a dashboard, and leaves it when all has run.
+/// Runs an example that shows a dashboard, and leaves it when everything has run.
 fn on_a_terminal(folder: &Path, before: &str, example: &str) {
     assert!(shell(folder, before).status.success(), "{before}");
     let words = example.strip_prefix("fsin ").unwrap();
@@ -148,7 +148,7 @@ fn examples_of_the_help_run(commands: &[&str]) {
     for command in commands {
         for example in examples_of(command) {
             let folder = tempfile::tempdir().unwrap();
-            // What the examples take for granted.
+            // The files that the examples assume.
             let before = match () {
                 () if example.contains("--trace lu.S") => "cp examples/npb-mg/mg.S.16.ti.tar.xz lu.S.16.ti.tar.xz",
                 () if example.contains("--resume") => "fsin sweep --load 0.1,0.2 --cycles 500 -q -o r",
@@ -161,7 +161,7 @@ fn examples_of_the_help_run(commands: &[&str]) {
                 on_a_terminal(folder.path(), before, &example);
                 continue;
             }
-            // Who has no `parallel` takes a shell.
+            // Replace `parallel`, which may be missing, by a shell.
             let line = format!("{before}\n{}", example.replace("| parallel", "| sh"));
             let output = shell(folder.path(), &line);
             assert!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));

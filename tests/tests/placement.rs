@@ -1,4 +1,4 @@
-//! Placements, as the command takes them: a file of nodes says the same as the strategy that it spells out.
+//! Placements on the command line: a file of nodes is equivalent to the strategy that it spells out.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// All tasks talk to their neighbours of a 4 x 4 mesh.
+/// All tasks communicate with their neighbours in a 4 x 4 mesh.
 const RUN: &str = "run --topology torus:4x4 --kernel mesh2d:tasks=16,bytes=500,iterations=2";
 
 #[test]
@@ -82,7 +82,7 @@ fn orders_of_grids_are_refused_where_there_is_none() {
     }
 }
 
-/// The result of a run over a torus of 36 tasks that talk to their neighbours in a mesh.
+/// The result of a run over a torus of 36 tasks that communicate with their neighbours in a mesh.
 fn mesh(folder: &Path, words: &str) -> serde_json::Value {
     result(folder, &format!("run --topology torus:6x6 --kernel mesh2d:tasks=36,bytes=500 {words}"))
 }
@@ -92,7 +92,7 @@ fn placements_by_traffic_lower_bytes_times_hops() {
     let folder = tempfile::tempdir().unwrap();
     let far = |words: &str| mesh(folder.path(), words)["hop_bytes"].as_u64().unwrap();
     let bytes = mesh(folder.path(), "")["message_bytes"].as_u64().unwrap();
-    // Neighbours are neighbours: one hop for every byte, which no placement undercuts.
+    // Neighbours are adjacent: one hop for every byte, the minimum of any placement.
     assert_eq!((far(""), far("--placement optimise:consecutive")), (bytes, bytes));
     let [random, greedy, optimise] =
         ["random", "greedy", "optimise:random"].map(|of| far(&format!("--placement {of}")));
@@ -106,14 +106,14 @@ fn placements_by_traffic_lower_bytes_times_hops() {
     assert_eq!(run["hops_per_byte"].as_f64().unwrap(), optimise as f64 / bytes as f64);
     let cut = mesh(folder.path(), "--placement optimise:1:random")["notes"].to_string();
     assert!(cut.contains("its rounds are used up"), "{cut}");
-    // Nothing of it depends on threads or engine.
+    // Nothing depends on threads or engine.
     for words in ["--threads 2", "--engine reference"] {
         let again = mesh(folder.path(), &format!("--placement optimise:random {words}"));
         assert_eq!((&again["digest"], &again["hop_bytes"]), (&run["digest"], &run["hop_bytes"]), "{words}");
     }
 }
 
-/// A trace by hand: tasks 0 and 3 exchange most, 1 and 2 send to 0 and 3.
+/// A handmade trace: tasks 0 and 3 exchange most, 1 and 2 send to 0 and 3.
 const TRC: &str =
     "s 0 3 1 900\nr 0 3 1 900\ns 3 0 2 800\nr 3 0 2 800\ns 1 0 3 70\nr 1 0 3 70\ns 2 3 4 60\nr 2 3 4 60\n";
 
@@ -128,7 +128,7 @@ fn hop_bytes_of_a_trace_by_hand_and_of_every_form_of_it() {
     let mut writer = Writer::new(Vec::new(), &header).unwrap();
     writer.program(&trace.program).unwrap();
     fs::write(folder.path().join("t.trg"), writer.finish().unwrap()).unwrap();
-    // A ring of 8 one way: forth is 3 hops, back 5.
+    // A unidirectional ring of 8: 3 hops forth, 5 back.
     for (network, placement, expected) in [
         ("mesh:8", "consecutive", 3 * 900 + 3 * 800 + 70 + 60),
         ("mesh:8", "optimise", 900 + 800 + 70 + 60),
@@ -146,7 +146,7 @@ fn hop_bytes_of_a_trace_by_hand_and_of_every_form_of_it() {
         assert_eq!(text["hops_per_byte"].as_f64().unwrap(), expected as f64 / 1830.0);
         assert_eq!((&stored["hop_bytes"], &stored["digest"]), (&text["hop_bytes"], &text["digest"]));
     }
-    // Several tasks on a node: what they exchange there goes no hop.
+    // Several tasks per node: traffic within a node takes no hops.
     let shared = result(
         folder.path(),
         "run --topology mesh:8 --trace t.trc --recv-order src-dst --compute 0 --placement greedy --tasks-per-node 2",
@@ -176,7 +176,7 @@ fn graphs_and_jobs_are_placed_by_what_they_send() {
         assert!(run["hop_bytes"].is_null());
         let far = |job: usize| run["jobs"][job]["hop_bytes"].as_u64().unwrap();
         assert!(run["jobs"][0]["hops_per_byte"].as_f64().unwrap() >= 1.0);
-        // A job stays on the nodes that it was given.
+        // A job stays on its allocated nodes.
         let mut nodes: Vec<u64> =
             run["jobs"][0]["task_nodes"].as_array().unwrap().iter().map(|node| node.as_u64().unwrap()).collect();
         nodes.sort_unstable();

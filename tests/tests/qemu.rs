@@ -1,11 +1,12 @@
-//! Two virtual machines ping each other through a simulated torus. It takes a minute, and needs QEMU and Debian's apt:
+//! Two virtual machines ping each other through a simulated torus. The test takes a minute, and needs QEMU and Debian's
+//! apt:
 //!
 //! ```sh
 //! apt install qemu-system-x86 busybox-static cpio
 //! cargo test -p tests --test qemu -- --ignored --nocapture
 //! ```
 //!
-//! `FSIN_MACHINES` names a folder that `adapters/qemu/prepare` has filled; without it the test fills one of its own.
+//! `FSIN_MACHINES` names a folder filled by `adapters/qemu/prepare`; without it the test fills its own.
 
 #![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
@@ -19,10 +20,10 @@ use serde_json::Value;
 use tests::command::fsin;
 use tests::shared::workspace;
 
-/// How long a machine may take, in software and beside other work.
+/// Time limit of a machine, emulated in software on a busy host.
 const PATIENCE: Duration = Duration::from_secs(420);
 
-/// Ends the process when the test does.
+/// Kills the process at the end of the test.
 struct Running(Child);
 
 impl Drop for Running {
@@ -33,7 +34,7 @@ impl Drop for Running {
 }
 
 impl Running {
-    /// Waits for the end; says what was written to `console` if that takes too long.
+    /// Waits for the end; on a timeout shows the contents of `console`.
     fn join(&mut self, console: &Path) {
         let begin = Instant::now();
         while self.0.try_wait().expect("it is a child").is_none() {
@@ -44,7 +45,7 @@ impl Running {
     }
 }
 
-/// Starts `fsin` and reads the first line that it writes to stderr; the rest goes nowhere.
+/// Starts `fsin` and reads the first line from its stderr; the rest is discarded.
 fn started(folder: &Path, words: &str) -> (Running, String) {
     let mut command = fsin(folder);
     command.args(words.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());

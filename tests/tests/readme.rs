@@ -1,12 +1,12 @@
-//! What the README and the examples promise: their commands are valid and give what is shown below them.
+//! Promises of the README and the examples: their commands are valid and yield the output shown below them.
 //!
 //! A page shows a command as a line `$ cargo run --release -p fsin -- ARGUMENTS` (or `$ fsin ARGUMENTS`), followed by
-//! its output. The command is run again with `--format json`, and figures that stand in the output shown are compared
-//! with those of the JSON result. The digest is among them: it covers every delivery of the run.
+//! its output. The command is run again with `--format json`, and the figures in the output shown are compared with
+//! those of the JSON result. The digest is among them: it covers every delivery of the run.
 //!
 //! After a change of results, `UPDATE_EXAMPLES=1 cargo test -p tests --release --test readme` writes the new output
-//! into the pages, and with `-- --ignored sweeps` the results and pictures of the sweeps beside them. What the text around
-//! them says must be checked by a reader, and tables be brought up to date by hand: tests say which numbers are old.
+//! into the pages, and with `-- --ignored sweeps` the results and pictures of the sweeps beside them. A reader must
+//! check the surrounding text, and update tables by hand: tests report the outdated numbers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use tests::command::run;
 use tests::pages::{Block, blocks as commands, shell};
 use tests::shared::workspace;
 
-/// Figures of the table, and where they are in the JSON result.
+/// Figures of the table, and their places in the JSON result.
 const FIGURES: [(&str, &str); 3] =
     [("digest", "/digest"), ("simulated", "/cycles"), ("completion", "/completion_cycles")];
 
-/// What precedes the arguments of a command that is shown.
+/// Prefixes of the commands shown.
 const PREFIXES: [&str; 2] = ["cargo run --release -p fsin -- ", "fsin "];
 
 fn read(path: &Path) -> String {
@@ -42,12 +42,12 @@ fn marked(page: &str, marker: &str) -> String {
     blocks(rest).into_iter().next().unwrap_or_else(|| panic!("no block follows `{marker}`"))
 }
 
-/// The arguments of a command that is shown, if it is one of `fsin`.
+/// The arguments of a command shown, if it is one of `fsin`.
 fn arguments(command: &str) -> Option<&str> {
     PREFIXES.iter().find_map(|prefix| command.strip_prefix(prefix))
 }
 
-/// Commands of a block with what is shown below each.
+/// Commands of a block with the output shown below each.
 fn sessions(block: &str) -> Vec<(String, String)> {
     let mut sessions: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
@@ -76,12 +76,12 @@ fn result(line: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("fsin {line}: {error}"))
 }
 
-/// The label of a line of a table, and what follows it.
+/// The label of a line of a table, and the rest.
 fn columns(line: &str) -> (&str, &str) {
     line.char_indices().nth(30).map_or((line, ""), |(at, _)| (line[..at].trim_end(), &line[at..]))
 }
 
-/// The shown output, with each line replaced by the one of the same label and unit in the output `found`.
+/// The output shown, with each line replaced by the one of the same label and unit in the output `found`.
 fn renewed(shown: &str, found: &str) -> String {
     let unit = |line: &str| columns(line).1.split_whitespace().nth(1).map(str::to_owned);
     let same = |line: &str, other: &&str| columns(other).0 == columns(line).0 && unit(other) == unit(line);
@@ -95,7 +95,7 @@ fn renewed(shown: &str, found: &str) -> String {
         .collect()
 }
 
-/// Writes the output of today into a page.
+/// Writes the current output into a page.
 fn update_page(path: &Path) {
     let mut page = read(path);
     for (command, output) in blocks(&page.clone()).iter().flat_map(|block| sessions(block)) {
@@ -107,7 +107,7 @@ fn update_page(path: &Path) {
     std::fs::write(path, page).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// Runs every `fsin run` that a page shows and compares. Returns how many there were.
+/// Runs every `fsin run` on a page and compares. Returns their number.
 fn check_page(path: &Path) -> usize {
     if std::env::var_os("UPDATE_EXAMPLES").is_some() {
         update_page(path);
@@ -186,7 +186,7 @@ struct Sweep {
     folder: PathBuf,
     /// The commands of its page, which begin with `fsin sweep examples/NAME/sweep.toml`.
     commands: String,
-    /// What is expected of it.
+    /// Its expected results.
     expected: Vec<BTreeMap<String, String>>,
 }
 
@@ -223,13 +223,14 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().filter_map(|line| Some(line.strip_prefix("| ")?.trim_end_matches([' ', '|']).split(" | ").collect()))
 }
 
-/// Places after the point of a number that is shown, if it is one.
+/// Decimals of a number shown, if it is one.
 fn places(cell: &str) -> Option<usize> {
     cell.parse::<f64>().ok()?;
     Some(cell.split_once('.').map_or(0, |(_, fraction)| fraction.len()))
 }
 
-/// A row begins with a value of an axis; its numbers are means over seeds of what is kept for points with that value.
+/// A row begins with a value of an axis; its numbers are means over seeds of the stored results of points with that
+/// value.
 #[test]
 fn the_tables_of_the_sweeps_show_what_is_kept() {
     let figures = ["accepted_load_phits_per_node_cycle", "latency_mean_cycles", "completion_cycles"];
@@ -276,14 +277,14 @@ fn the_comparison_with_the_original_shows_the_figures_of_today() {
     assert_eq!(compared, 5);
 }
 
-/// The pictures that an example keeps.
+/// The pictures stored with an example.
 fn kept_pictures(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder can be read");
     let paths = entries.map(|entry| entry.expect("a folder can be read").path());
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "svg")).collect()
 }
 
-/// The book cannot reach a file outside of it.
+/// The book cannot use files outside its folder.
 #[test]
 fn the_book_shows_the_pictures_of_examples() {
     for (kept, shown) in
@@ -295,7 +296,7 @@ fn the_book_shows_the_pictures_of_examples() {
     }
 }
 
-/// Writes the results and pictures of today beside the page, with the columns that are there.
+/// Writes the current results and pictures beside the page, with the existing columns.
 fn update_sweep(folder: &Path, made: &Path) {
     let expected = folder.join("expected.csv");
     let columns = read(&expected).lines().next().unwrap_or_default().to_owned();
@@ -346,7 +347,7 @@ fn the_sweeps_of_the_examples_give_the_results_and_pictures_that_are_kept() {
     }
 }
 
-/// What `fsin config` prints of an example is the same experiment.
+/// The output of `fsin config` for an example is the same experiment.
 #[test]
 fn every_example_is_the_same_when_resolved() {
     let scratch = tempfile::tempdir().expect("a temporary folder can be created");

@@ -1,4 +1,4 @@
-//! What is made of results: pictures, the page, comparisons, saturation, and whether they are still the same.
+//! Uses of results: pictures, the page, comparisons, saturation, and reproducibility.
 
 #![allow(clippy::print_stdout, reason = "what was found is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -19,7 +19,7 @@ fn code(output: &Output, expected: i32) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What is said where a command ends with this code.
+/// The output of a command that ends with this code.
 #[track_caller]
 fn code_and_words(output: &Output, expected: i32) -> String {
     code(output, expected);
@@ -31,7 +31,7 @@ fn done(folder: &Path, line: &str) -> String {
     code(&run(folder, line), 0)
 }
 
-/// The experiment of `fsin init`, made shorter.
+/// The experiment of `fsin init`, shortened.
 fn first_sweep(folder: &Path) {
     fs::write(folder.join("e.toml"), done(folder, "init")).unwrap();
     let line =
@@ -39,7 +39,7 @@ fn first_sweep(folder: &Path) {
     done(folder, line);
 }
 
-/// Every tag that is opened is closed: what an XML reader asks for, as far as these pictures go.
+/// Every opened tag is closed: the XML well-formedness that matters for these pictures.
 fn is_balanced(svg: &str) -> bool {
     let mut open = Vec::new();
     for tag in svg.split('<').skip(1) {
@@ -59,7 +59,7 @@ fn is_balanced(svg: &str) -> bool {
     open.is_empty()
 }
 
-/// The section of a page with this heading; nothing if there is none.
+/// The section of a page with this heading; empty if there is none.
 fn section<'a>(page: &'a str, name: &str) -> &'a str {
     page.split("<h2>").find(|section| section.starts_with(name)).unwrap_or_default()
 }
@@ -78,7 +78,7 @@ fn the_first_experiment_ends_with_a_page() {
         assert_eq!(data.lines().count(), 1 + 4 * 4, "{name}: 4 curves of 4 loads");
     }
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
-    // Nothing is fetched from anywhere.
+    // Nothing is fetched from elsewhere.
     let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
     for word in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!elsewhere.contains(word), "the page refers to something: {word}");
@@ -99,7 +99,7 @@ fn the_first_experiment_ends_with_a_page() {
     }
     let (set, usual) = settings.split_once("<details>").unwrap();
     assert!(set.contains(">warmup<") && !set.contains(">queue<") && usual.contains(">queue<"), "defaults stand apart");
-    // What was asked for is no warning: a sweep through saturation, a pattern under which some nodes are silent.
+    // Requested behaviour is no warning: a sweep through saturation, a pattern with silent nodes.
     let warned = section(&page, "Warnings");
     assert!(!warned.contains("saturated:") && !warned.contains("never send"), "{warned}");
     let noted = section(&page, "Notes");
@@ -131,7 +131,7 @@ fn saturated_points_are_hollow_and_not_joined() {
         let state = if joined == 0 { ",1" } else { ",0" };
         assert!(data.lines().skip(1).all(|line| line.ends_with(state)), "{data}");
         let svg = fs::read_to_string(folder.path().join(name).join("plots/latency.svg")).unwrap();
-        // One curve has no legend: lines of its colour and width lead from point to point.
+        // A single curve has no legend: lines of its colour and width connect the points.
         let is_line = |tag: &&str| tag.starts_with("polyline") && tag.contains("#0072B2") && tag.contains("\"4\"");
         assert_eq!(svg.split('<').filter(is_line).count(), joined, "{name}");
         let full = svg.split('<').filter(|tag| tag.starts_with("circle") && tag.contains("fill=\"#0072B2\"")).count();
@@ -149,7 +149,7 @@ fn a_run_without_a_load_is_not_drawn_along_loads() {
     code(&refused, 2);
     assert!(said.contains("bare: one run of traffic without a load") && said.contains("fsin report bare"), "{said}");
     assert!(!folder.path().join("bare/plots").exists());
-    // What there is of it is drawn.
+    // The available figures are drawn.
     done(folder.path(), &format!("{kernel} --link-loads -o links"));
     let drawn = run(folder.path(), "plot links");
     assert_eq!(String::from_utf8_lossy(&drawn.stderr), "links/plots/links.svg: Load of links\n");
@@ -180,7 +180,7 @@ fn what_a_run_notes_is_no_warning() {
     done(folder.path(), "report r -q");
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
     assert!(section(&page, "Notes").contains(note) && !section(&page, "Warnings").contains(note));
-    // Without notes there is no heading for them.
+    // Without notes their heading is absent.
     let folder = tempfile::tempdir().unwrap();
     first_sweep(folder.path());
     done(folder.path(), "report r -q");
@@ -190,7 +190,7 @@ fn what_a_run_notes_is_no_warning() {
     done(folder.path(), "report one -q");
     let page = fs::read_to_string(folder.path().join("one/report.html")).unwrap();
     assert!(!page.contains("<h2>Warnings"), "there are none");
-    // Alone, without loads beside it, a saturated run is warned of.
+    // Without other loads, a saturated run causes a warning.
     done(folder.path(), "run --topology torus:4x4 --load 1 --cycles 2000 -q -o full");
     done(folder.path(), "report full -q");
     let page = fs::read_to_string(folder.path().join("full/report.html")).unwrap();
@@ -243,7 +243,7 @@ fn a_flipped_digit_is_found() {
     let toml = fs::read_to_string(point.join("experiment.toml")).unwrap();
     fs::write(point.join("experiment.toml"), toml.replace("seed = 1", "seed = 2")).unwrap();
     assert!(code(&run(folder.path(), "rerun r -q"), 1).contains("experiment.toml"));
-    // What is not what was written is no result.
+    // Anything but the written contents is not a result.
     for not_a_result in ["{}", "[]", r#"{"experiment": 3}"#] {
         fs::write(point.join("result.json"), not_a_result).unwrap();
         for command in ["collect r", "plot r -q", "report r -q", "compare r r"] {
@@ -253,7 +253,7 @@ fn a_flipped_digit_is_found() {
             );
         }
     }
-    // Cut short, it is none either.
+    // A truncated file is not one either.
     fs::write(point.join("result.json"), &kept[..kept.len() / 2]).unwrap();
     assert!(String::from_utf8_lossy(&run(folder.path(), "collect r").stderr).contains("result.json"));
     fs::write(point.join("result.json"), &kept).unwrap();
@@ -264,7 +264,7 @@ fn a_flipped_digit_is_found() {
     for command in ["collect r", "plot r -q", "report r -q", "sweep -o r --resume -q"] {
         assert!(code_and_words(&run(folder.path(), command), 2).contains("has 0 values"), "{command}");
     }
-    // A folder of one run that holds something else.
+    // A folder of one run with other contents.
     fs::create_dir(folder.path().join("d")).unwrap();
     fs::write(folder.path().join("d/result.json"), "{}").unwrap();
     fs::write(folder.path().join("d/experiment.toml"), "").unwrap();
@@ -282,7 +282,7 @@ fn cycles_of_different_lengths_are_not_compared() {
     assert!(read("r/plots/latency.svg").contains("Mean latency (cycles of different lengths)"));
     done(folder.path(), "report r -q");
     assert!(read("r/report.html").contains("Cycles are not equally long in all points"));
-    // Texts that differ are shown each with its points.
+    // Different texts are each shown with their points.
     fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
     let sweep = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --placement optimise:random,optimise --seeds 2 -q -o s";
     done(folder.path(), sweep);
@@ -354,7 +354,7 @@ fn comparisons_say_what_is_compared_and_how_sure_it_is() {
     assert_eq!(found["differences"][1]["baseline_samples"], "20 batches");
     assert_eq!(verdicts(&found, "latency_p99_cycles"), ["unclear", "unclear"]);
     assert_eq!(verdicts(&found, "latency_mean_cycles"), ["higher", "higher"], "every packet is longer by a phit");
-    // Within a margin as wide as this all of it is the same.
+    // Within a margin as wide as this, everything is equal.
     let wide = json("compare before after --format json --margin 30%");
     assert_eq!(verdicts(&wide, "latency_mean_cycles"), ["same", "same"]);
     let table = done(folder.path(), "compare before after");
@@ -363,7 +363,7 @@ fn comparisons_say_what_is_compared_and_how_sure_it_is() {
     }
     assert!(code_and_words(&run(folder.path(), "compare before after --margin much"), 2).contains("--margin"));
     assert!(code_and_words(&run(folder.path(), "report after --margin 2"), 2).contains("--baseline"));
-    // The page has the curves of both: broken lines for the baseline.
+    // The page has the curves of both: dashed lines for the baseline.
     done(folder.path(), "report after -q -o alone.html");
     done(folder.path(), "report after --baseline before -q -o both.html");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
@@ -411,7 +411,7 @@ fn a_table_of_saturation_says_what_it_came_to() {
     assert!(lines.clone().count() > 1 && lines.all(|line| line.ends_with(&format!(",true,{load}"))), "{table}");
 }
 
-/// Several networks and seeds: a mean with its confidence for each network, kept where the page finds it.
+/// Several networks and seeds: a mean with its confidence for each network, stored where the page finds it.
 #[test]
 fn saturation_of_several_networks_and_seeds() {
     let folder = tempfile::tempdir().unwrap();
@@ -426,7 +426,7 @@ fn saturation_of_several_networks_and_seeds() {
         let seeds = search["seeds"].as_array().unwrap();
         let numbers: Vec<&str> = seeds.iter().map(|seed| seed["seed"].as_str().unwrap()).collect();
         assert_eq!(numbers, ["1", "2", "3"]);
-        // The mean of those that have one.
+        // The mean over the networks with a result.
         let loads: Option<Vec<f64>> =
             seeds.iter().map(|seed| seed["saturation_load_phits_per_node_cycle"].as_f64()).collect();
         let mean = loads.map(|loads| loads.iter().sum::<f64>() / 3.0);
@@ -436,7 +436,7 @@ fn saturation_of_several_networks_and_seeds() {
         }
         assert_eq!(search["saturation_load_ci95"].is_null(), mean.is_none());
     }
-    // A seed of several finds what it finds alone, on any number of threads.
+    // One of several seeds yields the result that it yields alone, on any number of threads.
     let alone = "--routing bubble:oblivious --traffic complement --seed 2 --format json";
     let alone: Value = serde_json::from_str(&done(folder.path(), &format!("saturation {short} {alone}"))).unwrap();
     assert_eq!(searches[1]["seeds"][1]["probes"], alone["probes"]);
@@ -444,10 +444,10 @@ fn saturation_of_several_networks_and_seeds() {
     let text = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap();
     assert_eq!(text("s/saturation.json"), text("t/saturation.json"));
     assert!(text("s/saturation.csv").starts_with("routing,traffic,saturation_load_phits_per_node_cycle,"));
-    // The table has a line for each network.
+    // The table has a line per network.
     let table = done(folder.path(), &line);
     assert!(table.contains("routing bubble:oblivious, traffic uniform ") && table.lines().count() == 6, "{table}");
-    // The page has them, of searches alone and beside a sweep; without them there is no section.
+    // The page shows searches, alone and beside a sweep; without searches there is no section.
     const SECTION: &str = "<h2>Saturation by bisection";
     done(folder.path(), "report s -q");
     assert!(text("s/report.html").contains(SECTION) && text("s/report.html").contains("traffic complement"));
@@ -472,7 +472,7 @@ fn saturation_of_several_networks_and_seeds() {
     assert!(code_and_words(&run(folder.path(), "report s -q"), 2).contains("saturation.json"));
 }
 
-/// No program is faster than its bounds, and the page names the one that binds.
+/// No program is faster than its bounds, and the page names the binding one.
 #[test]
 fn lower_bounds_stand_beside_the_time_of_a_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -511,7 +511,7 @@ fn lower_bounds_stand_beside_the_time_of_a_program() {
     done(folder.path(), "report r -q");
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
     assert!(page.contains("<h2>Time and its lower bounds") && page.contains("<td>bisection</td>"));
-    // Without tasks there is nothing to bound.
+    // Without tasks there are no bounds.
     done(folder.path(), "run --topology torus:4x4 --cycles 200 -q -o s");
     done(folder.path(), "report s -q");
     assert!(!fs::read_to_string(folder.path().join("s/report.html")).unwrap().contains("lower bounds"));
@@ -586,9 +586,9 @@ fn a_browser_shows_the_page_without_an_error() {
     };
     let console: Vec<&str> = log.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(console.is_empty(), "{console:?}");
-    // The script has run to its end: it names every marker.
+    // The script has run to its end: it labels every marker.
     assert_eq!(dom.matches("aria-label=\"bubble").count() + dom.matches("aria-label=\"Offered").count(), 48);
-    // The runs of a point are behind it until it is pressed, and stay with it when points are sorted.
+    // The runs of a point are hidden until it is pressed, and stay with it when points are sorted.
     assert_eq!((dom.matches("<tr class=\"part").count(), dom.matches("hidden=\"\"><td></td>").count()), (48, 48));
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
     let press = "<script>{ const points = document.querySelector('#points table');\
@@ -607,7 +607,7 @@ fn a_browser_shows_the_page_without_an_error() {
     );
 }
 
-/// Nine curves and more are parted by a setting, and every picture says what its curves share.
+/// From nine curves on, pictures are split by a setting, and every picture names the common settings of its curves.
 #[test]
 fn pictures_are_parted_by_settings_and_can_be_chosen() {
     let folder = tempfile::tempdir().unwrap();
@@ -664,7 +664,7 @@ fn pictures_are_parted_by_settings_and_can_be_chosen() {
     }
 }
 
-/// How pictures are divided depends on what varies, not on how or where they are drawn.
+/// The division into pictures depends on what varies, not on how or where they are drawn.
 #[test]
 fn a_scale_and_a_folder_part_no_pictures() {
     let folder = tempfile::tempdir().unwrap();
@@ -685,7 +685,7 @@ fn a_scale_and_a_folder_part_no_pictures() {
             ["accepted", "latency-p99", "latency"].map(|name| [format!("{name}.csv"), format!("{name}.svg")]);
         assert_eq!(files(to), expected.concat(), "{way}: eight curves are one picture of each figure");
     }
-    // Pictures that are parted are so with every scale.
+    // Split pictures are split on every scale.
     done(
         folder.path(),
         &format!("{sweep},bubble:oblivious --traffic uniform,transpose,complement,neighbor --load 0.1,0.2 -q -o s"),
@@ -696,8 +696,8 @@ fn a_scale_and_a_folder_part_no_pictures() {
     assert_eq!(files("c").len(), 2 * 3 * 3, "a picture for each routing");
 }
 
-/// The classic figure: an even axis up to a multiple of the latency at the lowest load, the same in all pictures, without
-/// saturated points.
+/// The classic figure: an even axis up to a multiple of the latency at the lowest load, the same in all pictures,
+/// without saturated points.
 #[test]
 fn latency_over_load_is_drawn_as_in_papers() {
     let folder = tempfile::tempdir().unwrap();
@@ -714,7 +714,7 @@ fn latency_over_load_is_drawn_as_in_papers() {
     assert!(rows_of.iter().all(|row| row.len() == 7 && row[0].parse::<u32>().is_ok()), "{rows_of:?}");
     assert_eq!(rows_of[2][6], "1", "the last load is saturated: {rows_of:?}");
     assert!(told.contains("without 1 saturated point"), "{told}");
-    // One scale, and fewer markers than points; with --saturated they may be beyond the axis, and said to be.
+    // One scale, and fewer markers than points; with --saturated they may be beyond the axis, with a note.
     let ticks = |file: &str| -> Vec<String> {
         let svg = text(file);
         let is_number = |line: &&str| line.trim().parse::<f64>().is_ok();
@@ -727,7 +727,7 @@ fn latency_over_load_is_drawn_as_in_papers() {
         told.contains("up to 5 times the latency at the lowest load") && told.contains("beyond the axes"),
         "{told}"
     );
-    // Ends that are given.
+    // Explicit ends.
     done(folder.path(), "plot r --ymax 130 --xmax 0.3 --range accepted=0..0.25 -q -o ends");
     let last = |file: &str| ticks(file).iter().map(|tick| tick.parse::<f64>().unwrap()).fold(0.0, f64::max);
     assert!((last("ends/latency.svg") - 120.0).abs() < 1e-9 && (last("ends/accepted.svg") - 0.3).abs() < 1e-9);
@@ -756,7 +756,7 @@ fn latency_over_load_is_drawn_as_in_papers() {
     }
 }
 
-/// Traces of one name in two folders have pictures and curves of their own, and a name of any length can be plotted.
+/// Traces of the same name in two folders have separate pictures and curves, and names of any length can be plotted.
 #[test]
 fn pictures_of_traces_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Every real trace that is at hand, on a network of each kind: it ends, or is refused with a reason.
+//! Every available real trace, on a network of each kind: it completes, or is rejected with a reason.
 //!
 //! `cargo test -p tests --release --test shared_traces -- --ignored --nocapture` prints a table.
 
@@ -12,7 +12,7 @@ use tests::command::fsin;
 use tests::shared::{aloud, shared_dir, skipped};
 use trgen::trace::formats::{Application, Fault, ReadOptions, open};
 
-/// Nodes, and the network of that size.
+/// Number of nodes, and the network of that size.
 type Sizes = [(usize, &'static str); 4];
 
 /// Kinds of networks, each with its routing.
@@ -25,7 +25,7 @@ const NETWORKS: [(&str, &str, Sizes); 2] = [
     ),
 ];
 
-/// What stands in these archives is no trace of a format that is read; the reason that is given.
+/// Archives that hold no trace of a supported format, with the reason reported.
 const REFUSED: &[(&str, &str)] = &[
     ("chakra_et_feeder_test", "no trace in it"),
     ("simai_llm_workload_9216gpu", "no trace in it"),
@@ -51,7 +51,7 @@ fn traces(file: &Path) -> Vec<String> {
     }
 }
 
-/// The archives of OTF2 in a tar file as text, if there is a tool that prints them.
+/// The archives of OTF2 in a tar file as text, if their tool is available.
 fn printed(file: &Path, into: &Path) -> Vec<PathBuf> {
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
     let folder = into.join(&name);

@@ -25,7 +25,7 @@ fn completion(trace: &Path, network: &[&str], bandwidth: &str) -> f64 {
     result["completion_seconds"].as_f64().unwrap()
 }
 
-/// Of bt, cg, ep, ft, is, lu, mg: bandwidths before and after, and by how much each takes longer.
+/// For bt, cg, ep, ft, is, lu, mg: bandwidths before and after, and the slowdown of each.
 type Row = (&'static [&'static str], &'static str, &'static str, [f64; 7]);
 
 const PROGRAMS: [&str; 7] = ["bt", "cg", "ep", "ft", "is", "lu", "mg"];
@@ -56,7 +56,7 @@ const MORE_TIMED_ROWS: &[Row] = &[
     (TORUS, "1Gb/s", "0.1Gb/s", [8.442, 9.047, 1.009, 9.184, 9.235, 7.849, 8.560]),
 ];
 
-/// The traces of the programs, if they are there.
+/// The traces of the programs, if available.
 fn traces() -> Option<[PathBuf; 7]> {
     let found = shared_dir().map(|shared| shared.join("traces/npb-ti")).filter(|traces| traces.is_dir());
     if found.is_none() {
@@ -65,13 +65,13 @@ fn traces() -> Option<[PathBuf; 7]> {
     found.map(|traces| PROGRAMS.map(|program| traces.join(format!("{program}.S.16.ti.tar.xz"))))
 }
 
-/// By how much each program takes longer, with three decimals; EP must take longer by least.
+/// Checks the slowdown of each program, with three decimals; that of EP must be the least.
 fn ratios(traces: &[PathBuf; 7], rows: &[Row]) {
     for &(network, fast, slow, expected) in rows {
         let found = traces.each_ref().map(|trace| completion(trace, network, slow) / completion(trace, network, fast));
         let rounded = found.map(|ratio| (ratio * 1000.0).round() / 1000.0);
         assert_eq!(rounded, expected, "{network:?} {fast}");
-        // What hardly communicates suffers least.
+        // A program that hardly communicates suffers least.
         assert!(found.iter().all(|&ratio| ratio >= found[2]), "{found:?}");
     }
 }
@@ -83,7 +83,7 @@ fn slower_links_hurt_as_the_table_says() {
     }
 }
 
-/// The sections that NPB times: in them IS suffers most on the torus, at any speed, and EP least.
+/// In the sections that NPB times, IS suffers most on the torus, at any speed, and EP least.
 fn timed_sections_suffer(rows: &[Row]) {
     let Some(traces) = traces() else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Sweeps run by a real Slurm on this machine, with four emulated nodes. Where it is not installed (Debian: slurm-wlm), or
-//! the tests do not run as root, they say SKIPPED.
+//! Sweeps run by a real Slurm on this machine, with four emulated nodes. If it is not installed (Debian: slurm-wlm), or
+//! the tests do not run as root, they report SKIPPED.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tests::command::fsin;
 
-/// A Slurm that lives as long as this value.
+/// A Slurm that runs during the lifetime of this value.
 struct Cluster {
     conf: PathBuf,
     daemons: Vec<Child>,
@@ -32,7 +32,7 @@ fn said(program: &str, words: &[&str]) -> Option<String> {
 }
 
 impl Cluster {
-    /// Starts one; `None` where that cannot be.
+    /// Starts one; `None` if that is impossible.
     fn start() -> Option<Self> {
         said("slurmctld", &["-V"])?;
         said("slurmd", &["-V"])?;
@@ -46,7 +46,7 @@ impl Cluster {
         for node in 1..=4 {
             fs::create_dir(folder.path().join(format!("spool-n{node}"))).unwrap();
         }
-        // Ports that another run of these tests at the same time hardly has.
+        // Ports that a concurrent run of these tests is unlikely to use.
         let port = 20_000 + std::process::id() % 20_000;
         let conf = folder.path().join("slurm.conf");
         let text = format!(
@@ -122,7 +122,7 @@ fn slurm_gives_the_bytes_of_local_threads() {
     code(&cluster.run(folder.path(), &format!("{sweep} -o local")), 4);
     assert!(results(&folder.path().join("slurm")) == results(&folder.path().join("local")));
 
-    // Submitted and left alone; collected when it has ended.
+    // Submitted and not waited for; collected later.
     let line = "sweep --topology torus:4x4 --load 0.1..0.5/5 --cycles 2000 --backend slurm";
     code(&cluster.run(folder.path(), &format!("{line} --detach -o left")), 0);
     let begun = Instant::now();
@@ -151,6 +151,6 @@ fn slurm_gives_the_bytes_of_local_threads() {
         assert!(begun.elapsed() < Duration::from_secs(60), "still queued: {}", cluster.queue());
         std::thread::sleep(Duration::from_millis(200));
     }
-    // A task that was cancelled while it was launched may outlive the daemons that end with this test.
+    // A task that was cancelled during its launch may outlive the daemons, which end with this test.
     let _ = Command::new("pkill").args(["-KILL", "-f", &folder.path().join("long").display().to_string()]).status();
 }

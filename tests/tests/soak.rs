@@ -1,5 +1,5 @@
-//! Every routing on every topology at full load, for a long time: nothing locks, nothing is lost, and packets of minimal
-//! routings take as many hops as breadth-first search says.
+//! Every routing on every topology at full load, for a long time: no deadlock, no lost packets, and packets of minimal
+//! routings take as many hops as breadth-first search finds.
 #![allow(clippy::print_stdout, reason = "how many runs there were")]
 
 use std::sync::atomic::AtomicBool;
@@ -15,12 +15,12 @@ use tests::strategies::{SWITCHES, all_routings, fitted, routings_of};
 use trgen::synthetic::Traffic;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
-/// \[cycles\] Of each run.
+/// \[cycles\] Length of each run.
 const CYCLES: u64 = 200_000;
 
 const SEEDS: [u64; 3] = [1, 7, 2026];
 
-/// Direct networks with everything that is special: odd and even rings, one way, a size of 1 and 2, twists, jumps.
+/// Direct networks with all special cases: odd and even rings, unidirectional, sizes 1 and 2, twists, jumps.
 const DIRECT: [(&str, usize); 16] = [
     ("torus:4x4", 2),
     ("torus:5x3", 1),
@@ -40,7 +40,7 @@ const DIRECT: [(&str, usize); 16] = [
     ("spinnaker:5x4", 2),
 ];
 
-/// \[hops\] Between all pairs of nodes that send and receive, breadth first over links.
+/// \[hops\] Distances between all pairs of endpoints, by breadth-first search over links.
 fn distances(topology: &dyn Topology) -> Vec<Vec<u64>> {
     let ports = topology.shape().ports();
     let from = |start: usize| {
@@ -63,7 +63,7 @@ fn distances(topology: &dyn Topology) -> Vec<Vec<u64>> {
     (0..topology.endpoints()).map(from).collect()
 }
 
-/// A source that adds up how far apart the ends of all that was delivered are.
+/// A source that sums the distances between source and destination of all deliveries.
 struct Watched {
     source: Traffic,
     distances: Vec<Vec<u64>>,
@@ -96,9 +96,9 @@ impl TrGen for Watched {
     }
 }
 
-/// True if every path that the routing may take is a shortest one.
+/// True if all paths of the routing are shortest ones.
 fn is_minimal(routing: Routing) -> bool {
-    // Through another group, or with links between groups spared; round by another switch; not below the root.
+    // Through another group, or avoiding links between groups; through another switch; not below the root.
     !matches!(
         routing,
         Routing::DragonflyMinimal
@@ -119,7 +119,7 @@ fn soak(setup: &Setup) {
     assert!(outcome.complete && outcome.failure.is_none(), "{setup:?}: {:?}", outcome.failure);
     let totals = &outcome.totals;
     assert_eq!(totals.generated, totals.received + totals.dropped + outcome.in_flight, "{setup:?}");
-    // At least a twentieth of what could be consumed, from the first cycle to the last.
+    // At least a twentieth of the ejection bandwidth, from the first cycle to the last.
     let least = CYCLES * outcome.nodes as u64 / u64::from(setup.params.packet_phits) / 20;
     assert!(totals.received >= least, "{setup:?}: {} packets of {least}", totals.received);
     let hops = &outcome.measured.hops;
@@ -155,7 +155,7 @@ fn every_routing_on_every_direct_network() {
     assert!(runs > 300);
 }
 
-/// The same with what holds packets up: delays of links and routers, dead links, control of congestion.
+/// The same with additional delays: of links and routers, dead links, congestion control.
 #[test]
 #[ignore = "200 000 cycles of every routing on every topology take minutes"]
 fn every_routing_with_delays_faults_and_control() {
@@ -186,7 +186,8 @@ fn every_routing_with_delays_faults_and_control() {
     assert!(runs > 200);
 }
 
-/// A packet that has only adaptive channels to set out on does not take the escape channel towards the dead link.
+/// A packet whose only candidates at the source are adaptive channels does not take the escape channel towards the dead
+/// link.
 #[test]
 fn packets_keep_out_of_escape_routes_that_are_cut() {
     for routing in [Routing::BubbleRandom, Routing::BubbleSmart, Routing::BubbleShortest, Routing::BubbleAdaptive] {

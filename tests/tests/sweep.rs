@@ -1,4 +1,4 @@
-//! Sweeps: whoever runs the points, in whatever order and however often interrupted, the results are the same bytes.
+//! Sweeps: the results are byte-identical, however the points are run, in whatever order and with any interruptions.
 
 #![allow(clippy::print_stdout, reason = "what was found is for who runs the tests")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -30,7 +30,7 @@ fn done(folder: &Path, line: &str) -> Output {
     output
 }
 
-/// What was collected, byte for byte.
+/// The collected results, byte for byte.
 fn results(folder: &Path) -> [Vec<u8>; 2] {
     ["results.csv", "results.jsonl"].map(|name| fs::read(folder.join(name)).unwrap())
 }
@@ -40,7 +40,7 @@ fn rows(folder: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Folders of points that readers would see: each must be complete at any moment.
+/// Folders of points visible to readers: each must be complete at any moment.
 #[track_caller]
 fn complete_points(folder: &Path) -> usize {
     let mut count = 0;
@@ -69,8 +69,8 @@ fn killed_and_resumed(kills: u32) {
         let mut words: Vec<String> = SWEEP.split_whitespace().map(str::to_owned).collect();
         words.extend(["--jobs", "4", "-o", &name].map(str::to_owned));
         let mut child = fsin(folder.path()).args(&words).stderr(Stdio::null()).spawn().unwrap();
-        // Irregular moments without a random number: multiples of the golden ratio, taken modulo 1. Counted in points, as
-        // the speed of a machine that tests share varies.
+        // Irregular moments without random numbers: multiples of the golden ratio, modulo 1. Counted in points, as the
+        // speed of a shared test machine varies.
         let share = (f64::from(kill) * 0.618_033_988_75).fract();
         let begun = Instant::now();
         while complete_points(&root) < (39.0 * share) as usize && begun.elapsed() < Duration::from_secs(60) {
@@ -112,7 +112,7 @@ fn a_sweep_killed_before_its_plan_was_written_begins_again() {
     let folder = tempfile::tempdir().unwrap();
     let line = "sweep --topology torus:4x4 --cycles 500 --load 0.1,0.2";
     done(folder.path(), &format!("{line} -o whole"));
-    // What is there at each moment before the plan has its name.
+    // The files present at each stage before the plan has its name.
     let stages: [&[&str]; 4] =
         [&[".lock"], &["points/"], &["points/", ".lock"], &["points/", ".lock", ".plan.json.4711.partial"]];
     for (stage, names) in stages.iter().enumerate() {
@@ -136,7 +136,7 @@ fn a_sweep_killed_before_its_plan_was_written_begins_again() {
             assert!(left.into_iter().all(|left| !left.to_string_lossy().ends_with(".partial")), "{name}");
         }
     }
-    // A folder of somebody else's files is none of these.
+    // A folder of foreign files is none of these.
     fs::create_dir_all(folder.path().join("other/points/mine")).unwrap();
     fs::write(folder.path().join("other/.lock"), "").unwrap();
     code(&run(folder.path(), &format!("{line} -o other")), 2);
@@ -190,7 +190,7 @@ fn damaged_points_are_found_and_run_again() {
     for line in ["report r", "sweep --resume -o r"] {
         assert!(said(line, 2).contains("plan.json"), "{line}");
     }
-    // A sweep of a version without checksums is read, and goes on.
+    // A sweep from a version without checksums is accepted, and continues.
     let mut earlier: Value = serde_json::from_str(&plan).unwrap();
     earlier["layout"] = 1.into();
     earlier.as_object_mut().unwrap().remove("sha256");
@@ -215,7 +215,7 @@ fn back_ends_and_numbers_of_jobs_give_the_same_bytes() {
     let commands = done(folder.path(), &format!("{SWEEP} --backend commands -o listed"));
     let commands = String::from_utf8(commands.stdout).unwrap();
     assert_eq!(commands.lines().count(), 40);
-    // The last come first.
+    // The last points come first.
     for line in commands.lines().rev() {
         let status = std::process::Command::new("sh").arg("-c").arg(line).status().unwrap();
         assert!(status.success(), "{line}");
@@ -250,7 +250,7 @@ fn a_failed_point_does_not_stop_the_rest() {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(stderr.contains("bad.trc") && stderr.contains("1 of 2 points have results, 1 failed"), "{stderr}");
     assert_eq!(rows(&folder.path().join("traces")).len(), 1);
-    // It is tried again; with another content it would be another point.
+    // It is tried again; with other contents it would be another point.
     fs::copy(folder.path().join("good.trc"), folder.path().join("bad.trc")).unwrap();
     let output = run(folder.path(), "sweep --resume -o traces");
     code(&output, 4);
@@ -259,7 +259,7 @@ fn a_failed_point_does_not_stop_the_rest() {
     code(&output, 2);
     assert!(String::from_utf8_lossy(&output.stderr).contains("absent.trc: there is no such file"));
 
-    // Without a bubble a full ring is in deadlock.
+    // Without a bubble a full ring deadlocks.
     let line = "sweep --topology torus:8 --ways 1 --vcs 1 --routing bubble:oblivious --bubble 0,2 --queue 2 --load 1 \
                 --traffic tornado --warmup 0 --cycles 20000 --watchdog 500 -o deadlock";
     let line = line.replace("--warmup 0 ", "");
@@ -275,7 +275,8 @@ fn a_failed_point_does_not_stop_the_rest() {
     assert_eq!(starts(&before), starts(&after), "a deadlock would come again");
 }
 
-/// Runs the command in `folder` with so many KiB of addresses for each process; `None` where that cannot be limited.
+/// Runs the command in `folder` with a limit of `kibibytes` on the address space of each process; `None` if that cannot
+/// be limited.
 fn limited(folder: &Path, kibibytes: u32, line: &str) -> Option<Output> {
     let script = format!("ulimit -v {kibibytes} || exit 99; exec \"$0\" {line}");
     let mut command = std::process::Command::new("sh");
@@ -286,7 +287,7 @@ fn limited(folder: &Path, kibibytes: u32, line: &str) -> Option<Output> {
 #[test]
 fn a_point_that_runs_out_of_memory_is_lost_and_named_and_the_others_are_not() {
     let folder = tempfile::tempdir().unwrap();
-    // Far beyond saturation, messages wait at their nodes without end.
+    // Far beyond saturation, messages queue at their nodes without bound.
     let line = "--topology torus:16x16 --vcs 2 --routing bubble:oblivious --cycles 100000000";
     let both = format!("sweep {line} --load 0,1 --jobs 2 -o both");
     let Some(output) = limited(folder.path(), 1 << 20, &both) else { return };
@@ -297,15 +298,15 @@ fn a_point_that_runs_out_of_memory_is_lost_and_named_and_the_others_are_not() {
     let why = fs::read_to_string(why).unwrap();
     assert!(why.contains("memory"), "{why}");
     assert_eq!(rows(&folder.path().join("both"))[0]["packets_received"], 0);
-    // A run by itself names it too.
+    // A single run names it too.
     let alone = limited(folder.path(), 1 << 20, &format!("run {line} --load 1")).unwrap();
     let stderr = String::from_utf8_lossy(&alone.stderr).into_owned();
-    // One step of growth beyond such a limit is refused by the system, before anybody can see it come.
+    // The system rejects one step of growth beyond such a limit before it can be foreseen.
     match alone.status.code() {
         Some(exit) => assert!(exit == 1 && stderr.contains("out of memory: this process holds"), "{stderr}"),
         None => assert!(stderr.contains("memory allocation of"), "{stderr}"),
     }
-    // What cannot fit is refused before it is built.
+    // A network that cannot fit is rejected before it is built.
     let large = limited(folder.path(), 1 << 20, "run --topology torus:2048x2048").unwrap();
     let stderr = String::from_utf8_lossy(&large.stderr).into_owned();
     code(&large, 2);
@@ -342,7 +343,7 @@ fn the_stop_rule_depends_on_results_alone() {
         }
         count
     };
-    // Loads that one seed alone saturates do not end a curve.
+    // Loads that only one seed saturates do not end a curve.
     assert!(saturated("one").values().all(|loads| (1..=2).contains(&loads.len())), "{:?}", saturated("one"));
     assert!(saturated("all").values().all(|loads| loads.len() > 2));
     assert!(folder.path().join("one/points").read_dir().unwrap().count() < 40);
@@ -360,7 +361,7 @@ fn combinations_that_are_no_experiments_are_refused_or_left_out() {
     done(folder.path(), &format!("{line} --skip-invalid -o r"));
     assert_eq!(rows(&folder.path().join("r")).len(), 3);
 
-    // Traffic that cannot be made is found out before anything runs.
+    // Impossible traffic is detected before anything runs.
     let line = "sweep --topology torus:4x4 --cycles 500";
     for (flags, about) in [
         ("--load 0.1,0.2 --traffic uniform,nope", "`nope`"),
@@ -415,7 +416,7 @@ fn files_of_networks_and_placements_are_inputs() {
     // From another folder.
     fs::create_dir(there("elsewhere")).unwrap();
     done(&there("elsewhere"), "rerun ../graph");
-    // Another network is another experiment.
+    // Another network makes another experiment.
     let point = fs::read_dir(there("graph/points")).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(point).unwrap();
     fs::write(there("net.txt"), "a b\nb c\nc d\nd a\na c\n").unwrap();
@@ -423,7 +424,7 @@ fn files_of_networks_and_placements_are_inputs() {
     code(&output, 4);
     assert!(String::from_utf8_lossy(&output.stderr).contains("planned with"));
 
-    // A path in an experiment file is seen from there.
+    // A path in an experiment file is relative to that file.
     fs::write(there("elsewhere/e.toml"), "topology = 'graph:../net.txt'\nrouting = 'graph:updown'\ncycles = 100\n")
         .unwrap();
     done(folder.path(), "run elsewhere/e.toml");

@@ -1,4 +1,4 @@
-//! Networks of switches: what they look like, where their routings lead, and that nothing waits in a circle.
+//! Networks of switches: their structure, the paths of their routings, and freedom from deadlock.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
@@ -22,7 +22,7 @@ fn build(spec: &str) -> Box<dyn Topology> {
     topology::parse(spec, 2).unwrap_or_else(|refusal| panic!("{spec}: {refusal}: {}", refusal.remedy()))
 }
 
-/// The network with so many dead links.
+/// The network with this many dead links.
 fn torn(spec: &str, count: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
     topology::parse_with_faults(spec, 2, &Faults { count, one_way: false, seed })
 }
@@ -40,7 +40,7 @@ fn ports(topology: &dyn Topology) -> impl Iterator<Item = Port> + use<> {
     (0..topology.shape().ports()).map(|port| Port(port as u8))
 }
 
-/// \[hops\] From `start` to every node, breadth first over links.
+/// \[hops\] Distances from `start` to every node, by breadth-first search over links.
 fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
     let mut distances = vec![u32::MAX; topology.nodes()];
     distances[start] = 0;
@@ -59,7 +59,8 @@ fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
     distances
 }
 
-/// Links lead both ways, no two that enter a node have the same port number, endpoints have one link, and that to a switch.
+/// Links are bidirectional, no two that enter a node have the same port number, and endpoints have one link, to a
+/// switch.
 #[test]
 fn links_are_mutual_and_ports_are_those_of_their_other_ends() {
     for spec in SWITCHES.into_iter().chain(["fattree:5,3", "dragonfly:p=2,a=5,h=3", "hyperx:5x4:3", "rrg:s=50,d=7,p=3"])
@@ -109,7 +110,7 @@ fn networks_are_what_their_formulas_say() {
         let nodes = k.pow(n);
         let sum: u32 = (1..=n).map(|l| 2 * l * (k.pow(l) - k.pow(l - 1))).sum();
         let switches: u32 = (0..n).map(|l| up.pow(l) * k.pow(n - 1 - l)).sum();
-        // Half of the subtrees hang together with the others at the top only.
+        // Half of the subtrees are connected with the others only at the top.
         let cut = (k / 2 * up.pow(n - 1)) as usize;
         let sizes = (nodes as usize, switches as usize);
         let degree = (k + up) as usize;
@@ -122,7 +123,7 @@ fn networks_are_what_their_formulas_say() {
             cut,
         ));
     }
-    // 2 subtrees with 4 links up each, in twos, in threes (the last one of 1) and in twos to the switches at the top.
+    // 2 subtrees with 4 up-links each, in twos, in threes (the last one of 1) and in twos to the switches at the top.
     for (k, degree) in [(4u32, 6), (6, 8), (5, 7)] {
         let endpoints = 2 * k * k;
         let sum = (k - 1) * 2 + (k * k - k) * 4 + k * k * 6;
@@ -177,8 +178,8 @@ fn networks_are_what_their_formulas_say() {
     }
 }
 
-/// Follows ways from every `step`-th endpoint to every other, and returns whether all paths were shortest ones, and how
-/// many hops they had.
+/// Follows routes from every `step`-th endpoint to every other; returns whether all paths were shortest ones, and their
+/// total number of hops.
 fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
     let spec = topology.spec();
     let (mut is_minimal, mut sum) = (true, 0);
@@ -194,7 +195,7 @@ fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
                     let visit = Visit { node, input, source: NodeId::at(from), destination, key, state: &state };
                     guide.ways(&visit, |way| ways.push(way));
                     assert!(!ways.is_empty() && ways.iter().all(|way| way.vcs != 0), "{spec} from {from} to {to}");
-                    // Always the same of the ways, by key; a packet that weighs could take any.
+                    // Deterministic choice among the candidates, by key; a packet with adaptive routing could take any.
                     let way = ways[(key as usize * 7 + hops) % ways.len()];
                     let port = way.port;
                     input = Input::Transit(OutputVc { port, vc: way.vcs.trailing_zeros() as u8 });
@@ -211,7 +212,7 @@ fn follow(topology: &dyn Topology, guide: &Guide, step: usize) -> (bool, u64) {
     (is_minimal, sum)
 }
 
-/// Whatever way a packet takes, it arrives; on the routings that claim so, by a shortest path.
+/// A packet arrives whatever candidates it takes; with routings that claim so, on a shortest path.
 #[test]
 fn every_way_leads_there() {
     for spec in SWITCHES {
@@ -223,7 +224,7 @@ fn every_way_leads_there() {
     }
 }
 
-/// True if a routing takes other paths than shortest ones.
+/// True if a routing is not minimal.
 fn goes_round(routing: Routing) -> bool {
     matches!(
         routing,
@@ -262,7 +263,7 @@ fn ways_are_shortest_up_to_a_thousand_nodes() {
     }
 }
 
-/// Indirect cubes are tori of switches with two hops more; random graphs are regular, and no shorter than Moore's bound;
+/// Indirect cubes are tori of switches with two more hops; random graphs are regular, and respect Moore's bound;
 /// minimal routing in a dragonfly takes as many hops as its plan says.
 #[test]
 fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
@@ -315,8 +316,8 @@ fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
             let topology = build(&format!("dragonfly:p={p},a={a},h={h},arrangement={arrangement}"));
             let (minimal, groups) = (guide(&*topology, Routing::DragonflyMinimal, 2), a * h + 1);
             let (_, sum) = follow(&*topology, &minimal, 1);
-            // Six packets of each pair. Within a group: none or one hop between switches; to each other group, from any
-            // switch to any, one hop, and one more on each side but where the gate is.
+            // Six packets of each pair. Within a group: zero or one hop between switches; to each other group, from any
+            // switch to any, one hop, and one more on each side unless the switch is the gateway.
             let switches = groups * a;
             let between = switches * (a - 1) + switches * (groups - 1) * (a + 2 * (a - 1));
             let pairs = switches * p * (switches * p - 1);
@@ -325,7 +326,7 @@ fn cubes_random_graphs_and_dragonflies_are_what_their_formulas_say() {
     }
 }
 
-/// Routings by tables know the links that are left: packets arrive, nothing waits in a circle, both engines do the same.
+/// Table-based routings respect dead links: packets arrive, there is no cyclic wait, and both engines agree.
 #[test]
 fn routings_by_tables_go_round_dead_links() {
     for (spec, faults) in [
@@ -358,7 +359,7 @@ fn routings_by_tables_go_round_dead_links() {
     }
 }
 
-/// Faults that cannot be are refused, and so are those that a routing would run into.
+/// Impossible faults are rejected, and so are those that a routing cannot avoid.
 #[test]
 fn faults_that_cannot_be_avoided_are_named() {
     let refusal = |spec, faults| torn(spec, faults, 1).unwrap_err().to_string();
@@ -372,12 +373,12 @@ fn faults_that_cannot_be_avoided_are_named() {
 
 type Channel = (NodeId, Port, u8);
 
-/// A packet at a node, in which channel (and whether that is a ring's with a bubble), what it carries, and where it came from if its
-/// way depends on that.
+/// State of a packet: its node, its channel (and whether that belongs to a ring with a bubble), its routing state, and
+/// its source if its route depends on that.
 type Place = (NodeId, Option<(Channel, bool)>, [i16; 2], NodeId);
 
-/// Every pair (held, asked for) of channels that packets can come to: with an escape channel, only those of the last tier.
-/// Channels of a ring with a bubble are one.
+/// Every reachable pair (held, requested) of channels: with an escape channel, only those of the last tier. Channels of
+/// a ring with a bubble count as one.
 fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> {
     let mut pairs = HashSet::new();
     let ring = |(node, port, vc): Channel| {
@@ -410,7 +411,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
                             bubbles.insert(asked);
                         }
                         if let Some((held, in_ring)) = held.filter(|_| Some(way.tier) == last) {
-                            // Who goes on in a ring waits for nobody but the bubble.
+                            // A packet that continues in a ring waits only for the bubble.
                             let goes_on = in_ring && way.bubble && (held.1, held.2) == (asked.1, asked.2);
                             if !goes_on {
                                 pairs.insert((held, asked));
@@ -429,7 +430,7 @@ fn waits(topology: &dyn Topology, guide: &Guide) -> HashSet<(Channel, Channel)> 
     pairs.into_iter().map(|(held, asked)| (merged(held), merged(asked))).collect()
 }
 
-/// True if following the pairs never comes back.
+/// True if the pairs form no cycle.
 fn is_acyclic(pairs: &HashSet<(Channel, Channel)>) -> bool {
     let mut after: HashMap<Channel, Vec<Channel>> = HashMap::new();
     let mut before: HashMap<Channel, usize> = HashMap::new();
@@ -453,7 +454,8 @@ fn is_acyclic(pairs: &HashSet<(Channel, Channel)>) -> bool {
     done == before.len()
 }
 
-/// Channels that packets hold and ask for have an order: nothing can lock. With an escape channel, its own have.
+/// The dependencies between channels held and requested are acyclic: no deadlock is possible. With an escape channel,
+/// those of its own channels are.
 #[test]
 fn no_routing_waits_in_a_circle() {
     for spec in SWITCHES {
@@ -465,14 +467,14 @@ fn no_routing_waits_in_a_circle() {
             }
         }
     }
-    // The search finds a circle where there is one: shortest paths on a ring without classes of channels.
+    // The search finds a cycle where there is one: shortest paths on a ring without channel classes.
     let ring = build("rrg:s=6,d=2,p=1");
     let guide = guide(&*ring, Routing::GraphShortest, 3);
     let merged = waits(&*ring, &guide).into_iter().map(|((a, b, _), (c, d, _))| ((a, b, 0), (c, d, 0))).collect();
     assert!(!is_acyclic(&merged));
 }
 
-/// \[cycles\] A packet that meets nobody is consumed after its hops and its length.
+/// \[cycles\] A packet without contention is consumed after its hops and its length.
 #[test]
 fn zero_load_latency_is_hops_and_length() {
     for spec in SWITCHES {
@@ -482,13 +484,13 @@ fn zero_load_latency_is_hops_and_length() {
             assert!(measured.counts.received > 30, "{spec}");
             let hops = measured.hops.mean().expect("packets were received");
             let mean = measured.latency.moments().mean().expect("packets were received");
-            // A packet in a hundred meets another one.
+            // One packet in a hundred meets another one.
             assert!((mean - (hops + 15.0)).abs() < 0.5, "{spec} {routing:?}: {mean} cycles over {hops} hops");
         }
     }
 }
 
-/// Where two groups have several links, a packet goes on by one of those that its switch has, if it has any.
+/// Where two groups have several links, a packet leaves by one at its own switch, if there is any.
 #[test]
 fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
     for (spec, own) in [
@@ -527,7 +529,7 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
     }
 }
 
-/// `ugal` weighs two ways that begin with different links, at every switch and towards every other group.
+/// `ugal` compares two candidates that begin with different links, at every switch and towards every other group.
 #[test]
 fn ugal_weighs_different_links() {
     for spec in ["dragonfly:p=2,a=4,h=2", "dragonfly:p=2,a=4,h=2,arrangement=relative", "dragonfly:p=4,a=8,h=4"] {

@@ -1,4 +1,4 @@
-//! What networks of switches carry when they are saturated: figures of the original and of theory.
+//! Throughput of saturated networks of switches: figures of the original and of theory.
 #![allow(clippy::print_stdout, reason = "the figures that are compared are of interest")]
 
 use fsin::routing::Routing;
@@ -46,7 +46,7 @@ fn trees_saturate_as_the_original_s() {
     }
 }
 
-/// All links at the top carry static routes too: k'^(n-1) into each subtree of k^(n-1) endpoints, and nothing is lost.
+/// Static routes also use all links at the top: k'^(n-1) into each subtree of k^(n-1) endpoints, without losses.
 #[test]
 fn static_routes_use_all_links_at_the_top_of_slim_trees() {
     for (topology, bound) in
@@ -58,8 +58,8 @@ fn static_routes_use_all_links_at_the_top_of_slim_trees() {
     }
 }
 
-/// All nodes of a group send to the next group. Minimal routes share one link for a p nodes; routes through another group
-/// use all links twice, and reach at most one half.
+/// All nodes of a group send to the next group. Minimal routes share one link among a p nodes; routes through another
+/// group use all links twice, and reach at most one half.
 #[test]
 fn adversarial_traffic_on_dragonflies() {
     for (topology, nodes, vcs) in [

@@ -1,4 +1,4 @@
-//! Topologies against formulas and against breadth-first search; routings against the channels that packets wait for.
+//! Topologies compared with formulas and breadth-first search; routings checked for cyclic channel dependencies.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ fn build(spec: &str, ways: usize) -> Box<dyn Topology> {
     topology::parse(spec, ways).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"))
 }
 
-/// \[hops\] From `start` to every node, breadth first over links.
+/// \[hops\] Distances from `start` to every node, by breadth-first search over links.
 fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
     let mut distances = vec![u32::MAX; topology.nodes()];
     distances[start] = 0;
@@ -36,7 +36,7 @@ fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
     distances
 }
 
-/// Where a route leads, dimension by dimension, or in the other order; `None` if a link is missing.
+/// The end of a route, dimension by dimension, or in the opposite order; `None` if a link is missing.
 fn walk(topology: &dyn Topology, from: NodeId, route: &[i16], backwards: bool) -> Option<NodeId> {
     let shape = topology.shape();
     let mut dimensions: Vec<usize> = (0..shape.dimensions).collect();
@@ -55,8 +55,8 @@ fn walk(topology: &dyn Topology, from: NodeId, route: &[i16], backwards: bool) -
 proptest! {
     #![proptest_config(fixed_cases(96))]
 
-    /// Whatever is drawn, a route has as many hops as breadth-first search says, and leads there in any order. With links
-    /// both ways, neighbours are mutual. A survey counts what the search finds.
+    /// Whatever is drawn, a route has as many hops as breadth-first search finds, and reaches its end in any order of
+    /// dimensions. With bidirectional links, neighbours are mutual. A survey counts what the search finds.
     #[test]
     fn routes_are_shortest((spec, ways) in networks(120), draws in any::<u64>()) {
         let topology = build(&spec, ways);
@@ -83,7 +83,7 @@ proptest! {
                 let Some(there) = topology.neighbour(NodeId::at(from), port) else { continue };
                 let back = |positive| topology.neighbour(there, shape.port(dimension, positive));
                 if shape.ways == 2 {
-                    // A link across leads back by itself.
+                    // A chord leads back by itself.
                     let mutual = back(!positive) == Some(NodeId::at(from)) || back(positive) == Some(NodeId::at(from));
                     prop_assert!(mutual, "{} {} {}", spec, from, there);
                 }
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Sums of distances from node 0, by a formula of the coordinates or the number of each node.
+/// Sum and maximum of distances from node 0, by a formula in the coordinates or the number of each node.
 fn sum_of(nodes: u64, distance: impl Fn(u64) -> u64) -> (u64, u64) {
     (0..nodes).map(distance).fold((0, 0), |(sum, most), hops| (sum + hops, most.max(hops)))
 }
@@ -106,7 +106,7 @@ fn distances_are_those_of_the_closed_forms() {
         expected.push((format!("hypercube:{n}"), n as usize, u64::from(n) << (n - 1), n.into()));
     }
     for half in [2u64, 3, 4, 5, 8, 33, 128] {
-        // The ring, or across and then the ring; a diameter of ceil(N / 4).
+        // Along the ring, or across a chord and then along the ring; a diameter of ceil(N / 4).
         let (sum, most) = sum_of(2 * half, |d| d.min(2 * half - d).min(1 + d.abs_diff(half)));
         assert_eq!(most, (2 * half).div_ceil(4));
         expected.push((format!("spidergon:{}", 2 * half), 3, sum, most));
@@ -120,12 +120,12 @@ fn distances_are_those_of_the_closed_forms() {
         expected.push((format!("midimew:{nodes}"), 4, sum, most));
     }
     for (p, k) in [(3u64, 1u32), (3, 2), (3, 5), (5, 3), (7, 2), (9, 3)] {
-        // Digits between -(p-1)/2 and (p-1)/2, each the hops of its jump.
+        // Digits between -(p-1)/2 and (p-1)/2, each the number of hops of its jump.
         let sum = p.pow(k) * u64::from(k) * (p * p - 1) / (4 * p);
         expected.push((format!("circpk:{p}^{k}"), 2 * k as usize, sum, u64::from(k) * (p - 1) / 2));
     }
     for (w, h) in [(3u64, 3u64), (4, 4), (7, 7), (12, 12), (9, 5), (20, 16)] {
-        // Along the diagonal where both ways agree, round either edge.
+        // Along the diagonal where both directions agree, around either edge.
         let (sum, most) = sum_of(w * h, |node| {
             let (x, y) = ((node % w) as i64, (node / w) as i64);
             let round = [(x, y), (x - w as i64, y), (x, y - h as i64), (x - w as i64, y - h as i64)];
@@ -159,8 +159,8 @@ fn distances_are_those_of_the_closed_forms() {
     }
 }
 
-/// Diameter, mean distance and, where the last dimension is the largest and even, bisection of grids, by the formulas that
-/// `fsin explain` tells.
+/// Diameter, mean distance and, where the last dimension is the largest and even, bisection of grids, by the formulas
+/// of `fsin explain`.
 #[test]
 fn grids_are_what_their_formulas_say() {
     for sizes in [vec![8u32, 8], vec![3, 4, 6], vec![7], vec![5, 5], vec![2, 3, 10], vec![16, 16], vec![2, 2, 2, 2]] {
@@ -193,7 +193,7 @@ fn grids_of_every_size_are_what_their_formulas_say() {
         let nodes: u64 = sizes.iter().product();
         let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
         let degree = 2 * sizes.iter().filter(|&&k| k > 1).count();
-        // Sums over all nodes of the hops of each dimension; a torus looks alike from every node.
+        // Sums over all nodes of the hops in each dimension; a torus is the same from every node.
         let torus: u64 = sizes.iter().map(|k| k * k / 4 * (nodes / k)).sum();
         let one_way: u64 = sizes.iter().map(|k| k * (k - 1) / 2 * (nodes / k)).sum();
         for (ways, sum, diameter) in
@@ -207,7 +207,7 @@ fn grids_of_every_size_are_what_their_formulas_say() {
             assert!((survey.distance_mean.unwrap() - mean).abs() < 1e-9, "{spec}, {ways} ways");
         }
         if nodes.is_multiple_of(37) || !(30..=990).contains(&nodes) {
-            // Every node of a mesh is looked at.
+            // Every node of a mesh is examined.
             let spec = format!("mesh:{}", words.join("x"));
             let survey = Survey::of(&*build(&spec, 2));
             let sum: u64 = sizes.iter().map(|k| k * (k * k - 1) / 3 * (nodes / k) * (nodes / k)).sum();
@@ -271,7 +271,7 @@ fn routes_are_shortest_up_to_a_thousand_nodes() {
     }
 }
 
-/// A twist of nothing is a torus, to the digest.
+/// A twist of zero is a torus, with an equal digest.
 #[test]
 fn a_torus_twisted_by_nothing_is_a_torus() {
     let digest = |topology: &str| {
@@ -285,7 +285,7 @@ fn a_torus_twisted_by_nothing_is_a_torus() {
     assert_ne!(digest("torus:7x5"), digest("twisted:7x5:2"));
 }
 
-/// A node at which one channel of every link has room and no owner, and nothing else has room.
+/// A node at which one channel of every link has room and no owner, and all others are full.
 struct OneChannel(u8);
 
 impl Surroundings for OneChannel {
@@ -314,11 +314,11 @@ impl Surroundings for OneChannel {
     }
 }
 
-/// What a packet holds and waits for: a channel by its node, or with a bubble the ring that it belongs to.
+/// What a packet holds or waits for: a channel of a node, or with a bubble the ring to which it belongs.
 type Held = (usize, OutputVc);
 
-/// Every pair (held, waited for at last) that packets of any source and destination can come to, on any path that the
-/// routing permits.
+/// Every reachable pair (held, blocking) for packets of any source and destination, on any path that the routing
+/// permits. The blocking channel is the last one that the packet waits for.
 fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)> {
     let shape = topology.shape();
     let requests = Requests::new(params, AnySize { shape, vcs: params.vcs }, topology);
@@ -362,7 +362,7 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
         };
         let last = name(*node, requests.last_resort(&head).expect("it has hops to go"));
         if let Some(input) = *input {
-            // What it stands in is the channel that leads from the node before.
+            // The channel that it holds is that from the previous node.
             let held = name(*before, input);
             if held != last {
                 pairs.insert((held, last));
@@ -389,7 +389,7 @@ fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)
     pairs
 }
 
-/// True if following the pairs never comes back.
+/// True if the pairs form no cycle.
 fn is_acyclic(pairs: &HashSet<(Held, Held)>) -> bool {
     let mut after: HashMap<Held, Vec<Held>> = HashMap::new();
     let mut before: HashMap<Held, usize> = HashMap::new();
@@ -413,7 +413,7 @@ fn is_acyclic(pairs: &HashSet<(Held, Held)>) -> bool {
     done == before.len()
 }
 
-/// Packets wait at last for channels (with a bubble: for rings) whose order has no circle: nothing can lock.
+/// The blocking channels of packets (with a bubble: rings) have acyclic dependencies: no deadlock is possible.
 #[test]
 fn no_routing_waits_in_a_circle() {
     for (spec, ways) in [
@@ -443,7 +443,7 @@ fn no_routing_waits_in_a_circle() {
     }
 }
 
-/// The search finds a circle where there is one: a ring without bubble or dateline.
+/// The search finds a cycle where there is one: a ring without bubble or dateline.
 #[test]
 fn a_bare_ring_waits_in_a_circle() {
     let topology = build("torus:5", 1);

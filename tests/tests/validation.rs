@@ -1,9 +1,10 @@
-//! Ours against the original simulator's measured numbers.
+//! Comparison of ours with the original simulator's measured numbers.
 //!
-//! The whole comparison takes minutes: `cargo test -p tests --release -- --ignored validation`. It prints its tables and
-//! leaves them in `target/validation`, a file for each set of rows. The environment variable `VALIDATION_SEEDS` sets how many
-//! seeds of ours are averaged, to tell a difference from noise. `VALIDATION_ONLY=slimtree` compares those cases only whose
-//! names hold that word, and judges nothing. A part of the comparison, and the kernels, run with every `cargo test`.
+//! The whole comparison takes minutes: `cargo test -p tests --release -- --ignored validation`. It prints its tables
+//! and writes them to `target/validation`, one file per set of rows. The environment variable `VALIDATION_SEEDS` sets
+//! how many seeds of ours are averaged, to tell a difference from noise. `VALIDATION_ONLY=slimtree` compares only cases
+//! whose names contain that word, and judges nothing. A part of the comparison, and the kernels, run with every `cargo
+//! test`.
 
 use std::fmt::Write as _;
 
@@ -23,9 +24,9 @@ use tests::table::Table;
 
 /// Cases of a set that are outside, and are listed as such in `docs/validation/original.md`, in any order.
 struct Outside {
-    /// By a defect of the original that ours does not copy.
+    /// Explained by a defect of the original that ours does not copy.
     defects: &'static [(&'static str, Defect)],
-    /// The others.
+    /// Not explained.
     not_understood: &'static [&'static str],
 }
 
@@ -48,7 +49,7 @@ const fn outside(set: Set) -> Outside {
 }
 
 impl Outside {
-    /// What is said of a case in the report.
+    /// The explanation of a case in the report.
     fn cause(&self, case: &Case) -> String {
         let name = case.to_string();
         match self.defects.iter().find(|(listed, _)| *listed == name) {
@@ -62,7 +63,7 @@ impl Outside {
     }
 
     /// # Panics
-    /// When the cases that are outside are others than those listed, or a listed defect has nothing to do with its case.
+    /// When the cases that are outside differ from those listed, or a listed defect does not affect its case.
     fn check(&self, done: &[Judged]) {
         for (name, defect) in self.defects {
             let case = done.iter().map(|one| &one.case).find(|case| case.to_string() == *name);
@@ -96,7 +97,7 @@ fn of(done: &[Judged], verdict: Verdict) -> Vec<&Judged> {
     done.iter().filter(|one| one.verdict() == verdict).collect()
 }
 
-/// The comparison in words and as tables, which are written by `write_table`; `done` is every case, `late` those outside,
+/// The comparison as text and tables, which `write_table` writes. `done` is every case; `late` is the cases outside,
 /// measured late.
 fn report(
     set: Set,
@@ -147,8 +148,8 @@ fn report(
     text
 }
 
-/// Compares every case of a set, or those that the environment chooses; writes the report, and looks whether the lists of this
-/// file say the same.
+/// Compares every case of a set, or those selected by the environment; writes the report, and checks it against the
+/// lists of this file.
 fn compare(set: Set) {
     let Some(path) = shared_file(&format!("reference/{}.csv", set.name())) else { return };
     let seeds = seeds(set);
@@ -163,7 +164,7 @@ fn compare(set: Set) {
     }
     let numbers: Vec<u64> = (1..=seeds).collect();
     let done = judging::judge(&all.cases, &numbers, Begin::Usual);
-    // Where it is known when the original began, there is nothing to learn of it.
+    // If the original's beginning of measurement is known, measuring late adds no information.
     let late: Vec<Case> = match set {
         Set::First if chosen.is_none() => of(&done, Verdict::Outside).iter().map(|one| one.case.clone()).collect(),
         _ => Vec::new(),
@@ -222,8 +223,8 @@ fn validation_begins_when_the_greatest_delays_of_the_original_say() {
 
 /// Seeds of ours for each case; the environment may set another number.
 ///
-/// With a few, chance alone is more than the tolerance in some cases: the mean delay of dor1 shuffle at load 0.2 varies by
-/// 11 % from seed to seed, and 3 % are tolerated.
+/// With a few seeds, chance alone exceeds the tolerance in some cases: the mean delay of dor1 shuffle at load 0.2
+/// varies by 11 % between seeds, and the tolerance is 3 %.
 fn seeds(set: Set) -> u64 {
     let default = match set {
         Set::First => 48,
@@ -232,7 +233,7 @@ fn seeds(set: Set) -> u64 {
     std::env::var("VALIDATION_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(default)
 }
 
-/// What the environment says that the names of cases hold.
+/// The part of the names of cases that the environment selects.
 fn chosen() -> Option<String> {
     std::env::var("VALIDATION_ONLY").ok().filter(|word| !word.is_empty())
 }
@@ -297,7 +298,7 @@ fn every_row_is_compared_or_skipped_for_a_reason() {
         assert_eq!(all.skipped, []);
         let lines = std::fs::read_to_string(&path).expect("it has just been read").lines().count();
         assert_eq!(all.rows, lines - 1);
-        // Lists name cases.
+        // Lists contain existing cases only.
         let mut names: Vec<String> = all.cases.iter().map(ToString::to_string).collect();
         names.sort_unstable();
         names.dedup();
@@ -305,8 +306,8 @@ fn every_row_is_compared_or_skipped_for_a_reason() {
     }
 }
 
-/// What tells heads that do not look at ownership from heads that do: the original's figures, within 3 %, where the other reading
-/// is off by 3 to 96 %.
+/// Distinguishes heads that ignore ownership from heads that respect it: the original's figures agree within 3 %, while
+/// the other reading is off by 3 to 96 %.
 #[test]
 fn heads_do_not_look_at_ownership() {
     let throttled = |topology: &str, routing, vcs, pattern: &str, load| {
@@ -323,7 +324,7 @@ fn heads_do_not_look_at_ownership() {
     oblivious.params.injection_queue_packets = 2;
     let cube = throttled("torus:4x4x4", Routing::BubbleShortest, 3, "reversal", 0.4);
     let mesh = throttled("mesh:4x4x4", Routing::DoubleOblivious, 3, "transpose", 1.0);
-    // Accepted load \[phits/node/cycle\] and delay \[cycles\] of the original, where they are known.
+    // Accepted load \[phits/node/cycle\] and delay \[cycles\] of the original, where known.
     let cases = [
         (&four, Some(0.2815), Some(1518.0)),
         (&cube, None, Some(61.0)),
@@ -359,7 +360,7 @@ fn compare_kernels(rows: &[KernelRow], seeds: u64) -> (Table, Vec<String>) {
         let name = format!("{kernel} {network} {routing} {vcs}");
         let reference = row.completion_cycles_mean;
         let mean = ours.iter().sum::<u64>() as f64 / ours.len() as f64;
-        // To the cycle means with every seed.
+        // Exact to the cycle means with every seed.
         let agrees = match row.is_exact() {
             true => ours.iter().all(|&cycle| cycle as f64 == reference),
             false => (mean - reference).abs() <= row.tolerance(),

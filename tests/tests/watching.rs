@@ -1,4 +1,4 @@
-//! Looking at a run shows the same of both engines, and changes nothing.
+//! Observing a run shows the same state with both engines, and changes nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,9 +16,9 @@ use tests::setup::Setup;
 use tests::strategies::{fixed_cases, setups};
 use trgen::TrGen;
 
-/// Looks after cycles of its own choice, and keeps what it sees.
+/// An observer with its own intervals, which keeps all snapshots.
 struct Curious {
-    /// \[cycles\] Between two looks, in turn.
+    /// \[cycles\] Between observations, in turn.
     gaps: Vec<u64>,
     looks: usize,
     seen: Vec<(u64, Occupancy)>,
@@ -60,7 +60,7 @@ fn run(network: &mut dyn Network, source: &mut dyn TrGen, watch: Option<&mut dyn
     fixed(&mut coupled, 600, &mut |_| {})
 }
 
-/// All that an outcome says whether somebody has looked or not: links are counted for who looks.
+/// An outcome without the fields that depend on observation: links are counted only for observers.
 fn unlooked(outcome: Outcome) -> Outcome {
     Outcome { crossings: Vec::new(), ..outcome }
 }

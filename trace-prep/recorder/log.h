@@ -1,4 +1,4 @@
-/* The log of a rank: a file, a buffer before it, and what writes the buffer when the process ends. */
+/* The log of a rank: a file, a buffer, and handlers that write the buffer when the process ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 static int file = -1;
-/* Of the process in MPI_COMM_WORLD. */
+/* The rank of the process in MPI_COMM_WORLD. */
 static int own_number;
-/* The process that records: what it has forked has a copy of the buffer. */
+/* The recording process: its forked children have copies of the buffer. */
 static pid_t owner;
-/* Whole lines, `used` bytes, of which the first `written` are in the file. */
+/* Complete lines, `used` bytes, of which the first `written` are in the file. */
 static char buffer[1 << 16];
 static size_t used, written;
-/* Held by the thread that adds to the buffer or empties it; by no handler of a signal, which may come while it is held. */
+/* Held by the thread that adds to the buffer or empties it; never by a signal handler, which may run while it is held.
+ * */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread int depth;
 
@@ -32,11 +33,11 @@ static double now(void) {
     return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
-/* A signal that asks to end waits until what is being written is whole. */
+/* A termination signal that arrives during writing is handled afterwards. */
 static volatile sig_atomic_t asked;
 static int writing;
 
-/* Whether the file is this thread's to write; then until `writing` is 0 again. */
+/* Whether this thread may write to the file; it may until `writing` is 0 again. */
 static int begin_to_write(void) { return !__atomic_exchange_n(&writing, 1, __ATOMIC_ACQUIRE); }
 static void end_to_write(void) { __atomic_store_n(&writing, 0, __ATOMIC_RELEASE); }
 
@@ -45,7 +46,7 @@ static void leave(int number) {
     raise(number);
 }
 
-/* Writes to the file; returns whether that went well. */
+/* Writes to the file; returns whether that succeeded. */
 static int write_all(const char *bytes, size_t length) {
     for (size_t done = 0; file >= 0 && done < length;) {
         ssize_t n = write(file, bytes + done, length - done);
@@ -55,16 +56,16 @@ static int write_all(const char *bytes, size_t length) {
     return file >= 0;
 }
 
-/* What of the buffer is not in the file yet. */
+/* Writes the rest of the buffer to the file. */
 static void write_buffer(void) {
     size_t whole = used;
     write_all(buffer + written, whole - written);
     written = whole;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static void flush_with(const char *line, size_t length) {
-    /* Another thread writes because the process ends. */
+    /* Another thread is writing because the process ends. */
     while (!begin_to_write()) sched_yield();
     int was_open = file >= 0;
     write_buffer();
@@ -80,28 +81,29 @@ static void on_signal(int number) {
         return;
     }
     write_buffer();
-    /* What other threads begin now is not written in part. */
+    /* Lines begun now by other threads are not written in part. */
     file = -1;
     /* Some launchers pass the signal on rank by rank, and kill the others when the first one has gone. */
     poll(NULL, 0, 200);
     leave(number);
 }
 
-/* Not where the program, or its MPI library, does something of its own. */
+/* Does not replace a handler of the program or its MPI library. */
 static void listen_to(int number) {
     struct sigaction there, ours = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     if (sigaction(number, NULL, &there) == 0 && !(there.sa_flags & SA_SIGINFO) && there.sa_handler == SIG_DFL)
         sigaction(number, &ours, NULL);
 }
 
-/* Writes what is complete, whatever the program was doing: a line counts as used once it is. Safe within a signal handler. */
+/* Writes the complete lines, whatever the program was doing: a line counts as used once it is complete. Safe within a
+ * signal handler. */
 static void flush_rest(void) {
     if (getpid() != owner || !begin_to_write()) return;
     write_buffer();
     end_to_write();
 }
 
-/* What ends the process at once. The handler that was there before comes next: that of the program, or of its MPI library. */
+/* Signals that end the process at once. The previous handler, of the program or its MPI library, runs afterwards. */
 static const int fatal[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 enum { FATAL = sizeof fatal / sizeof *fatal };
 static struct sigaction before[FATAL];
@@ -111,12 +113,12 @@ static void on_fatal(int number, siginfo_t *info, void *context) {
     flush_rest();
     for (int i = 0; i < FATAL; i++)
         if (fatal[i] == number) sigaction(number, &before[i], NULL);
-    /* A fault comes again by itself, with its address; what was sent, by abort for one, is sent again. */
+    /* A fault recurs by itself, with its address; a signal that was sent, for example by abort, is sent again. */
     if (info->si_code <= 0) raise(number);
 }
 
 static void listen_to_fatal(void) {
-    /* Where a stack has overflown there is no room for a handler on it. */
+    /* After a stack overflow there is no room for a handler on that stack. */
     static char room[1 << 16];
     stack_t there, ours = {.ss_sp = room, .ss_size = sizeof room};
     if (sigaltstack(NULL, &there) == 0 && (there.ss_flags & SS_DISABLE)) sigaltstack(&ours, NULL);
@@ -126,7 +128,7 @@ static void listen_to_fatal(void) {
     }
 }
 
-/* Ends without what exit does. */
+/* Ends the process without the handlers of exit. */
 void _exit(int code) {
     flush_rest();
     for (;;) syscall(SYS_exit_group, code);
@@ -144,7 +146,7 @@ static void put(const char *format, ...) {
         va_end(arguments);
         if (n >= 0 && (size_t)n < sizeof buffer - used) {
             used += (size_t)n;
-            /* What a killed rank loses. */
+            /* A killed rank loses at most this. */
             if (used > 4096) flush_with("", 0);
             break;
         }
@@ -159,7 +161,7 @@ static void flush(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Nothing is written after this. */
+/* Nothing is recorded after this. */
 static void end_file(void) {
     put("MPI_Finalize:%.3f:-\n", now());
     pthread_mutex_lock(&lock);
@@ -169,7 +171,7 @@ static void end_file(void) {
     pthread_mutex_unlock(&lock);
 }
 
-/* A line that may be long: written in full, after what is in the buffer. */
+/* A line that may be long: written in full, after the contents of the buffer. */
 static void put_long(const char *format, ...) {
     char *line;
     va_list arguments;
@@ -197,7 +199,7 @@ static void begin_file(double t) {
     const char *folder = getenv("TRACE_PREP_RECORD");
     MPI_Comm parent = MPI_COMM_NULL;
     if (!folder || file >= 0) return;
-    /* Processes of another one's MPI_Comm_spawn have its ranks' numbers again; that call is refused. */
+    /* Processes created by MPI_Comm_spawn have their own ranks from 0; that call is rejected. */
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &own_number);
@@ -213,16 +215,16 @@ static void begin_file(double t) {
     listen_to_fatal();
 }
 
-/* What there is to write belongs to the program, not to a call of the library within another one. */
+/* Only calls of the program itself are recorded, not calls within another call of the library. */
 static int recording(void) { return depth == 0 && file >= 0; }
 
-/* A call that is written by its name alone. */
+/* Records a call by its name only. */
 static void put_name(const char *call, double t) {
     if (recording()) put("%s:%.3f:%.3f\n", call, t, now());
 }
 
-/* The same of one that the reader refuses, before it is made. The first rank that meets one says so: the program may have
- * days to go. */
+/* The same for a call that the reader rejects, before the call is made. The first rank that meets one reports it: the
+ * program may have days to go. */
 static void refuse(const char *call) {
     static int met;
     put_name(call, now());

@@ -1,15 +1,15 @@
 /* Records the MPI calls of an unmodified program, one file per rank and one call per line, in the format that
  * `trace-prep import` knows as liballprof. Built by `trace-prep record` with the user's mpicc, loaded by LD_PRELOAD.
  *
- * Times are the processor time of the thread, in microseconds: what passes between two calls is computing, however busy
- * the machine is. Lines are written whole: a rank that is killed (SIGKILL) leaves a file that ends with a line, without its
- * last 4 KiB. One that ends by exit, _exit, abort, MPI_Abort, a fault (SIGSEGV and the like), or a signal that asks it to
- * (SIGINT, SIGTERM) leaves everything; processes that it has forked write nothing.
+ * Times are the CPU time of the thread, in microseconds: the time between two calls is computing, however busy the
+ * machine is. Only complete lines are written: a rank that is killed (SIGKILL) leaves a file that ends with a complete
+ * line and lacks at most its last 4 KiB. A rank that ends by exit, _exit, abort, MPI_Abort, a fault (SIGSEGV and the
+ * like) or a termination signal (SIGINT, SIGTERM) loses nothing. Forked child processes write nothing.
  *
  * Both names of a call, MPI_Send and PMPI_Send, lead here, and from here to the PMPI_Send of the library: programs in
- * Fortran (mpif.h, use mpi, use mpi_f08) end up at one or the other, with the arguments of C. A call within a call is not
- * written. What cannot be followed (unfollowed.h) is passed on as it came and written by its name alone: the reader
- * refuses it, or counts it where it is left out, so that no trace is silently incomplete. */
+ * Fortran (mpif.h, use mpi, use mpi_f08) end up at one or the other, with the arguments of C. A call within a call is
+ * not recorded. Unsupported calls (unfollowed.h) are passed on unchanged and recorded by name only: the reader rejects
+ * them, or counts them if they may be omitted, so that no trace is silently incomplete. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -25,9 +25,9 @@ static long long type_size(MPI_Datatype type) {
     return size;
 }
 
-/* Whether a call did what it is there for. Not if the library refused it, and returned to a program that asks for that
- * (MPI_ERRORS_RETURN): what it should have given back may be anything. A message that was longer than its receive has
- * come all the same, and of several requests some have failed, but all were looked at. */
+/* Whether a call took effect. It did not if the library rejected it and returned to a program that requests that
+ * (MPI_ERRORS_RETURN): its output arguments are then undefined. A message longer than its receive has arrived
+ * nevertheless; if some of several requests failed, all of them were processed. */
 static int done_by(int result) {
     int class = MPI_SUCCESS;
     if (result != MPI_SUCCESS) PMPI_Error_class(result, &class);
@@ -48,8 +48,8 @@ static int tag_of(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
 /* Handles of MPICH have their highest bit set. */
 static long long handle(MPI_Request request) { return (long long)(unsigned)PMPI_Request_c2f(request); }
 
-/* The handles of requests before a call, which may end them, and -1 for those that are null; none where nothing is to be
- * written. */
+/* The handles of requests before a call that may complete them, with -1 for null requests; NULL if nothing is recorded.
+ * */
 static long long *handles(int count, const MPI_Request *requests) {
     if (!recording()) return NULL;
     long long *all = room_for(sizeof *all * (size_t)(count > 0 ? count : 1));
@@ -57,7 +57,7 @@ static long long *handles(int count, const MPI_Request *requests) {
     return all;
 }
 
-/* A line with a list `h;h;` of those handles that are not -1. */
+/* A line with a list `h;h;` of the handles other than -1. */
 static void put_handles(const char *name, double t, int count, const long long *handles, const char *rest) {
     char *list = room_for((size_t)count * 22 + 2), *end = list;
     for (int i = 0; i < count; i++)
@@ -67,7 +67,7 @@ static void put_handles(const char *name, double t, int count, const long long *
     free(list);
 }
 
-/* The entry of the library, which is the next one after this. */
+/* The library's entry point, which is the next one after this. */
 static void *library(const char *name) {
     void *entry = dlsym(RTLD_NEXT, name);
     if (entry) return entry;
@@ -75,7 +75,7 @@ static void *library(const char *name) {
     abort();
 }
 
-/* Begins the definition of a call, by both of its names. */
+/* Begins the definition of a call, under both of its names. */
 #define CALL(NAME, ...)                                                                          \
     extern __typeof__(MPI_##NAME) PMPI_##NAME __attribute__((alias("MPI_" #NAME)));              \
     int MPI_##NAME(__VA_ARGS__)
@@ -92,7 +92,7 @@ static void *library(const char *name) {
     })
 #define LIBRARY(NAME, ...) ENTRY(__typeof__(&MPI_##NAME), "PMPI_" #NAME, ##__VA_ARGS__)
 
-/* Runs `call` of the library and then, if it did something, `line`, unless this is within another call. */
+/* Makes `call` to the library and then, if it took effect, `line`, unless this is within another call. */
 #define RECORD(call, line)          \
     char c[80];                     \
     double t = now();               \
@@ -103,8 +103,8 @@ static void *library(const char *name) {
     }                               \
     return result
 
-/* Requests that the program wants to cancel. Whether they were cancelled their status says, when they end: only then is
- * that written. What is given up before, or never waited for, counts as cancelled. */
+/* Requests that the program wants to cancel. Their final status shows whether they were cancelled; only then is that
+ * recorded. A request that is freed before, or never waited for, counts as cancelled. */
 static long long *to_cancel;
 static int called_off;
 #define PUT_CANCEL(t, h) put("MPI_Cancel:%.3f:%lld:0:%.3f\n", t, h, now())
@@ -116,7 +116,7 @@ static void call_off(long long h) {
     to_cancel[called_off++] = h;
     pthread_mutex_unlock(&lock);
 }
-/* Whether it was to be cancelled; it is no more. */
+/* Whether the request was to be cancelled; removes it from the list. */
 static int was_called_off(long long h) {
     int found = 0;
     pthread_mutex_lock(&lock);
@@ -128,7 +128,8 @@ static int was_called_off(long long h) {
     pthread_mutex_unlock(&lock);
     return found;
 }
-/* The statuses of requests that have ended; own ones where the program wants none and some requests are called off. */
+/* The statuses of completed requests; our own ones if the program ignores them and some requests are to be cancelled.
+ * */
 static void free_own(MPI_Status **own) { free(*own); }
 static MPI_Status *own_statuses(int n) {
     size_t bytes = sizeof(MPI_Status) * (size_t)(n > 0 ? n : 1);
@@ -186,7 +187,7 @@ SEND(Send) SEND(Bsend) SEND(Ssend) SEND(Rsend)
 WITH_REQUEST(Isend, const void *) WITH_REQUEST(Ibsend, const void *) WITH_REQUEST(Issend, const void *)
 WITH_REQUEST(Irsend, const void *) WITH_REQUEST(Irecv, void *)
 
-/* Requests that may be started again and again keep their handles. */
+/* Persistent requests keep their handles. */
 static int persistent;
 #define PERSISTENT(NAME, BUFFER)                                                                               \
     CALL(NAME, BUFFER b, int n, MPI_Datatype d, int p, int g, MPI_Comm k, MPI_Request *r) {                    \
@@ -211,7 +212,7 @@ CALL(Sendrecv_replace, void *b, int n, MPI_Datatype d, int p1, int g1, int p2, i
     RECORD(LIBRARY(Sendrecv_replace, b, n, d, p1, g1, p2, g2, k, s), SENDRECV_LINE(n, d, p1, g1, n, d, p2, g2, k));
 }
 
-/* A call for one request, whose handle must be noted before it; null ones are passed over. */
+/* A call on one request, whose handle must be read before the call; null requests are skipped. */
 #define ONE_REQUEST(call, line)                                                                                \
     long long h = *r == MPI_REQUEST_NULL ? -1 : handle(*r);                                                    \
     RECORD(call, if (h >= 0) line)
@@ -237,7 +238,7 @@ CALL(Request_free, MPI_Request *r) {
     });
 }
 
-/* The same for several. */
+/* The same for several requests. */
 #define REQUESTS(call, line)                                              \
     long long *list = handles(n, r);                                      \
     double t = now();                                                     \
@@ -262,10 +263,10 @@ CALL(Testall, int n, MPI_Request *r, int *flag, MPI_Status *s) {
     STATUSES(n, MPI_STATUSES_IGNORE);
     REQUESTS(LIBRARY(Testall, n, r, flag, s), if (*flag) put_all(t, n, list, statuses));
 }
-/* MPI_UNDEFINED is not. */
+/* False for MPI_UNDEFINED. */
 #define WITHIN(index, n) ((index) >= 0 && (index) < (n))
-/* Persistent requests that have ended cannot be told from others by their handles, and one that is called off may be no
- * step of the trace: then the one that did end is waited for. */
+/* The handles of persistent requests do not show whether they have completed, and a request to be cancelled may not
+ * become an event of the trace: in these cases the line waits for the completed one. */
 CALL(Waitany, int n, MPI_Request *r, int *index, MPI_Status *s) {
     STATUSES(1, MPI_STATUS_IGNORE);
     REQUESTS(LIBRARY(Waitany, n, r, index, s),
@@ -277,7 +278,7 @@ CALL(Testany, int n, MPI_Request *r, int *index, int *flag, MPI_Status *s) {
     REQUESTS(LIBRARY(Testany, n, r, index, flag, s),
              if (*flag && WITHIN(*index, n)) put_wait(t, list[*index], statuses));
 }
-/* What a wait for some has completed is written as a wait for all of those. */
+/* A wait for some requests is recorded as a wait for all that it completed. */
 static void put_some(double t, int n, const long long *all, int count, const int *indices, const MPI_Status *statuses) {
     if (!WITHIN(count - 1, n)) return;
     long long *done = room_for(sizeof *done * (size_t)count);
@@ -311,7 +312,7 @@ CALL(Reduce, const void *a, void *b, int n, MPI_Datatype d, MPI_Op o, int root, 
                put("MPI_" #NAME ":%.3f:0:0:%d:0,%lld,0:0:%s:%.3f\n", t, n, type_size(d), comm_name(k, c), now()));   \
     }
 REDUCTION(Allreduce) REDUCTION(Scan) REDUCTION(Exscan)
-/* With MPI_IN_PLACE the arguments of the send side mean nothing: those of the receive side hold for both. */
+/* With MPI_IN_PLACE the arguments of the send side are meaningless: those of the receive side apply to both. */
 #define BOTH(NAME)                                                                                                 \
     CALL(NAME, const void *a, int n, MPI_Datatype d, void *b, int m, MPI_Datatype e, MPI_Comm k) {                 \
         RECORD(LIBRARY(NAME, a, n, d, b, m, e, k),                                                                 \
@@ -324,7 +325,8 @@ BOTH(Alltoall) BOTH(Allgather)
 static int size_of(MPI_Comm k) { int size = 0; PMPI_Comm_size(k, &size); return size; }
 static int is_root(int root, MPI_Comm k) { int rank = 0; PMPI_Comm_rank(k, &rank); return rank == root; }
 
-/* One side of a collective, `n;n;...:datatype`: blocks of one datatype, or each of its own, and then in bytes. */
+/* One side of a collective, `n;n;...:datatype`: blocks of one datatype, or blocks with their own datatypes, in bytes.
+ * */
 static char *blocks(int count, const int *counts, MPI_Datatype type, const MPI_Datatype *types) {
     char *text = room_for((size_t)count * 22 + 40), *end = text;
     for (int i = 0; i < count; i++)
@@ -334,10 +336,10 @@ static char *blocks(int count, const int *counts, MPI_Datatype type, const MPI_D
 }
 #define ONE(n, d) blocks(1, &n, d, NULL)
 #define EACH(n, d) blocks(size_of(k), n, d, NULL)
-/* A side that is not looked at. */
+/* A side without meaning. */
 #define NONE blocks(0, NULL, MPI_DATATYPE_NULL, NULL)
 
-/* Only the root looks at the arguments of its other side; what it has in place is not sent. */
+/* Only the root has the arguments of its other side; data in place are not sent. */
 static void put_rooted(const char *name, double t, char *send, char *receive, int root, MPI_Comm k) {
     char c[80];
     put_long("%s:%.3f:0:%s:0:%s:%d:%s:%.3f\n", name, t, send, receive, root, comm_name(k, c), now());
@@ -396,7 +398,7 @@ CALL(Reduce_scatter_block, const void *a, void *b, int n, MPI_Datatype d, MPI_Op
     RECORD(LIBRARY(Reduce_scatter_block, a, b, n, d, o, k), put_equal(t, n, d, k));
 }
 
-/* However a communicator was made of another, it is written as a split: the colour is the rank, in the old one, of the
+/* Every derivation of a communicator is recorded as a split: the colour is the rank, in the old communicator, of the
  * first member of the new one; the key is the rank in the new one. */
 static void put_created(double t, MPI_Comm old, MPI_Comm new) {
     char c[80];
@@ -445,8 +447,8 @@ CALL(Dist_graph_create_adjacent, MPI_Comm k, int n, const int *from, const int *
     RECORD(LIBRARY(Dist_graph_create_adjacent, k, n, from, weights, m, to, others, i, reorder, new), put_created(t, k, *new));
 }
 
-/* What is passed on as it came: each argument is a word, for none is a floating-point number or a structure. So a call may
- * stand here that the library does not know. */
+/* Calls that are passed on unchanged: each argument is a word, since none is a floating-point number or a structure. So
+ * the list may contain calls that the library does not have. */
 _Static_assert(sizeof(long) >= sizeof(void *) && sizeof(long) >= sizeof(MPI_Offset), "arguments are words of 64 bits");
 #define WORDS_1 long a1
 #define WORDS_2 WORDS_1, long a2

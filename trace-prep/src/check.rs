@@ -1,7 +1,8 @@
-//! Whether a trace can be executed: every message received, every receive served, nobody waiting for ever.
+//! Checks whether a trace can be executed: every message is received, every receive matched, and no task waits for
+//! ever.
 //!
-//! Programs are executed over a network that delivers at once. That finds every deadlock that does not depend on the
-//! order in which messages of different senders arrive; where wildcard receives make it depend, they are counted.
+//! Programs are executed over a network that delivers at once. This finds every deadlock that does not depend on the
+//! order in which messages of different senders arrive. Wildcard receives, which can depend on that order, are counted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ mod ends;
 
 use ends::Ends;
 
-/// What an examination found.
+/// Findings of a check.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Verdict {
     /// Tasks.
@@ -27,45 +28,45 @@ pub struct Verdict {
     pub bytes: u64,
     /// Messages received.
     pub received: u64,
-    /// Tasks that never ended, and what each waits for; empty if all ended.
+    /// Tasks that never ended, each with its pending wait; empty if all ended.
     pub waits: Vec<String>,
-    /// Messages without receive and receives without message. After a deadlock, those that have no counterpart anywhere in
-    /// the trace: what was not reached does not count.
+    /// Messages without a receive and receives without a message. After a deadlock only those count that have no
+    /// counterpart anywhere in the trace, since parts of it were not reached.
     pub unmatched: u64,
-    /// The first of them.
+    /// The first of these.
     pub unmatched_shown: Vec<String>,
-    /// Receives whose messages had another size than they have room for.
+    /// Receives whose buffer did not fit the size of the message.
     pub misfits: Misfits,
     /// Receives from any source.
     pub wildcards: u64,
-    /// When the last task is done if messages take no time: computing alone, along what waits for what. A lower bound of
-    /// any replay. `None` after a deadlock.
+    /// End of the last task if messages take no time: computing along the dependencies. A lower bound of any replay.
+    /// `None` after a deadlock.
     pub critical_path: Option<Picoseconds>,
-    /// Tasks whose wildcard receives could get messages of several senders: what they get depends on who is first.
+    /// Tasks whose wildcard receives could match messages of several senders: the result depends on their order.
     pub races: Vec<TaskId>,
 }
 
 impl Verdict {
-    /// True if some task waits for ever.
+    /// True if a task waits for ever.
     #[must_use]
     pub fn deadlock(&self) -> bool {
         !self.waits.is_empty()
     }
 
-    /// True if tasks wait for each other in a circle: every message has a receive, and every receive a message.
+    /// True if tasks wait for each other in a cycle: every message has a receive, and every receive a message.
     #[must_use]
     pub fn is_circle(&self) -> bool {
         self.deadlock() && self.unmatched == 0
     }
 }
 
-/// Lines of each kind that a verdict shows.
+/// Items of each kind that a verdict lists.
 const SHOWN: usize = 16;
 
-/// A message takes a picosecond, which no computing notices.
+/// A message takes a picosecond, which is negligible against computing.
 const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 1.0 };
 
-/// Examines programs. With `synchronous`, every send of at least a byte waits for its receive.
+/// Checks programs. With `synchronous`, every send of at least a byte waits for its receive.
 ///
 /// # Errors
 /// A program whose peers do not exist.
@@ -88,7 +89,7 @@ pub fn program(program: &Program, synchronous: bool) -> Result<Verdict, SourceEr
     Ok(verdict)
 }
 
-/// Examines a container of programs, block by block.
+/// Checks a container of programs, block by block.
 ///
 /// # Errors
 /// A damaged block.
@@ -160,11 +161,11 @@ fn examine(replay: Replay, nodes: usize, synchronous: bool, wildcards: &Wildcard
     })
 }
 
-/// Receives from any source, and who could answer them.
+/// Receives from any source, and their possible senders.
 #[derive(Default)]
 struct Wildcards {
     count: u64,
-    /// Contexts that a task receives from any source in.
+    /// Contexts in which a task receives from any source.
     open: HashSet<(TaskId, u32)>,
     /// One sender to a task in a context; `None` if there are several.
     senders: HashMap<(TaskId, u32), Option<TaskId>>,
@@ -196,7 +197,7 @@ impl Wildcards {
     }
 }
 
-/// Examines a graph by executing it without any cost.
+/// Checks a graph by executing it at zero cost.
 #[must_use]
 pub fn graph(graph: &Graph) -> Verdict {
     let free =

@@ -1,4 +1,4 @@
-//! DUMPI traces, by way of the text that their own tool prints, one rank after another.
+//! Binary DUMPI traces, read as the text that their own tool prints, one rank after another.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, ErrorKind, Write};
@@ -12,44 +12,44 @@ pub use crate::tool::{Misread, Printed};
 
 /// The tool of the DUMPI library.
 const TOOL: &str = "dumpi2ascii";
-/// How the user runs it.
+/// The command line of the tool for the user.
 const COMMAND: &str = "dumpi2ascii NAME-0000.bin";
 
 /// A trace cannot be printed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrintError {
-    /// Its files cannot be read, are not complete, or are those of several traces.
+    /// Its files cannot be read, are incomplete, or belong to several traces.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The tool cannot be run: it is not there (`ErrorKind::NotFound`), or not usable.
+    /// The tool cannot be run: it is missing (`ErrorKind::NotFound`), or not usable.
     #[error("{place}: `{TOOL}`, which prints rank {rank} of a DUMPI trace, cannot be run: {cause}")]
     NotRun {
         /// The file of the rank.
         place: String,
         /// The rank.
         rank: usize,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The tool refused a file.
+    /// The tool rejected a file.
     #[error("{place}: `{TOOL}` refuses rank {rank}: {what}")]
     Refused {
         /// The file of the rank.
         place: String,
         /// The rank.
         rank: usize,
-        /// What the tool says last.
+        /// The last message of the tool.
         what: String,
     },
-    /// There is no place for the text, or no room.
+    /// The text cannot be stored, for example because the disk is full.
     #[error("the scratch files for `{TOOL}` cannot be written: {0}")]
     Scratch(io::Error),
 }
 
-/// Prints the DUMPI trace that `path` means (see [`dumpi_binaries`]); `None` where there is none in binary form.
+/// Prints the DUMPI trace that `path` means (see [`dumpi_binaries`]); `None` if there is none in binary form.
 ///
 /// # Errors
-/// When the trace is not complete, there is no `dumpi2ascii` on the path, no room for the text, or a file is damaged.
+/// When the trace is incomplete, `dumpi2ascii` is not on the path, the text cannot be stored, or a file is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     let Some(binaries) = dumpi_binaries(path)? else { return Ok(None) };
     let mut printed = Printed::new(TOOL, COMMAND, path).map_err(PrintError::Scratch)?;
@@ -62,7 +62,7 @@ pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
     Ok(Some(printed))
 }
 
-/// Prints one rank: its file, or what an archive holds of it, which is copied first.
+/// Prints one rank: its file, or a copy if it is in an archive.
 fn print_rank(
     binaries: &DumpiBinaries,
     rank: usize,
@@ -89,7 +89,7 @@ fn print_rank(
     })
 }
 
-/// Copies what stands at `place`, and tells its faults from those of the copy.
+/// Copies the bytes at `place`; errors of reading and of writing are kept apart.
 fn unpack(place: &Place, bytes: &mut dyn BufRead, copy: &Path) -> Result<(), PrintError> {
     let scratch = |cause| PrintError::Scratch(tool::at(copy, cause));
     let mut out = File::create(copy).map_err(scratch)?;

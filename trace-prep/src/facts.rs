@@ -1,4 +1,4 @@
-//! What a trace holds: tasks, messages, sizes, pairs, computing.
+//! Statistics of a trace: tasks, messages, sizes, pairs, computing.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,7 +17,7 @@ pub struct Facts {
     pub point_to_point_messages: u64,
     /// \[bytes\] Of those.
     pub point_to_point_bytes: u64,
-    /// Messages that collectives were expanded to.
+    /// Messages of expanded collectives.
     pub collective_messages: u64,
     /// \[bytes\] Of those.
     pub collective_bytes: u64,
@@ -25,7 +25,7 @@ pub struct Facts {
     pub sizes: BTreeMap<u64, u64>,
     /// Ordered pairs of tasks that exchange messages.
     pub pairs: u64,
-    /// Work of all tasks; a graph's unit is taken for ns.
+    /// Computing time of all tasks; the unit of a graph is taken as ns.
     pub compute: Picoseconds,
 }
 

@@ -1,7 +1,7 @@
-//! Preparing MPI traces for replay: what they hold, whether they are complete, and what can be made of them.
+//! Preparation of MPI traces for replay: statistics, checks and transformations.
 //!
-//! The readers of trace formats live in `trgen::trace::formats`, because `fsin run --trace` reads them too; this crate
-//! holds what examines and changes traces, and the `trace-prep` command.
+//! The readers of trace formats are in `trgen::trace::formats`, because `fsin run --trace` uses them too; this crate
+//! checks and transforms traces, and provides the `trace-prep` command.
 
 pub mod check;
 pub mod dumpi;

@@ -1,4 +1,4 @@
-//! The communication matrix: who sends how much to whom, as CSV and as a picture.
+//! The communication matrix, as CSV and as a picture.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use trgen::trace::matrix::{Matrix, Pair};
 /// Writes one line per pair: `source,destination,messages,bytes`.
 ///
 /// # Errors
-/// When `out` refuses.
+/// When writing fails.
 pub fn csv(matrix: &Matrix, out: impl Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["source", "destination", "messages", "bytes"])?;
@@ -20,14 +20,14 @@ pub fn csv(matrix: &Matrix, out: impl Write) -> io::Result<()> {
 /// \[px\] Side of the matrix, and length of its scale.
 const SIDE: f64 = 640.0;
 
-/// Steps of the scale as it is drawn.
+/// Number of colours drawn in the scale.
 const STEPS: usize = 64;
 
-/// Draws bytes on a logarithmic scale, sources downwards, destinations to the right; the scale stands below. With more than
-/// 256 tasks, several share a cell.
+/// Draws bytes on a logarithmic scale, sources downwards, destinations to the right, with the scale below. With more
+/// than 256 tasks, several share a cell.
 ///
 /// # Errors
-/// When `out` refuses.
+/// When writing fails.
 pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     const CELLS: usize = 256;
     let per_cell = matrix.tasks().div_ceil(CELLS).max(1);
@@ -65,7 +65,7 @@ pub fn svg(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</g>\n</svg>")
 }
 
-/// Of cells that sent nothing.
+/// Colour of cells without traffic.
 const NOTHING: &str = "#f4f4f4";
 
 /// Colour of a share (0 to 1): from light to dark blue.
@@ -74,16 +74,16 @@ fn shade(share: f64) -> String {
     format!("#{:02x}{:02x}{:02x}", part(200.0, 8.0), part(220.0, 48.0), part(240.0, 107.0))
 }
 
-/// From bytes to shades: by factors.
+/// The logarithmic scale from bytes to shades.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Scale {
-    /// \[bytes\] Of the cells that sent least and most.
+    /// \[bytes\] Of the nonempty cells with least and most traffic.
     least: u64,
     most: u64,
 }
 
 impl Scale {
-    /// Of these cells; `None` if there are none.
+    /// The scale of these cells; `None` if all are empty.
     fn of(bytes: impl Iterator<Item = u64> + Clone) -> Option<Self> {
         Some(Self { least: bytes.clone().min()?, most: bytes.max()? })
     }
@@ -94,16 +94,16 @@ impl Scale {
         if span > 0.0 { ((log(bytes) - log(self.least)) / span).clamp(0.0, 1.0) } else { 1.0 }
     }
 
-    /// \[bytes\] Whose shade is half way.
+    /// \[bytes\] Value of the middle shade.
     fn middle(self) -> u64 {
         let (least, most) = (self.least.max(1) as f64, self.most.max(1) as f64);
         (least.sqrt() * most.sqrt()).round() as u64
     }
 
-    /// The shades from the least to the most, with their values, below the matrix.
+    /// Draws the scale with its values below the matrix.
     fn draw(self, per_cell: usize, out: &mut dyn Write) -> io::Result<()> {
         let top = SIDE + 50.0;
-        // One value has one shade.
+        // A single value has one shade.
         let (from, steps) = if self.share(self.least) < 1.0 { (0.0, STEPS) } else { (SIDE * 0.9, 1) };
         let step = (SIDE - from) / steps as f64;
         for number in 0..steps {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!((scale.share(4), scale.share(400), scale.middle()), (0.0, 1.0, 40));
         assert!((scale.share(40) - 0.5).abs() < 1e-9);
         assert_eq!(Scale::of([].into_iter()), None);
-        // One size, and messages without a byte.
+        // One size, including messages of zero bytes.
         assert_eq!(Scale { least: 8, most: 8 }.share(8), 1.0);
         assert_eq!((Scale { least: 0, most: 9 }.share(0), Scale { least: 0, most: 9 }.middle()), (0.0, 3));
         let huge = Scale { least: u64::MAX - 1, most: u64::MAX };

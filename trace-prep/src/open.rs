@@ -1,4 +1,4 @@
-//! Opening a trace of any format, also where its own tool must print it first.
+//! Opens a trace of any format, including formats that their own tool must print first.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,26 +10,26 @@ use crate::{dumpi, otf2, tool};
 /// A trace cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its reader refuses it.
+    /// Its reader rejects it.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Its own tool did not print it, or what it printed cannot be read.
+    /// Its own tool did not print it, or the text cannot be read.
     #[error("{what}")]
     Printed {
-        /// What happened.
+        /// The fault.
         what: String,
-        /// What the user can do about it.
+        /// The remedy.
         remedy: String,
-        /// True if nothing is wrong with the trace: there was no room for the text.
+        /// True if the trace itself is not at fault: the text could not be stored.
         no_room: bool,
     },
 }
 
-/// Reads a trace, or the text that its own tool prints of it: of an archive of OTF2 its anchor file is given, of DUMPI what
-/// names the binary files.
+/// Reads a trace, or the text that its own tool prints. For an OTF2 archive, give its anchor file; for DUMPI, a path
+/// that identifies the binary files.
 ///
 /// # Errors
-/// A trace that cannot be read, a tool that is not there or refuses it.
+/// A trace that cannot be read; a tool that is missing or rejects the trace.
 pub fn open(path: &Path, options: &ReadOptions) -> Result<Application, OpenError> {
     let printed = match otf2::print(path)? {
         Some(printed) => printed,
@@ -84,7 +84,7 @@ impl From<dumpi::PrintError> for OpenError {
 const REFUSED: &str = "the file may be damaged or cut short, or the tool older than it: print it by hand to see more";
 const NO_ROOM: &str = "make room there, or set TMPDIR to a folder where you may write, with room";
 
-/// What helps against a tool that cannot be run: `install` if it is not there.
+/// The remedy for a tool that cannot be run: `install` if it is missing.
 fn startable(cause: &io::Error, install: &'static str) -> &'static str {
     match cause.kind() {
         ErrorKind::NotFound => install,

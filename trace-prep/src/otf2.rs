@@ -1,4 +1,4 @@
-//! OTF2 archives, by way of the text that their own tool prints.
+//! OTF2 archives, read as the text that their own tool prints.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,33 +8,33 @@ use crate::tool::{self, Failure};
 
 pub use crate::tool::{Misread, Printed};
 
-/// First bytes of the file that names an archive.
+/// First bytes of an archive's anchor file.
 const MAGIC: &[u8] = b"\x03BOTF2";
 /// The tool of the OTF2 library.
 const TOOL: &str = "otf2-print";
-/// How the user runs it.
+/// The command line of the tool for the user.
 const COMMAND: &str = "otf2-print -A ARCHIVE.otf2";
 
 /// An archive cannot be printed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrintError {
-    /// The tool cannot be run: it is not there (`ErrorKind::NotFound`), or not usable.
+    /// The tool cannot be run: it is missing (`ErrorKind::NotFound`), or not usable.
     #[error("{path}: `{TOOL}`, which prints an OTF2 archive, cannot be run: {cause}")]
     NotRun {
         /// The archive.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The tool refused the archive.
+    /// The tool rejected the archive.
     #[error("{path}: `{TOOL} -A` refuses it: {what}")]
     Refused {
         /// The archive.
         path: PathBuf,
-        /// What the tool says last.
+        /// The last message of the tool.
         what: String,
     },
-    /// There is no place for the text, or no room.
+    /// The text cannot be stored, for example because the disk is full.
     #[error("the scratch files for `{TOOL}` cannot be written: {0}")]
     Scratch(io::Error),
 }
@@ -50,9 +50,9 @@ pub fn is_anchor(path: &Path) -> bool {
 /// Prints `path` if it is the anchor file of an OTF2 archive; `None` for any other file.
 ///
 /// # Errors
-/// When there is no `otf2-print` on the path, no room for the text, or the archive is damaged.
+/// When `otf2-print` is not on the path, the text cannot be stored, or the archive is damaged.
 pub fn print(path: &Path) -> Result<Option<Printed>, PrintError> {
-    // A file that cannot be read is the reader's to report.
+    // An unreadable file is left for the reader to report.
     if !is_anchor(path) {
         return Ok(None);
     }

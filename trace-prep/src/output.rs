@@ -1,5 +1,5 @@
-//! Output files that are complete or absent, and never replace one: written under a temporary name beside their place,
-//! then renamed.
+//! Output files that are complete or absent, and never replace another: written under a temporary name in the same
+//! folder, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -10,42 +10,42 @@ use trgen::trace::formats::write::WriteError;
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// Something of this name is there.
+    /// The name is in use.
     #[error("{}: {what}", .path.display())]
     Taken {
-        /// Where it was to be written.
+        /// The output path.
         path: PathBuf,
-        /// What is there.
+        /// What uses the name.
         what: &'static str,
     },
-    /// The folder that it was to be in is not there.
+    /// The parent folder does not exist.
     #[error("{}: there is no folder {}", .path.display(), .folder.display())]
     NoFolder {
-        /// Where it was to be written.
+        /// The output path.
         path: PathBuf,
-        /// What is missing.
+        /// The missing folder.
         folder: PathBuf,
     },
-    /// The place or its disk refused.
+    /// Writing failed.
     #[error("{}: cannot write: {error}", .path.display())]
     Refused {
-        /// Where it was to be written.
+        /// The output path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// The format has no word for what was to be written.
+    /// The format cannot express the trace.
     #[error("{}: {error}", .path.display())]
     Inexpressible {
-        /// Where it was to be written.
+        /// The output path.
         path: PathBuf,
-        /// What is missing.
+        /// The cause.
         error: WriteError,
     },
 }
 
 impl OutputError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -67,10 +67,10 @@ fn of(path: &Path) -> impl Fn(WriteError) -> OutputError {
     }
 }
 
-/// Refuses a name that something has already.
+/// Rejects a name that is in use.
 fn check_vacant(path: &Path) -> Result<(), OutputError> {
     let taken = |what| Err(OutputError::Taken { path: path.to_owned(), what });
-    // A link that leads nowhere is something, too.
+    // A dangling link counts as in use.
     match path.symlink_metadata() {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(()),
         Err(error) => Err(OutputError::Refused { path: path.to_owned(), error }),
@@ -79,14 +79,14 @@ fn check_vacant(path: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Refuses a place where nothing could be written, before work that may take long: a name that something has, a folder
-/// that is not there or that refuses.
+/// Checks before long work that a path can be written: the name must be free, and the folder must exist and be
+/// writable.
 ///
 /// # Errors
-/// Why.
+/// The failed condition.
 pub fn check(path: &Path) -> Result<(), OutputError> {
     check_vacant(path)?;
-    // The folder of a plain name is empty: here.
+    // The folder of a plain name is empty, which means the working directory.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     if let Some(folder) = folder {
         return Err(OutputError::NoFolder { path: path.to_owned(), folder: folder.to_owned() });
@@ -101,10 +101,10 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.partial", std::process::id()))
 }
 
-/// Writes a file with `write`; if that fails, there is none.
+/// Writes a file with `write`; on an error no file is left.
 ///
 /// # Errors
-/// Those of `write`, or of the file system; a folder or file of this name.
+/// Those of `write`, or of the file system; the name is in use.
 pub fn file(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), WriteError>,
@@ -123,10 +123,10 @@ pub fn file(
     written.map_err(of(path))
 }
 
-/// Fills a new folder with `write`; if that fails, there is none.
+/// Fills a new folder with `write`; on an error no folder is left.
 ///
 /// # Errors
-/// Those of `write`, or of the file system; a folder or file of this name.
+/// Those of `write`, or of the file system; the name is in use.
 pub fn folder(path: &Path, write: impl FnOnce(&Path) -> Result<(), WriteError>) -> Result<(), OutputError> {
     check_vacant(path)?;
     let temporary = temporary(path);

@@ -1,4 +1,4 @@
-//! Recording: builds the profiling library with the user's own compiler wrapper and runs a program with it.
+//! Recording: builds the profiling library with the user's own compiler wrapper and runs a program under it.
 //!
 //! Decisions: docs/decisions/0027-recorder-writes-text.md, docs/decisions/0098-recorder-entry-points.md.
 
@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// Files of the source of the profiling library; the first of them is compiled.
+/// Source files of the profiling library; the first of them is compiled.
 const SOURCES: [(&str, &str); 3] = [
     ("recorder.c", include_str!("../recorder/recorder.c")),
     ("log.h", include_str!("../recorder/log.h")),
@@ -17,46 +17,46 @@ const SOURCES: [(&str, &str); 3] = [
 /// The profiling library.
 const LIBRARY: &str = "librecorder.so";
 
-/// An empty file in the folder of the logs, which says that a rank has met a call that is not followed.
+/// An empty file in the folder of the logs: a rank has met an unsupported call.
 const REFUSED: &str = "refused";
 
-/// Why nothing was recorded.
+/// Why recording failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A file could not be written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
     /// A program could not be started.
     #[error("cannot start `{}`: {error}", .program.to_string_lossy())]
     Start {
-        /// Which program.
+        /// The program.
         program: OsString,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// The compiler refused the profiling library.
+    /// The compiler could not build the profiling library.
     #[error("`{compiler}` cannot build the profiling library:\n{output}")]
     Compile {
         /// The compiler wrapper.
         compiler: String,
-        /// What it said.
+        /// Its output.
         output: String,
     },
     /// No rank wrote a file.
     #[error("no rank recorded anything ({status})")]
     Nothing {
-        /// How the program ended.
+        /// Exit status of the program.
         status: ExitStatus,
     },
 }
 
 impl RecordError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -74,8 +74,8 @@ fn file<T>(path: &Path, result: io::Result<T>) -> Result<T, RecordError> {
     result.map_err(|error| RecordError::File { path: path.to_owned(), error })
 }
 
-/// Runs `command` so that each rank writes a log of its MPI calls into `folder`, which exists; how it ended. The
-/// profiling library is built there by `compiler`.
+/// Runs `command` so that each rank writes a log of its MPI calls into the existing folder `folder`; returns the exit
+/// status. The profiling library is built there by `compiler`.
 ///
 /// # Errors
 /// When the library cannot be built, the command cannot be started, or no rank wrote a log.
@@ -86,7 +86,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
         file(&path, std::fs::write(&path, text))?;
     }
     let start = |program: OsString| move |error| RecordError::Start { program, error };
-    // Where dlsym is not in the C library itself, it is in libdl.
+    // If dlsym is not in the C library itself, it is in libdl.
     let built = Command::new(compiler)
         .args(["-shared", "-fPIC", "-pthread", "-O1", "-o"])
         .args([&library, &folder.join(SOURCES[0].0)])
@@ -99,7 +99,7 @@ pub fn record(folder: &Path, compiler: &str, command: &[OsString]) -> Result<Exi
     }
     let folder = file(folder, std::path::absolute(folder))?;
     let mut preload = OsString::from(folder.join(LIBRARY));
-    // Whatever else is to be loaded stays.
+    // Other preloaded libraries are kept.
     if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         preload.push(":");
         preload.push(others);

@@ -1,4 +1,4 @@
-//! Formats whose binary form only their own tool reads: the tool is run, and its text is read.
+//! Formats whose binary form only their own tool reads: runs the tool and reads its text.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -10,18 +10,18 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use trgen::trace::formats::{Fault, Place, ReadError};
 
-/// A tool did not print.
+/// Why a tool did not print.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// It cannot be run, most often because it is not there.
+    /// It cannot be run, most often because it is missing.
     NotRun(io::Error),
-    /// It refused its input; what it said last.
+    /// It rejected its input; its last message.
     Refused(String),
-    /// Its text cannot be kept; says where.
+    /// Its text cannot be stored; the error names the file.
     Scratch(io::Error),
 }
 
-/// Runs `tool` with `arguments`, its output to the file `out`.
+/// Runs `tool` with `arguments`, with its output in the file `out`.
 pub(crate) fn print(tool: &str, arguments: &[&OsStr], out: &Path) -> Result<(), Failure> {
     let scratch = |cause| Failure::Scratch(at(out, cause));
     let mut text = File::create(out).map_err(scratch)?;
@@ -34,10 +34,10 @@ pub(crate) fn print(tool: &str, arguments: &[&OsStr], out: &Path) -> Result<(), 
         .stderr(stderr)
         .spawn()
         .map_err(Failure::NotRun)?;
-    // Written here and not by the tool, which may not look whether there is room.
+    // Written here and not by the tool, which may not check for a full disk.
     let kept = child.stdout.take().map_or(Ok(0), |mut printed| io::copy(&mut printed, &mut text));
     if kept.is_err() {
-        // Nobody reads what it prints any more; if it has ended by itself, there is nothing to end.
+        // Its output is not read any more; if it has ended by itself, there is nothing to end.
         let _ = child.kill();
     }
     let status = child.wait().map_err(Failure::NotRun)?;
@@ -52,57 +52,57 @@ pub(crate) fn print(tool: &str, arguments: &[&OsStr], out: &Path) -> Result<(), 
     Err(Failure::Refused(last.map_or_else(|| format!("no reason given ({status})"), str::to_owned)))
 }
 
-/// An error with the file that it is about.
+/// An error with the name of its file.
 pub(crate) fn at(path: &Path, cause: io::Error) -> io::Error {
     io::Error::new(cause.kind(), format!("{cause} at path {path:?}"))
 }
 
-/// A trace as text, in a folder that goes with this value.
+/// A trace as text, in a folder that is removed with this value.
 #[derive(Debug)]
 pub struct Printed {
     scratch: TempDir,
     tool: &'static str,
-    /// How the user runs the tool.
+    /// The command line of the tool for the user.
     command: &'static str,
-    /// What the user gave.
+    /// The path given by the user.
     given: PathBuf,
     text: PathBuf,
-    /// What each file of the text was printed of, where that is not what was given.
+    /// The origin of each file of the text, if it is not the path given by the user.
     origins: HashMap<PathBuf, Place>,
 }
 
 impl Printed {
-    /// Room for the text of `given`.
+    /// A folder for the text of `given`.
     pub(crate) fn new(tool: &'static str, command: &'static str, given: &Path) -> io::Result<Self> {
         let scratch = tempfile::tempdir()?;
         let text = scratch.path().join("text");
         Ok(Self { scratch, tool, command, given: given.to_owned(), text, origins: HashMap::new() })
     }
 
-    /// The text: a file, or a folder that holds a file for each rank and nothing else.
+    /// The text: a file, or a folder with one file per rank and nothing else.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.text
     }
 
-    /// A file that is no part of the text.
+    /// A file beside the text.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
 
-    /// A file of the text, which is printed of `origin`.
+    /// A file of the text, printed from `origin`.
     pub(crate) fn file(&mut self, name: &str, origin: &Place) -> PathBuf {
         let path = self.text.join(name);
         self.origins.insert(path.clone(), origin.clone());
         path
     }
 
-    /// What is wrong with the text, told by what it was printed of: the text is gone when the user looks for it.
+    /// The fault of the text, in terms of its origin: the text is gone when the user looks for it.
     #[must_use]
     pub fn misread(&self, error: ReadError) -> Misread {
         let own = format!("to see the text, run `{}`", self.command);
         let remedy = match *error.fault {
-            // What they advise is about files that the user gave.
+            // Their remedies refer to files that the user gave.
             Fault::SeveralTraces { .. }
             | Fault::UnknownFormat { .. }
             | Fault::NoTrace { .. }
@@ -125,14 +125,14 @@ impl Printed {
     }
 }
 
-/// The text that a tool printed is not that of a trace.
+/// The text printed by a tool is not a valid trace.
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct Misread {
-    /// Whose text, and which line of it.
+    /// The origin, and the line of its text.
     pub place: String,
-    /// Why.
+    /// The fault.
     pub fault: Box<Fault>,
-    /// What the user can do about it.
+    /// The remedy.
     pub remedy: String,
 }

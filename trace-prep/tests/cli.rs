@@ -1,4 +1,4 @@
-//! The command: round trips between formats, transformations that can be executed, and what a wrong word is answered.
+//! The command: round trips between formats, executable transformations, and error messages.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -113,7 +113,7 @@ fn what_a_graph_does_not_say_is_said() {
     desk.write("b.trc", TRC);
     let (status, _, said) = desk.run("export b.trc --to goal -o b.goal");
     assert!(status == 0 && said.contains("o=1500,g=1000") && said.contains("--hosts"), "{said}");
-    // Neither a graph nor another format loses anything.
+    // Neither a graph nor another format loses information.
     let (_, _, said) = desk.run("export b.goal --to goal-bin -o b.bin");
     assert!(!said.contains("--hosts"), "{said}");
     let (_, _, said) = desk.run("export b.trc --to simgrid-ti -o b.ti");
@@ -136,7 +136,7 @@ fn a_deadlock_is_exit_3_and_names_who_waits_for_what() {
     let (status, out, err) = desk.run("check -q d.trc --recv-order src-dst");
     assert_eq!(status, 3, "{err}");
     assert!(out.contains("task 0 on node 0, event 1 of 2: waits for a message from task 1 with tag 5"), "{out}");
-    // Two sends that wait for their receives: sound with buffers, a deadlock without.
+    // Two sends that wait for their receives: fine with buffers, a deadlock without.
     desk.write("s.trc", "s 0 1 5 8\nr 1 0 5 8\ns 1 0 5 8\nr 0 1 5 8\n");
     desk.succeeds("check -q s.trc --recv-order src-dst");
     assert_eq!(desk.run("check -q --synchronous s.trc --recv-order src-dst").0, 3);
@@ -189,7 +189,7 @@ fn the_matrix_counts_messages_and_bytes_of_every_pair() {
     assert_eq!(out, "source,destination,messages,bytes\n0,1,1,64\n1,2,1,32\n");
     let picture = fs::read_to_string(desk.path("m.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
-    // Its scale: least, middle and most with the shades of the cells, unit, and how it is divided.
+    // Its scale: least, middle and most with the shades of the cells, unit, and kind of scale.
     for words in [">32 B<", ">45 B<", ">64 B<", ">bytes of each pair of tasks, logarithmic scale"] {
         assert!(picture.contains(words), "{words}: {picture}");
     }
@@ -211,7 +211,7 @@ const TIMED: &str = "0 init\n1 init\n0 compute 5\n0 barrier\n0 send 1 1 10 6\n0 
 fn a_timed_section_lies_between_calls_of_collectives() {
     let desk = Desk::new();
     desk.write("t.ti", TIMED);
-    // Bytes of the program's own messages, and what is computed.
+    // Bytes of the program's own messages, and computing time.
     let section = |calls: &str| {
         desk.succeeds(&format!("slice -q t.ti --between {calls} -o s{calls}.trg"));
         desk.succeeds(&format!("check -q s{calls}.trg"));
@@ -284,7 +284,7 @@ fn what_is_wrong_is_exit_2_with_a_remedy_and_leaves_no_file() {
 #[test]
 fn the_critical_path_is_computing_along_what_waits_for_what() {
     let desk = Desk::new();
-    // Task 1 works 2 us after the message that task 0 sends after 1 us; task 2 works 2.5 us alone.
+    // Task 1 computes for 2 us after the message that task 0 sends after 1 us; task 2 computes for 2.5 us alone.
     desk.write("p.trc", "c 0 1000\ns 0 1 7 64\nr 0 1 7 64\nc 1 2000\nc 2 2500\n");
     let out = desk.succeeds("check -q p.trc");
     assert!(out.contains("critical path (s)           0.000003000"), "{out}");
@@ -361,14 +361,14 @@ fn operations_are_written_for_a_speed_that_is_said() {
     let (_, _, said) = desk.run("export b.ti --to simgrid-ti -o same");
     assert!(said.contains("tasks with 5e9 flop/s") && said.contains("--flop-rate 5e9"), "{said}");
     assert_eq!(compute("same"), "30195");
-    // Imported at another speed than it is written for: as many operations take as long.
+    // Imported at a speed other than that of the output: the number of operations fits the same time.
     desk.succeeds("import -q --flop-rate 1e9 b.ti -o b.trg");
     desk.succeeds("export -q b.trg --to simgrid-ti -o five");
     assert_eq!(compute("five"), "150975");
     let (status, _, said) = desk.run("export b.trg --flop-rate 1e9 --to simgrid-ti -o one");
     assert!(status == 0 && said.contains("tasks with 1e9 flop/s"), "{said}");
     assert_eq!(compute("one"), "30195");
-    // Nobody else asks for a speed.
+    // No other format requires a speed.
     assert_eq!(desk.run("export -q b.trg --flop-rate 1e9 --to goal -o g.goal").0, 2);
 }
 
@@ -419,7 +419,7 @@ fn tasks_that_wait_in_a_circle_lack_no_message() {
         assert_eq!(out.lines().filter(|line| line.starts_with("  ")).count(), 2, "each wait once: {out}");
         assert!(said.contains("2 tasks wait for ever") && said.contains("in a circle"), "{said}");
     }
-    // One that lacks a message, and one that would send what nobody receives.
+    // One that lacks a message, and one whose message would never be received.
     desk.write("l.trc", "r 1 0 5 8\ns 0 1 6 8\n");
     let (status, out, said) = desk.run("check -q l.trc --recv-order src-dst");
     assert_eq!(status, 3);
@@ -474,14 +474,14 @@ fn a_container_keeps_where_it_came_from_and_all_that_was_done() {
     assert_eq!(origin("once.trg"), "note: generated as torus2d:tasks=16");
     desk.succeeds("generate binomialtreebcast:ranks=4 -o graph.trg");
     assert_eq!(origin("graph.trg"), "note: generated as binomialtreebcast:ranks=4");
-    // In the order in which the flags were written.
+    // In the order in which the flags were given.
     desk.succeeds("scale -q g.trg --bytes 0.5 --compute 2 -o s.trg");
     let scaled = "note: generated as torus2d:tasks=16,bytes=4096 --repeat 3, then scale --bytes 0.5 --compute 2";
     assert_eq!(origin("s.trg"), scaled);
     desk.succeeds("remap -q s.trg --permutation reverse -o r.trg");
     desk.succeeds("slice -q r.trg --tasks 0..8 -o c.trg");
     assert_eq!(origin("c.trg"), format!("{scaled}, then remap --permutation reverse, then slice --tasks 0..8"));
-    // What changes nothing says nothing.
+    // An unchanged trace has no remarks.
     desk.succeeds("import -q c.trg -o i.trg");
     assert_eq!(origin("i.trg"), origin("c.trg"));
     desk.write("a.trc", "s 0 1 0 64\nr 0 1 0 64\n");
@@ -574,7 +574,7 @@ fn sizes_that_a_log_leaves_open_are_those_of_the_messages() {
     let desk = Desk::new();
     fs::create_dir(desk.path("logs")).unwrap();
     for rank in 0..2 {
-        // Told is what is sent only.
+        // Only sent sizes are recorded.
         let line = format!("MPI_Init:-:0:0:1\nMPI_Alltoallv:2:0:{rank};7:0,4,0:0,{rank},2:3\nMPI_Finalize:4:-\n");
         desk.write(&format!("logs/rank-{rank}.txt"), &line);
     }

@@ -1,4 +1,4 @@
-//! DUMPI traces by way of the tool that prints them, which a script stands for here.
+//! DUMPI traces through the tool that prints them, replaced by a script here.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -13,7 +13,8 @@ use trgen::trace::formats::{ReadOptions, read};
 const TEXTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trgen/tests/fixtures/dumpi");
 const MAGIC: &[u8] = b"\xFF\xAA\xDDDUMPI";
 
-/// A trace of four ranks whose "binary" files are the mark of the format and the text, and a tool that takes the mark off.
+/// A trace of four ranks whose "binary" files are the magic number followed by the text, and a tool that removes the
+/// magic number.
 struct Place {
     folder: TempDir,
 }
@@ -46,7 +47,7 @@ impl Place {
         self.path(&format!("trace/halves-{rank:04}.bin"))
     }
 
-    /// Where programs are looked for: the tool first.
+    /// The search path for programs: the tool first.
     fn command_path(&self) -> String {
         format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap_or_default())
     }
@@ -65,21 +66,21 @@ impl Place {
 
     fn import(&self, input: &Path) -> PathBuf {
         let out = self.path("out.trg");
-        // That of the import before: nothing is overwritten.
+        // The output of the previous import: nothing is overwritten.
         let _ = std::fs::remove_file(&out);
         self.command(true).args(["import", "-o"]).arg(&out).arg(input).assert().success();
         out
     }
 
-    /// What an import of `input` is refused with.
+    /// The error message of an import of `input`.
     fn refusal(&self, input: &Path, tool: bool) -> String {
         self.complaint(self.command(tool).args(["import", "-o", "no.trg"]).arg(input), 2)
     }
 
-    /// What a command that fails with this exit code says.
+    /// The message of a command that fails with this exit code.
     fn complaint(&self, command: &mut assert_cmd::Command, exit: i32) -> String {
         let output = command.output().unwrap();
-        // The frame around a long line breaks it.
+        // The frame breaks long lines.
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(exit), "{text}");
         assert!(!self.path("no.trg").exists());
@@ -89,7 +90,7 @@ impl Place {
             .join(" ")
     }
 
-    /// Replaces words in what the tool prints of a rank.
+    /// Replaces text in the tool's output for a rank.
     fn alter(&self, rank: usize, from: &str, to: &str) {
         let text = fs::read_to_string(format!("{TEXTS}/halves-{rank:04}.txt")).unwrap();
         assert!(text.contains(from));
@@ -132,7 +133,7 @@ fn a_failure_of_the_tool_names_rank_and_remedy() {
         "{text}"
     );
     assert!(text.contains("install the tools of DUMPI (sst-dumpi)"), "{text}");
-    // It is there, and no program.
+    // It exists but is not executable.
     fs::set_permissions(place.path("bin/dumpi2ascii"), fs::Permissions::from_mode(0o644)).unwrap();
     let mut command = place.command(true);
     command.env("PATH", place.path("bin")).args(["import", "-o", "no.trg", "trace"]);
@@ -178,7 +179,7 @@ fn an_error_in_the_text_is_told_by_the_file_that_was_printed() {
         assert!(text.contains(&expected), "{text}");
         assert!(!text.contains(".txt"), "{text}");
     }
-    // What is wrong with no single file: the tool prints nothing of a rank.
+    // A fault of no single file: the tool prints nothing for a rank.
     fs::write(place.rank(2), MAGIC).unwrap();
     let text = place.refusal(Path::new("trace"), true);
     assert!(text.contains("trace, as `dumpi2ascii` prints it: rank 2 has no lines, but rank 3 has"), "{text}");

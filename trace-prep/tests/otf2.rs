@@ -1,4 +1,4 @@
-//! Real OTF2 archives against the table of facts that was made of them by other means.
+//! Real OTF2 archives compared with a table of facts obtained by other means.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use trgen::trace::program::Event;
 #[path = "../../tests/src/shared.rs"]
 mod shared;
 
-/// The folder of real traces, where there is one, and `otf2-print`.
+/// The folder of real traces, if both it and `otf2-print` are available.
 fn traces() -> Option<PathBuf> {
     if Command::new("otf2-print").arg("--version").output().is_err() {
         shared::skipped("no otf2-print on this machine (Debian: otf2-tools)");
@@ -23,7 +23,7 @@ fn traces() -> Option<PathBuf> {
     shared::shared_folder("traces")
 }
 
-/// Imports and checks the archive in a tar file: the trace, and whether `check` finds it sound.
+/// Imports and checks the archive in a tar file: the trace, and whether `check` accepts it.
 fn import(archive: &Path, anchor: &str) -> (Trace, bool) {
     let folder = tempfile::tempdir().unwrap();
     let unpacked = Command::new("tar").arg("xf").arg(archive).arg("-C").arg(folder.path()).status().unwrap();

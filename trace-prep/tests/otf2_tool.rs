@@ -1,4 +1,4 @@
-//! What is said when an OTF2 archive cannot be printed, or its text not read; a script stands for the tool.
+//! Error messages when an OTF2 archive cannot be printed, or its text cannot be read; a script replaces the tool.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// Prints what stands after the mark of the format in the file, if it is not BROKEN.
+/// Prints the text after the magic number in the file, unless it is BROKEN.
 const TOOL: &str = "#!/bin/sh\n[ \"$1 $2\" = '-A --' ] || exit 9\n\
                     if grep -q BROKEN \"$3\"; then echo 'bad chunk 3' >&2; exit 1; fi\n\
                     tail -c +7 \"$3\"\n";
@@ -41,12 +41,12 @@ impl Place {
     }
 }
 
-/// What a command that fails with this exit code says.
+/// The message of a command that fails with this exit code.
 fn complaint(command: &mut assert_cmd::Command, exit: i32) -> String {
     let output = command.output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(exit), "{text}");
-    // The frame around a long line breaks it.
+    // The frame breaks long lines.
     let words = text.split(|c: char| c.is_whitespace() || c == '│').filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
@@ -75,7 +75,7 @@ fn an_error_in_the_text_is_told_by_the_archive() {
     let said = complaint(&mut Place::new(&text).import(), 2);
     assert!(said.contains("run.otf2, as `otf2-print` prints it, line 7: "), "{said}");
     assert!(said.contains("to see the text, run `otf2-print -A ARCHIVE.otf2`"), "{said}");
-    // An error that is none of the text.
+    // An error that does not concern the text.
     let said = complaint(Place::new(&text).import().args(["--flop-rate", "0"]), 2);
     assert!(said.contains("run.otf2: ") && !said.contains("otf2-print"), "{said}");
     // The tool prints nothing.

@@ -1,4 +1,4 @@
-//! Where the command writes: never over something that is there, never without a name in the refusal.
+//! Output paths of the command: it never overwrites anything, and every error names the path.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use assert_cmd::Command;
 #[path = "../../tests/src/shared.rs"]
 mod shared;
 
-/// Every command that writes, without its flag for where; `app.ti`, `app.trg` are there.
+/// Every command that writes, without its output flag; `app.ti`, `app.trg` exist.
 const WRITERS: [&str; 12] = [
     "import app.ti -o",
     "expand calls.ti -o",

@@ -1,4 +1,4 @@
-//! Recording small programs under a real MPI library, where there is one.
+//! Records small programs under a real MPI library, where available.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,20 +13,20 @@ use trgen::trace::program::{Event, TagFilter};
 #[path = "../../tests/src/shared.rs"]
 mod shared;
 
-/// An MPI library, by its commands.
+/// An MPI library, identified by its commands.
 #[derive(Clone, PartialEq, Debug)]
 struct Mpi {
     compiler: String,
     fortran: String,
     launcher: String,
-    /// Its launcher refuses more ranks than processors unless told otherwise, and asks the other ranks of one that ends
-    /// to end. Others (MPICH and its kin) start any number, and kill them.
+    /// Its launcher rejects more ranks than processors unless told otherwise, and terminates the remaining ranks when
+    /// one ends. Others (MPICH and its relatives) start any number of ranks, and kill them.
     is_open_mpi: bool,
 }
 
 impl Mpi {
-    /// The library whose commands end in `suffix`: empty, or as Debian tells libraries beside each other apart. Which one
-    /// it is, its launcher says.
+    /// The library whose commands end in `suffix`: empty, or Debian's suffix for libraries installed side by side. Its
+    /// launcher identifies it.
     fn named(suffix: &str) -> Option<Self> {
         let name = |command: &str| format!("{command}{suffix}");
         let version = Command::new(name("mpiexec")).arg("--version").output().ok()?;
@@ -41,13 +41,13 @@ impl Mpi {
     }
 }
 
-/// The file that a command on the path is, links followed.
+/// The file of a command on the path, with links resolved.
 fn path_of(command: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find_map(|folder| folder.join(command).canonicalize().ok())
 }
 
-/// Every MPI library of this machine, once. None is said aloud: the calling test then tests nothing.
+/// Every MPI library of this machine, once. If there is none, a message says so: the calling test then tests nothing.
 fn libraries() -> Vec<Mpi> {
     let mut found: Vec<Mpi> = Vec::new();
     for mpi in ["", ".openmpi", ".mpich"].into_iter().filter_map(Mpi::named) {
@@ -61,13 +61,13 @@ fn libraries() -> Vec<Mpi> {
     found
 }
 
-/// Compiles a program of ours.
+/// Compiles one of our programs.
 fn build(mpi: &Mpi, folder: &Path, name: &str, options: &[&str]) -> PathBuf {
     let built = compile(&mpi.compiler, folder, &format!("{name}.c"), options);
     built.unwrap_or_else(|said| panic!("{}: {said}", mpi.compiler))
 }
 
-/// Compiles one of the programs by this compiler of an MPI library; else what the compiler said.
+/// Compiles one of the programs by this compiler of an MPI library; on failure returns the compiler's output.
 fn compile(compiler: &str, folder: &Path, name: &str, options: &[&str]) -> Result<PathBuf, String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
     let program = folder.join("program");
@@ -82,9 +82,9 @@ fn command(mpi: &Mpi, out: &Path, program: &Path) -> Command {
     command.args(["record", "--mpicc", &mpi.compiler, "-o"]).arg(out).args(["--", &mpi.launcher]);
     command.args(mpi.is_open_mpi.then_some("--oversubscribe")).args(["-n", "4"]).arg(program);
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    // Ranks that are asked to end get the time for it on a busy machine too.
+    // Ranks that are asked to end get enough time even on a busy machine.
     command.env("OMPI_MCA_odls_base_sigkill_timeout", "3");
-    // Logs that are left go where nobody but the test looks.
+    // Logs that are left behind go to a folder of the test.
     command.env("TMPDIR", out.parent().unwrap());
     command
 }
@@ -95,14 +95,14 @@ fn recording(mpi: &Mpi, out: &Path, program: PathBuf) -> assert_cmd::Command {
     command
 }
 
-/// Records a program that ends well and checks the trace.
+/// Records a program that ends normally and checks the trace.
 fn record(mpi: &Mpi, name: &str, options: &[&str]) -> Trace {
     let folder = tempfile::tempdir().unwrap();
     let program = build(mpi, folder.path(), name, options);
     checked(recording(mpi, &folder.path().join("out.trg"), program), folder.path()).0
 }
 
-/// Records, and checks the trace; what was said while it was recorded.
+/// Records, and checks the trace; returns the output of the recording too.
 fn checked(mut recording: assert_cmd::Command, folder: &Path) -> (Trace, String) {
     let out = folder.join("out.trg");
     let said = recording.assert().success().get_output().stderr.clone();
@@ -195,7 +195,7 @@ fn what_can_be_followed_is_recorded_with_all_its_bytes() {
         assert_eq!(totals.point_to_point_bytes, 4 * (80 + 400 + 20 + 16 + 48));
         let receives = |event: &Event| matches!(event, Event::Irecv(receive, _) if matches!(receive.tag, TagFilter::Exactly(tag) if tag.label == 20));
         assert_eq!(count(&trace, receives), 8, "what could not be called off has come");
-        // Nobody answers the receive that was called off.
+        // The cancelled receive has no message.
         assert_eq!(count(&trace, |event| matches!(event, Event::Irecv(receive, _) if receive.from.is_none())), 0);
         for (operation, calls) in [("gatherv", 8), ("scatterv", 4), ("alltoallv", 8), ("reduce_scatter", 4)] {
             assert_eq!(trace.collectives.get(operation), Some(&calls), "{operation}");
@@ -249,7 +249,7 @@ fn what_fortran_calls_is_recorded_by_either_module() {
     let libraries = libraries();
     for (mpi, options) in libraries.iter().flat_map(|mpi| [(mpi, &[][..]), (mpi, &["-DF08"])]) {
         let folder = tempfile::tempdir().unwrap();
-        // The wrapper may be there without its compiler, or its module for that compiler.
+        // The wrapper may exist without its compiler, or its module for that compiler.
         let program = match compile(&mpi.fortran, folder.path(), "fortran.F90", options) {
             Ok(program) => program,
             Err(said) => {
@@ -262,14 +262,14 @@ fn what_fortran_calls_is_recorded_by_either_module() {
         assert_eq!(totals.point_to_point_messages, 4 * (1 + 3 + 1 + 1), "{options:?}");
         assert_eq!(totals.point_to_point_bytes, 4 * (32 + 48 + 8 + 4), "{options:?}");
         let bytes = bytes_of_collectives(&trace);
-        // The blocks of a scatter go by way of other ranks.
+        // The blocks of a scatter pass through other ranks.
         assert_eq!(bytes[..], [4 + 8 + 16, 64, 120, 120, 12 * 8, 12], "{options:?}");
         let mut refused = recording(mpi, &folder.path().join("refused.trg"), folder.path().join("program"));
         is_refused(refused.arg("ibarrier"), "MPI_Ibarrier");
     }
 }
 
-/// The recording is refused because of this call, as one of the ranks said when it met it.
+/// The recording is rejected because of this call, and a rank reported it.
 fn is_refused(recording: &mut assert_cmd::Command, call: &str) {
     let said = recording.assert().code(2).get_output().stderr.clone();
     let said = String::from_utf8_lossy(&said);
@@ -354,9 +354,9 @@ fn a_killed_rank_leaves_a_log_that_can_be_read() {
         assert_eq!(trace.program.tasks.len(), 4);
         let sends = trace.program.tasks[1].iter().filter(|event| matches!(event, Event::Send(_))).count();
         assert!(trace.notes.iter().any(|note| note.contains("not complete: the recorded program ended with")));
-        // What was in the buffer of 4 KiB is lost, and no more.
+        // Only the contents of the buffer of 4 KiB are lost.
         assert!((150..=200).contains(&sends), "{sends} of 200 sends");
-        // The first calls of all ranks are a trace that can be executed.
+        // The first calls of all ranks are an executable trace.
         let (part, check) = (folder.path().join("part.trg"), |path: &Path| {
             let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
             command.arg("check").arg(path).output().unwrap().status.code()
@@ -384,7 +384,7 @@ fn a_program_that_ends_itself_leaves_all_that_it_did() {
         recording(mpi, &out, program).arg(how).assert().code(1);
         let (sends, receives) = ends(&out);
         assert_eq!(sends, 40 * 3, "{mpi:?} {how}");
-        // A rank that is killed loses what is in its buffer of 4 KiB; one that is asked to end writes it.
+        // A rank that is killed loses the contents of its buffer of 4 KiB; one that is asked to end writes them.
         let least = if mpi.is_open_mpi { 39 } else { 0 };
         assert!((least..=40).contains(&receives), "{mpi:?} {how}: {receives} of 40 receives");
     }
@@ -419,11 +419,11 @@ fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {
         let program = build(mpi, folder.path(), "endless", &[]);
         let out = folder.path().join("out.trg");
         let mut command = command(mpi, &out, &program);
-        // As at a terminal: an interrupt is for the whole group.
+        // As at a terminal: an interrupt reaches the whole group.
         command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
-        // Stays open: a launcher that cannot write any more ends in its own way.
+        // Stays open: a launcher that cannot write any more ends differently.
         let mut printed = BufReader::new(child.stdout.take().unwrap());
         printed.read_line(&mut line).unwrap();
         assert_eq!(line.trim(), "thirty rounds");
@@ -439,7 +439,7 @@ fn an_interrupted_recording_is_kept_and_said_to_be_incomplete() {
             notes.iter().any(|note| note.contains("not complete: the recorded program was interrupted")),
             "{notes:?}"
         );
-        // All are within the last 4 KiB of each rank, which MPICH kills when the first of them has gone.
+        // All are within the last 4 KiB of each rank; MPICH kills the ranks when the first of them has gone.
         let (sends, receives) = ends(&out);
         let all = (35 * 3, 35);
         assert!((sends, receives) == all || !mpi.is_open_mpi, "{sends} sends, {receives} receives: {said}");

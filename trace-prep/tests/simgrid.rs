@@ -1,4 +1,4 @@
-//! What is exported for SimGrid, its own replay runs to the end.
+//! SimGrid's own replay runs exported traces to the end.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use trgen::trace::program::Event;
 #[path = "../../tests/src/shared.rs"]
 mod shared;
 
-/// `input` in a folder that can be read by SimGrid, and again by this command.
+/// Exports `input` to a folder for SimGrid, which this command reads again.
 fn export(input: &Path, output: &Path) {
     let mut command = assert_cmd::Command::cargo_bin("trace-prep").unwrap();
     command.args(["export", "-q", "--to", "simgrid-ti", "-o"]).arg(output).arg(input).assert().success();
@@ -24,7 +24,7 @@ fn trace(path: &Path) -> Trace {
     read(path, &ReadOptions::default()).unwrap()
 }
 
-/// Replays a trace with SimGrid on a cluster: the simulated time \[s\]. `None` where there is no SimGrid.
+/// Replays a trace with SimGrid on a cluster: the simulated time \[s\]. `None` without SimGrid.
 fn replayed(folder: &Path, ranks: usize) -> Option<f64> {
     let index = fs::read_to_string(folder.join("index.txt")).unwrap();
     assert_eq!(index.lines().count(), ranks);
@@ -43,7 +43,7 @@ fn replayed(folder: &Path, ranks: usize) -> Option<f64> {
         hosts
     });
     fs::write(folder.join("hosts"), hosts).unwrap();
-    // The index names files beside it, which SimGrid looks for where it runs.
+    // The index names files beside it, which SimGrid searches for in the working directory.
     let said = Command::new("smpirun")
         .current_dir(folder)
         .args(["-np", &ranks.to_string(), "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "index.txt"])
@@ -66,11 +66,11 @@ fn a_real_program_is_exported_replayed_by_simgrid_and_exported_again() {
         let text = |folder: &Path| fs::read_to_string(folder.join(format!("rank-{rank}.txt"))).unwrap();
         assert_eq!(text(&first), text(&second), "rank {rank}");
     }
-    // Events and bytes are those of the original, collectives in their messages.
+    // Events and bytes are those of the original, with the messages of collectives.
     let (before, after) = (trace(&original).program.totals(), trace(&first).program.totals());
     assert_eq!(after.point_to_point_messages, before.point_to_point_messages + before.collective_messages);
     assert_eq!(after.point_to_point_bytes, before.point_to_point_bytes + before.collective_bytes);
-    // 1.0 ms of computing by the slowest rank; SimGrid's own replay of the original's collectives is near that, too.
+    // 1.0 ms of computing by the slowest rank; SimGrid's own replay of the original with collectives is close to that.
     if let Some(time) = replayed(&first, 16) {
         assert!((0.001..0.1).contains(&time), "{time} s");
     }
@@ -92,7 +92,7 @@ fn tags_of_every_size_fit_the_numbers_of_simgrid() {
         .iter()
         .filter_map(|event| if let Event::Send(send) = event { Some(send.tag.label) } else { None })
         .collect();
-    // Those that fit stay what they are.
+    // Labels that fit are kept.
     assert_eq!((labels[3], labels[4], labels[5]), (0, 7, i64::from(i32::MAX)));
     labels.sort_unstable();
     labels.dedup();

@@ -1,4 +1,4 @@
-//! How many messages per second a source generates on one core, over a network that takes everything at once.
+//! Messages per second that a source generates on one core, over a network that accepts everything at once.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a bench")]
 
@@ -8,10 +8,10 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use trgen::synthetic::{Config, Mode, Traffic};
 use trgen::{Geometry, Next, Outbox, TrGen};
 
-/// \[messages\] Of one measurement.
+/// \[messages\] Per measurement.
 const MESSAGES: u64 = 1_000_000;
 
-/// Generates so many messages.
+/// Generates this many messages.
 fn generate(source: &mut Traffic, out: &mut Outbox, throttled: bool) -> u64 {
     let mut taken = Vec::new();
     let mut sum = 0;

@@ -1,8 +1,9 @@
 //! The speed of hosts that execute graphs over an ideal network: `cargo bench -p trgen --bench hosts`.
 //!
-//! Each row is a graph, executed `BENCH_RUNS` times (default 3); the best by processor time is shown. `BENCH_ONLY` is a part
-//! of the names of rows. Making the graph is not counted, preparing its execution is. Instructions of the execution alone:
-//! `valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*ideal::execute*' BINARY --bench`.
+//! Each row is a graph, executed `BENCH_RUNS` times (default 3); the best by processor time is shown. `BENCH_ONLY`
+//! selects rows by a part of their names. The time includes preparing the execution, but not building the graph.
+//! Instructions of the execution alone: `valgrind --tool=callgrind --collect-atstart=no
+//! --toggle-collect='*ideal::execute*' BINARY --bench`.
 
 #![allow(clippy::expect_used, reason = "a bench may panic")]
 #![allow(clippy::print_stdout, reason = "the table is what the bench is for")]
@@ -24,7 +25,7 @@ fn kernel(spec: &str) -> Graph {
     chain::graph(&program).expect("a kernel waits for no one of several")
 }
 
-/// A name, and what makes the graph.
+/// A name, and the function that builds the graph.
 type Row = (&'static str, fn() -> Graph);
 
 const ROWS: [Row; 4] = [

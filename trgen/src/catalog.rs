@@ -1,61 +1,61 @@
-//! How components describe themselves, and what a wrong name or value is answered.
+//! Self-description of components, and the errors for wrong names and values.
 //!
 //! A pattern, kernel, topology, routing or format is one file plus one [`Component`] in its family's table; lists,
 //! explanations and the suggestions in error messages all come from there.
 
 use std::fmt::Write as _;
 
-/// What a component says of itself.
+/// How a component describes itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Component {
-    /// The word that the user writes.
+    /// The name that the user writes.
     pub name: &'static str,
     /// Its definition in one line.
     pub about: &'static str,
-    /// What may follow the name.
+    /// Parameters that may follow the name.
     pub parameters: &'static [Parameter],
-    /// Where it comes from: paper and section, or program.
+    /// Its origin: paper and section, or program.
     pub source: &'static str,
 }
 
 /// One parameter of a component.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The word that the user writes.
+    /// The name that the user writes.
     pub name: &'static str,
-    /// What it is, with its unit.
+    /// Its meaning, with its unit.
     pub about: &'static str,
-    /// Permitted values, as a reader would write them: `1..`, `0..=1`, `power of two`.
+    /// Permitted values, in readable form: `1..`, `0..=1`, `power of two`.
     pub range: &'static str,
-    /// Value when absent; empty if it must be given.
+    /// Default value; empty if the parameter is required.
     pub default: &'static str,
 }
 
-/// Why a word or value that a user wrote cannot be used.
+/// Why a name or value given by the user cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
-    /// There is no component of this name in the family.
+    /// The family has no component of this name.
     #[error("unknown {family} `{name}`")]
     UnknownName {
         /// `traffic pattern`, `kernel`, ...
         family: &'static str,
-        /// What was written.
+        /// The name as written.
         name: String,
-        /// What to write instead.
+        /// The remedy.
         remedy: String,
     },
-    /// The name is known; what follows it is not usable.
+    /// The name is known, but its arguments are not usable.
     #[error("{what}")]
     BadValue {
-        /// What was written and why it cannot be used.
+        /// The offending text and why it cannot be used.
         what: String,
-        /// What to write instead.
+        /// The remedy.
         remedy: String,
     },
 }
 
 impl Refusal {
-    /// An unknown name; the remedy lists the nearest right ones, or all of them when none is near.
+    /// An unknown name; the remedy lists the nearest known names, or all of them when none is near.
     #[must_use]
     pub fn unknown(family: &'static str, name: &str, known: &[&str]) -> Self {
         Self::UnknownName { family, name: name.to_owned(), remedy: suggestion(name, known) }
@@ -67,7 +67,7 @@ impl Refusal {
         Self::BadValue { what: what.into(), remedy: remedy.into() }
     }
 
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub fn remedy(&self) -> &str {
         match self {
@@ -76,7 +76,7 @@ impl Refusal {
     }
 }
 
-/// `did you mean ...?` with the nearest of the known names, or the whole list.
+/// `did you mean ...?` with the nearest known names, or the whole list.
 #[must_use]
 pub fn suggestion(name: &str, known: &[&str]) -> String {
     let mut near: Vec<(usize, &str)> = known

@@ -1,21 +1,21 @@
-//! What every source of traffic must keep to, as a battery of checks.
+//! A battery of checks of the [`TrGen`] contract, for any traffic source.
 //!
-//! The tests of an implementation of [`TrGen`] call [`check`], which couples fresh instances of it to three toy networks
-//! in four ways each and compares what they do. It holds:
+//! The tests of an implementation of [`TrGen`] call [`check`], which couples fresh instances of it to three toy
+//! networks in four ways each and compares their behaviour. It checks:
 //!
 //! - **determinism**: two fresh instances generate the same messages in the same cycles;
-//! - **[`next`](TrGen::next) is never late**: calling [`generate`](TrGen::generate) in every cycle brings no message
-//!   that was not asked for, and calling it twice or early changes nothing;
+//! - **[`next`](TrGen::next) is never late**: calling [`generate`](TrGen::generate) in every cycle yields no message
+//!   earlier than `next` announced, and calling it twice or early changes nothing;
 //! - **`next` is never in the past**: it names no cycle for which `generate` has been called;
-//! - **conservation**: no message is generated twice (no two in flight share source and id), and what is handed to the
-//!   network arrives there once, in order, whatever it refused before;
+//! - **conservation**: no message is generated twice (no two in flight share source and id), and every message handed
+//!   to the network enters it exactly once and in order, however many earlier offers were refused;
 //! - **addresses**: every source and destination is a node, and they differ; silent nodes are silent;
-//! - **termination**: after [`Next::Done`](crate::Next::Done) there is nothing but `Done`;
+//! - **termination**: [`Next::Done`](crate::Next::Done) is final;
 //! - **no deadlock**: a source that waits while the network is empty is reported, with [`TrGen::waits`].
 //!
 //! # How the toys depart from networks, and who could notice
-//! Messages do not hinder each other beyond their own node's interface, and all take equally long; a source whose answer
-//! depends on the order of deliveries from different nodes is tested for one order only.
+//! Messages do not delay each other beyond their own node's interface, and all have the same latency; a source whose
+//! behaviour depends on the order of deliveries from different nodes is tested for one order only.
 
 mod drive;
 mod toy;
@@ -27,10 +27,10 @@ use crate::units::Cycle;
 use drive::{Drive, drive};
 use toy::Toy;
 
-/// What a source did over one toy network.
+/// One run of a source over one toy network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Which network.
+    /// Name of the toy network.
     pub network: &'static str,
     /// Messages generated.
     pub messages: u64,
@@ -38,7 +38,7 @@ pub struct Run {
     pub delivered: u64,
     /// How it ended.
     pub end: End,
-    /// \[cycle\] The last cycle in which anything was called.
+    /// \[cycle\] The last cycle in which any method was called.
     pub last: Cycle,
 }
 
@@ -47,27 +47,27 @@ pub struct Run {
 pub enum End {
     /// The source was done and the network empty.
     Done,
-    /// At the horizon, while the source had more to say.
+    /// The horizon was reached before the source was done.
     Horizon,
 }
 
-/// What a source that keeps to the contract did.
+/// Statistics of a source that keeps to the contract.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// One run per toy network, driven as [`TrGen::next`] asks.
+    /// One run per toy network, with `generate` called exactly when [`TrGen::next`] says.
     pub runs: Vec<Run>,
 }
 
-/// Where and how a source was driven when it broke the contract.
+/// The situation in which a source broke the contract.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The name given to [`check`].
     pub name: String,
-    /// Which toy network.
+    /// Name of the toy network.
     pub network: &'static str,
-    /// How it was driven.
+    /// How the source was driven.
     pub drive: &'static str,
-    /// In which cycle.
+    /// The cycle of the violation.
     pub cycle: Cycle,
 }
 
@@ -83,9 +83,9 @@ impl std::fmt::Display for Place {
 pub struct Difference {
     /// Its position among all messages.
     pub index: usize,
-    /// What the instance that was driven as asked generated, and when.
+    /// The message of the instance driven by `next`, and its cycle.
     pub expected: Option<(Cycle, Message)>,
-    /// What this one did.
+    /// The message of the other instance, and its cycle.
     pub found: Option<(Cycle, Message)>,
 }
 
@@ -104,42 +104,42 @@ impl std::fmt::Display for Difference {
 /// How a source broke the contract.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Violation {
-    /// Two instances, or the same one driven in two ways, did not generate the same.
+    /// Two instances, or one instance driven in two ways, generated different messages.
     #[error("{at}: {difference} ({what})")]
     Differs {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// Determinism, or what the other drive did beside.
+        /// "determinism", or how the second instance was driven.
         what: &'static str,
-        /// What differs first.
+        /// The first difference.
         difference: Box<Difference>,
     },
-    /// `generate` brought a message in a cycle that `next` had not asked for.
+    /// `generate` yielded a message in a cycle earlier than `next` had announced.
     #[error("{at}: expected nothing before `next` asks, which said {said}; got {message:?}")]
     Unasked {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What `next` had said.
+        /// The previous answer of `next`.
         said: String,
-        /// What was generated.
+        /// The message generated.
         message: Message,
     },
-    /// A second call of `generate` for the same cycle brought a message.
+    /// A second call of `generate` for the same cycle yielded a message.
     #[error("{at}: expected nothing from a second call of `generate` for the same cycle; got {message:?}")]
     Twice {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What was generated.
+        /// The message generated.
         message: Message,
     },
-    /// `next` asks for a cycle for which `generate` has been called.
+    /// `next` names a cycle for which `generate` has already been called.
     #[error("{at}: expected `next` to ask for a later cycle than {generated}, which it has had; it asks for {asked}")]
     NextInPast {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
         /// The last cycle for which `generate` was called.
         generated: Cycle,
-        /// What `next` asks for.
+        /// The cycle that `next` names.
         asked: Cycle,
     },
     /// Two messages in flight share source and id.
@@ -147,85 +147,85 @@ pub enum Violation {
         "{at}: expected every message once; {message:?} was generated while one of that source and id is in flight"
     )]
     Repeated {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
         /// The later one.
         message: Message,
     },
-    /// The source panicked, as the outbox does when a message's address is not one.
+    /// The source panicked; the outbox panics when the address of a message is not a node.
     #[error("{at}: expected messages from one node to another of {nodes} nodes, and no panic; got `{text}`")]
     Panicked {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
         /// Number of nodes.
         nodes: usize,
-        /// What it said.
+        /// The text of the panic.
         text: String,
     },
-    /// More nodes sent than are not silent.
+    /// More nodes sent than may, given the number of silent nodes.
     #[error("{at}: expected {silent} of {nodes} nodes to be silent, but {senders} sent")]
     SilentNodeSent {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
         /// Number of nodes.
         nodes: usize,
-        /// What the source says.
+        /// Number of silent nodes that the source reports.
         silent: usize,
-        /// Nodes that sent.
+        /// Number of nodes that sent.
         senders: usize,
     },
-    /// After [`Next::Done`](crate::Next::Done) came something else.
+    /// [`Next::Done`](crate::Next::Done) was not the last answer.
     #[error("{at}: expected nothing after `Done`; got {found}")]
     NotDone {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What came.
+        /// The later answer or message.
         found: String,
     },
-    /// The source waits for a delivery, and nothing is on its way.
+    /// The source waits for a delivery, but no message is in flight.
     #[error("{at}: expected the source to go on; it waits, and the network is empty ({})", waits.join("; "))]
     Deadlock {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What the source says of it.
+        /// The waits that the source reports.
         waits: Vec<String>,
     },
-    /// Messages of one node did not enter the network in the order in which they were generated, each once.
+    /// The messages of one node did not enter the network exactly once and in the order of generation.
     #[error(
         "{at}: expected the messages of a node to enter the network in order; {message:?} entered instead of {expected:?}"
     )]
     OutOfOrder {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What should have entered.
+        /// The message that should have entered.
         expected: Option<Message>,
-        /// What did.
+        /// The message that entered.
         message: Message,
     },
     /// `generate` failed.
     #[error("{at}: expected no failure; got `{what}`")]
     Failed {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// What the source said.
+        /// The text of the error.
         what: String,
     },
     /// The number of nodes changed.
     #[error("{at}: expected {expected} nodes as before, got {found}")]
     Nodes {
-        /// Where.
+        /// Situation of the violation.
         at: Box<Place>,
-        /// At first.
+        /// Number of nodes at first.
         expected: usize,
-        /// Later.
+        /// Number of nodes later.
         found: usize,
     },
 }
 
-/// Drives fresh instances from `make` over every toy network up to cycle `horizon` and checks all that the
-/// [module](self) lists. `name` appears in the violation's text.
+/// Drives fresh instances from `make` over every toy network up to cycle `horizon` and makes all checks that the
+/// [module](self) lists. `name` appears in the text of a violation.
 ///
-/// Twelve instances are made and each driven for up to `horizon` cycles; some are called in every cycle, so that a
+/// Twelve instances are made and each is driven for up to `horizon` cycles. Some are called in every cycle, so a
 /// horizon of 10^4 to 10^5 suits most tests.
 ///
 /// # Errors

@@ -1,15 +1,15 @@
-//! The little that some traffic must know of the network's shape.
+//! The shape of the network, as far as traffic depends on it.
 
 use crate::units::NodeId;
 
 /// Dimensions and sizes of a grid of nodes. Node i has coordinates x = i mod X, y = (i / X) mod Y, ...
 ///
-/// Patterns such as tornado and placements such as `row` are defined on coordinates, the placement `shuffle` on the leaf
-/// switches of trees. Nothing else of a topology (wrapping, ways, links) is known to traffic.
+/// Patterns such as tornado and placements such as `row` are defined on coordinates, the placement `shuffle` on the
+/// leaf switches of trees. Traffic knows nothing else of a topology (wrap-around, directions, links).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Geometry {
     sizes: Vec<u32>,
-    /// Nodes that share a leaf switch, which follow one another; 1 where there are no such switches.
+    /// Number of consecutive nodes that share a leaf switch; 1 if there are no leaf switches.
     leaf: u32,
 }
 
@@ -22,7 +22,8 @@ impl Geometry {
         (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1 })
     }
 
-    /// The same nodes as the endpoints of a tree, `leaf` after `leaf` on each switch. `None` if they do not come out even.
+    /// The same nodes as endpoints of a tree, `leaf` consecutive ones per switch. `None` if `leaf` does not divide the
+    /// number of nodes.
     #[must_use]
     pub fn with_leaf(self, leaf: u32) -> Option<Self> {
         let fits = leaf > 0 && self.nodes().is_multiple_of(leaf as usize);

@@ -1,13 +1,13 @@
 //! Traffic for interconnection networks, behind one trait.
 //!
-//! [`TrGen`] is what a network model is driven by; [`source`] explains its contract. Three kinds of traffic implement it:
+//! [`TrGen`] drives a network model; [`source`] explains its contract. Three kinds of traffic implement it:
 //!
 //! - [`synthetic`]: temporal process x spatial pattern x message size;
 //! - [`trace`]: programs of communicating tasks, from application kernels or from real MPI traces, replayed in causal
 //!   order without their timestamps;
 //! - live programs, in the `adapters` crate.
 //!
-//! This crate knows no router and no topology beyond a count of nodes and, where a pattern needs it, a small
+//! This crate knows no router, and of a topology only the number of nodes and, where a pattern needs it, a small
 //! [`Geometry`].
 
 pub mod catalog;

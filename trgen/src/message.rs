@@ -1,16 +1,16 @@
-//! What travels: messages handed to a network, and what the network says of them.
+//! Messages handed to a network, and their deliveries.
 
 use crate::units::{Cycle, NodeId};
 
-/// A message on its way from one node to another.
+/// A message from one node to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Message {
-    /// The source's own handle: the network hands it back unread in [`TrGen::sent`](crate::TrGen::sent) and
+    /// The source's own handle. The network returns it in [`TrGen::sent`](crate::TrGen::sent) and
     /// [`TrGen::delivered`](crate::TrGen::delivered).
     pub id: u64,
     /// Sending node.
     pub source: NodeId,
-    /// Receiving node; never the sending one (what stays in a node takes no network).
+    /// Receiving node; never the sending one (messages within a node do not use the network).
     pub destination: NodeId,
     /// \[bytes\] Payload. The network cuts it into packets; a message of 0 bytes is one packet.
     pub bytes: u64,
@@ -21,7 +21,7 @@ pub struct Message {
 pub struct Delivery {
     /// The message as it was offered.
     pub message: Message,
-    /// \[cycle\] When it was offered to the network.
+    /// \[cycle\] When the message was offered to the network.
     pub offered: Cycle,
     /// \[cycle\] When its last phit was consumed.
     pub delivered: Cycle,

@@ -1,18 +1,18 @@
-//! Random numbers that depend on who draws and why, and on nothing else.
+//! Random numbers that depend only on the node that draws and on the purpose.
 //!
-//! Every stream belongs to a (run seed, node, purpose); every stateless draw is a hash of what it is drawn for. So no
-//! result depends on the order in which nodes are visited, on how many there are, or on threads.
+//! Every stream belongs to a (run seed, node, purpose); every stateless draw is a hash of its key. Results therefore do
+//! not depend on the order in which nodes are visited, on their number, or on threads.
 //!
 //! Decision: docs/decisions/0002-draws.md.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// The generator behind every stream: 256 bits of state, named (never "the default one"), so that a library's change of
-/// mind cannot change results.
+/// The generator behind every stream: 256 bits of state. It is named (never "the default one"), so that results survive
+/// a change of a library's default.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// What a stream or a draw is for. Distinct purposes of one node are independent.
+/// Purpose of a stream or draw. Distinct purposes of one node are independent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
 pub enum Purpose {
@@ -24,17 +24,17 @@ pub enum Purpose {
     Size = 3,
     /// Placement of tasks on nodes.
     Placement = 4,
-    /// Direction of a packet at equal distance both ways.
+    /// Direction of a packet when both directions are equally far.
     Direction = 5,
     /// Choice of a virtual channel.
     VirtualChannel = 6,
-    /// Choice among the outputs that pass.
+    /// Choice among the admissible outputs.
     Output = 7,
     /// Whole-network choices made before a run (seeded permutations, faults).
     Setup = 8,
     /// Messages caused by receptions.
     Reaction = 9,
-    /// The parts that traffic is summed from.
+    /// The components of a sum of traffics.
     Part = 10,
     /// Nodes of a job.
     Allocation = 12,
@@ -53,7 +53,7 @@ pub const fn mix(value: u64) -> u64 {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A hash of two words in which their order counts.
+/// An order-sensitive hash of two words.
 #[must_use]
 pub const fn mix2(a: u64, b: u64) -> u64 {
     mix(mix(a.wrapping_add(GOLDEN)) ^ b.wrapping_mul(GOLDEN))

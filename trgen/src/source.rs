@@ -2,42 +2,42 @@
 //!
 //! # How a source and a network are coupled
 //!
-//! A run is a sequence of cycles. In each cycle that somebody has asked for, the coupling loop
+//! A run is a sequence of cycles. In each cycle in which the source or the network is active, the coupling loop
 //!
-//! 1. calls [`TrGen::generate`] once, if [`TrGen::next`] asked for this cycle (or an earlier one);
-//! 2. offers every message of the [`Outbox`] to the network: those that were refused before, then the others, those of each
-//!    node in the order in which they were put there;
-//! 3. lets the network live through the cycle;
-//! 4. tells the source of this cycle's notices: [`TrGen::sent`] for every message that has left the source's hands, and
-//!    [`TrGen::delivered`] for every message that has arrived in full.
+//! 1. calls [`TrGen::generate`] once, if [`TrGen::next`] named this cycle (or an earlier one);
+//! 2. offers every message of the [`Outbox`] to the network: first those refused before, then the new ones, each node's
+//!    messages in the order in which they were generated;
+//! 3. lets the network simulate the cycle;
+//! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that has left the source's hands,
+//!    and [`TrGen::delivered`] for every message that has arrived in full.
 //!
-//! Then it asks [`TrGen::next`] again. Cycles in which the source wants nothing and the network holds nothing are
-//! skipped; that is why `next` tells three things apart:
+//! Then it calls [`TrGen::next`] again. Cycles in which the source has nothing to generate and the network is empty are
+//! skipped; `next` therefore distinguishes three cases:
 //!
-//! - [`Next::At`]: call me then, and not before (an earlier call must do no harm);
-//! - [`Next::Waiting`]: nothing to say until something is sent or delivered. If the network is empty too, nothing will
-//!   ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] says who waits for what;
+//! - [`Next::At`]: call `generate` in this cycle, and not before (an earlier call must do no harm);
+//! - [`Next::Waiting`]: nothing to generate until a message is sent or delivered. If the network is empty too, nothing
+//!   will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
 //! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
 //!
 //! # Back-pressure
 //!
-//! A node's network interface takes messages one after another. When it is full it refuses; the message stays in the
-//! outbox and is offered again, in order, before anything newer of that node, until it is taken. A **throttled** source
-//! waits for [`TrGen::sent`] before it draws the node's next message, so that nothing is ever refused; an **open-loop**
-//! source draws on regardless. Both are the source's choice: the network only ever says when a message went.
+//! A node's network interface accepts messages one after another. When it is full it refuses; the message stays in the
+//! outbox and is offered again, in order, before any newer message of that node, until it is accepted. A **throttled**
+//! source waits for [`TrGen::sent`] before it draws the node's next message, so that nothing is ever refused; an
+//! **open-loop** source keeps drawing. The source makes this choice: the network only reports when a message has gone.
 //!
-//! While global congestion control is tripped nothing is *drawn*: the loop offers messages to the source first
+//! While global congestion control blocks injection no message is *drawn*: the loop offers messages to the source first
 //! ([`TrGen::take_back`]), and to the network only if the source does not take them back.
 //!
 //! # Failure
 //!
-//! Generating may fail: a guest vanishes, a trace breaks off. [`TrGen::generate`] then returns an error, the run ends,
-//! and what was measured so far is reported as incomplete.
+//! Generating may fail: a guest vanishes, a trace is cut short. [`TrGen::generate`] then returns an error, the run
+//! ends, and the measurements so far are reported as incomplete.
 //!
 //! # Randomness
 //!
-//! A source owns one generator per (run seed, node, purpose), from [`crate::rng::stream`], and none besides: what one
-//! node draws never depends on another node, on the order of visits, or on the date.
+//! A source owns one generator per (run seed, node, purpose), from [`crate::rng::stream`], and no other: the draws of
+//! one node never depend on another node, on the order of visits, or on the date.
 //!
 //! Decision: docs/decisions/0007-back-pressure.md.
 
@@ -46,12 +46,12 @@ use std::collections::VecDeque;
 use crate::message::{Delivery, Message};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
-/// When a source wants to be called next.
+/// When to call a source next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Next {
-    /// At this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
+    /// In this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
     At(Cycle),
-    /// After something has been sent or delivered.
+    /// After a message has been sent or delivered.
     Waiting,
     /// Never again.
     Done,
@@ -61,7 +61,7 @@ pub enum Next {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct SourceError {
-    /// What happened, to whom, and what to do about it.
+    /// The fault, the party concerned, and the remedy.
     pub what: String,
 }
 
@@ -76,18 +76,18 @@ pub trait TrGen {
     /// When the source cannot go on; the run then ends with partial results.
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError>;
 
-    /// The last packet of `message` has entered the source buffer in cycle `now`: the sender is free of it.
+    /// The last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
     fn sent(&mut self, now: Cycle, message: &Message);
 
-    /// Congestion control keeps nodes from generating in cycle `now`: takes a message back that has just been generated, as if it
-    /// had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they wait at the
-    /// interface of their node.
+    /// Congestion control forbids generation in cycle `now`: takes back a message that has just been generated, as if
+    /// it had not been drawn, and returns true. A source whose messages must be sent in any case returns false; they
+    /// wait at the interface of their node.
     fn take_back(&mut self, _now: Cycle, _message: &Message) -> bool {
         false
     }
 
-    /// Called now and then while the network simulates, also when there is nothing to generate: a source that depends on
-    /// something outside of the run looks whether that is still there. It may change what [`next`](Self::next) says.
+    /// Called from time to time during the simulation, even when there is nothing to generate: a source that depends on
+    /// the world outside the run checks that its peer is still there. May change the answer of [`next`](Self::next).
     ///
     /// # Errors
     /// When the source cannot go on.
@@ -101,47 +101,48 @@ pub trait TrGen {
     /// When to call [`generate`](Self::generate) next.
     fn next(&self) -> Next;
 
-    /// Counts up when what is measured of a run is to begin anew: asked after each [`generate`](Self::generate), and a change
-    /// takes effect before the messages of that cycle enter the network. 0 in a source that wants nothing of the kind.
+    /// A counter that increases when measurement is to start anew. The loop reads it after each
+    /// [`generate`](Self::generate); a change takes effect before the messages of that cycle enter the network. Always
+    /// 0 in a source without measurement phases.
     fn phase(&self) -> u64 {
         0
     }
 
-    /// Nodes that will never send, whatever happens (the fixed points of a permutation, nodes without a task). The
-    /// offered load of a run is lower for them, and its report says so.
+    /// Nodes that will never send (the fixed points of a permutation, nodes without a task). They lower the offered
+    /// load of a run, and its report says so.
     fn silent_nodes(&self) -> usize {
         0
     }
 
-    /// Who waits for what, one line each: asked when nothing can ever happen again.
+    /// The pending waits, one line per waiting party. Called when no further event is possible.
     fn waits(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What its parties are doing now. Looking changes nothing.
+    /// Current activity of the parties of the source, without side effects.
     fn activity(&self) -> Activity {
         Activity::Nodes
     }
 }
 
-/// What the parties of a source are doing now, for who looks at a run.
+/// Current activity of the parties of a source, for display.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub enum Activity {
-    /// Nodes that send; the network's counts say the rest.
+    /// Nodes that send; the network's counters describe them.
     #[default]
     Nodes,
     /// The tasks of an application.
     Tasks(Vec<TaskActivity>),
-    /// Several applications that come and go.
+    /// Several applications that start and end during the run.
     Jobs(JobsActivity),
-    /// Programs that run now.
+    /// Running guest programs.
     Guests(Vec<GuestActivity>),
 }
 
-/// What a task is doing.
+/// State of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TaskState {
-    /// It computes, or goes on in this cycle.
+    /// It computes, or continues in this cycle.
     Computing,
     /// It is blocked in a send.
     Sending,
@@ -149,29 +150,29 @@ pub enum TaskState {
     Receiving,
     /// It is blocked in a wait for requests.
     Waiting,
-    /// It has done everything.
+    /// It has completed its program.
     Finished,
 }
 
-/// A task now.
+/// Progress of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaskActivity {
-    /// Where it runs.
+    /// The node on which it runs.
     pub node: NodeId,
-    /// What it is doing.
+    /// Its state.
     pub state: TaskState,
-    /// Events that it has begun.
+    /// Events begun.
     pub done: u64,
-    /// Events of its program.
+    /// Events in its program.
     pub events: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Sent so far.
     pub sent_bytes: u64,
 }
 
-/// Several applications now. Every job is counted once: it is to come, waits, runs, or has ended.
+/// Progress of several applications. Every job is counted once: as future, waiting, running, or ended.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct JobsActivity {
-    /// Jobs that have not arrived.
+    /// Jobs that have not arrived yet.
     pub coming: usize,
     /// Jobs that wait for nodes.
     pub waiting: usize,
@@ -179,11 +180,11 @@ pub struct JobsActivity {
     pub running: usize,
     /// Jobs that have ended.
     pub ended: usize,
-    /// The jobs that run, in the order in which they began; where none does, those that ended last.
+    /// The running jobs, in order of their start; if none is running, those that ended last.
     pub listed: Vec<JobActivity>,
 }
 
-/// An application of several now.
+/// One of several applications.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobActivity {
     /// Its number among all jobs, from 0.
@@ -194,38 +195,39 @@ pub struct JobActivity {
     pub tasks: Vec<TaskActivity>,
 }
 
-/// A live guest now.
+/// State of a live guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GuestActivity {
     /// Its name.
     pub name: String,
     /// Its nodes.
     pub nodes: Vec<NodeId>,
-    /// What it is doing, in a word or two.
+    /// Its activity, in a word or two.
     pub state: String,
     /// False once it has left or was lost.
     pub connected: bool,
-    /// \[ps\] Where its clock is known to be.
+    /// \[ps\] The last known value of its clock.
     pub clock: Picoseconds,
-    /// Messages that it injected.
+    /// Messages injected.
     pub injected: u64,
-    /// Deliveries and ends of sends that it was told of.
+    /// Notices (deliveries and completed sends) passed to it.
     pub notices: u64,
     /// Messages handed over late.
     pub late: u64,
 }
 
-/// Where a source puts its messages, and where they stay until the network takes them.
+/// Holds the messages of a source until the network accepts them.
 ///
-/// Messages of one node leave in the order in which they came; messages of different nodes do not wait for each other.
+/// Messages of one node leave in the order in which they were pushed; messages of different nodes do not wait for each
+/// other.
 #[derive(Debug)]
 pub struct Outbox {
     nodes: usize,
-    /// Messages that have not been offered yet.
+    /// Messages not offered yet.
     fresh: Vec<Message>,
-    /// What waits since the network refused it or an earlier message of its node, by node; empty before the first time.
+    /// Per node: messages refused, or queued behind a refused one. Empty before the first refusal.
     refused: Vec<VecDeque<Message>>,
-    /// Nodes of which something was refused, in the order in which that began.
+    /// Nodes with refused messages, in order of their first refusal.
     waiting: Vec<u32>,
 }
 
@@ -236,10 +238,10 @@ impl Outbox {
         Self { nodes, fresh: Vec::new(), refused: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Puts a message behind all that its source has put there.
+    /// Appends a message.
     ///
     /// # Panics
-    /// When source or destination is not a node, or both are the same: a source that does this is broken.
+    /// When source or destination is not a node, or both are the same: the source has a bug.
     pub fn push(&mut self, message: Message) {
         assert!(message.destination.index() < self.nodes, "{message:?} goes to a node that does not exist");
         assert!(message.source.index() < self.nodes, "{message:?} comes from a node that does not exist");
@@ -247,21 +249,21 @@ impl Outbox {
         self.fresh.push(message);
     }
 
-    /// True if no message waits.
+    /// True if no message is waiting.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.fresh.is_empty() && self.waiting.is_empty()
     }
 
-    /// Messages that wait, of all nodes.
+    /// Messages waiting, over all nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         let refused = self.waiting.iter().map(|&node| self.refused[node as usize].len()).sum::<usize>();
         refused + self.fresh.len()
     }
 
-    /// Offers every waiting message, those of each node in order, to `take`, which returns false to refuse it; the rest of
-    /// that node then waits for the next time.
+    /// Offers every waiting message to `take`, each node's messages in order. `take` returns false to refuse a message;
+    /// the rest of that node's messages then wait for the next call.
     pub fn offer(&mut self, mut take: impl FnMut(Message) -> bool) {
         let refused = &mut self.refused;
         self.waiting.retain(|&node| {
@@ -276,7 +278,7 @@ impl Outbox {
         });
         for message in self.fresh.drain(..) {
             let node = message.source.index();
-            // While nobody waits no queue needs to be looked at.
+            // Without refused messages there is no queue to inspect.
             let waits = !self.waiting.is_empty() && !self.refused[node].is_empty();
             if waits || !take(message) {
                 if self.refused.is_empty() {
@@ -297,7 +299,7 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use rand::Rng as _;
 
-    /// Against a plain queue for each node, with a network that takes some.
+    /// Compared with a plain queue per node, over a network that accepts only some messages.
     #[test]
     fn an_outbox_is_a_queue_for_each_node() {
         const NODES: usize = 5;

@@ -5,13 +5,13 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// A point in simulated time, or a span of it, in network cycles.
 ///
-/// One cycle is the time that a link needs for one phit. The clock of a run starts at [`Cycle::FIRST`].
+/// One cycle is the time that a link takes to transfer one phit. The clock of a run starts at [`Cycle::FIRST`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Cycle(pub u64);
 
 impl Cycle {
-    /// The first cycle of every run. The clock starts at 1, as the original's does, so that the clock reading at the
-    /// end of a run equals the published completion times.
+    /// The first cycle of every run. The clock starts at 1, like that of the original simulator, so that the clock at
+    /// the end of a run equals the published completion times.
     pub const FIRST: Self = Self(1);
     /// Later than every cycle that a run can reach.
     pub const NEVER: Self = Self(u64::MAX);
@@ -63,7 +63,7 @@ impl NodeId {
     /// The node at `index` of a table of all nodes.
     ///
     /// # Panics
-    /// When `index` does not fit 32 bits, which no network that fits in memory reaches.
+    /// When `index` exceeds 32 bits, which cannot happen in a network that fits in memory.
     #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).expect("a network has fewer than 2^32 nodes"))
@@ -90,7 +90,7 @@ impl TaskId {
     /// The task at `index` of a table of all tasks.
     ///
     /// # Panics
-    /// When `index` does not fit 32 bits.
+    /// When `index` exceeds 32 bits.
     #[must_use]
     pub fn at(index: usize) -> Self {
         Self(u32::try_from(index).expect("a trace has fewer than 2^32 tasks"))
@@ -111,7 +111,7 @@ impl fmt::Display for TaskId {
 
 /// A span of a program's own time, in picoseconds.
 ///
-/// Picoseconds, because a phit time (3.2 ns for 4 bytes at 10 Gb/s) is then usually a whole number.
+/// In picoseconds a phit time (3.2 ns for 4 bytes at 10 Gb/s) is usually a whole number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Picoseconds(pub u64);
 

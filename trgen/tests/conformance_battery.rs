@@ -1,4 +1,4 @@
-//! The battery itself: sources that keep to the contract pass, and each broken one is caught for what it does.
+//! Tests of the battery: conforming sources pass, and each broken source is reported for its own fault.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -7,37 +7,37 @@ use std::cell::Cell;
 use trgen::conformance::{End, Report, Violation, check};
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
-/// What is wrong with a [`Script`].
+/// The fault of a [`Script`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fault {
     None,
-    /// Generates something else in every instance.
+    /// Generates different messages in every instance.
     Undetermined,
-    /// Asks one cycle late: has its message before.
+    /// Announces its message one cycle late.
     NextLate,
     /// Counts calls instead of cycles.
     EarlyCallsCount,
     /// Generates again when called twice.
     SecondCallRepeats,
-    /// Asks for the cycle that it has just had.
+    /// Announces the cycle that has just been generated.
     NextInPast,
-    /// Gives a message out twice.
+    /// Generates the same message twice.
     Repeats,
     OutOfRange,
     ToItself,
     SilentSends,
-    /// Is done and then goes on.
+    /// Reports the end and then goes on.
     NotDone,
-    /// Is done, says so, and generates when called all the same.
+    /// Reports the end, but generates when called anyway.
     SendsWhenDone,
     /// Loses the notice that it waits for.
     Loses,
     Fails,
-    /// Grows.
+    /// Changes its number of nodes.
     Nodes,
 }
 
-/// Node 0 sends a message to node 1 every 10 cycles; each but the first waits for the delivery of the one before.
+/// Node 0 sends a message to node 1 every 10 cycles; each but the first waits for the delivery of the previous one.
 struct Script {
     fault: Fault,
     /// Messages still to send.
@@ -144,7 +144,7 @@ fn a_sound_source_passes() {
     for run in &report.runs {
         assert_eq!((run.messages, run.delivered, run.end), (MESSAGES, MESSAGES, End::Done));
     }
-    // Five times 10 cycles and a delay of 7, then 10 cycles more to see that nothing follows.
+    // Five times 10 cycles and a delay of 7, then 10 cycles more to check that nothing follows.
     assert_eq!(report.runs[0].last, Cycle(5 * 17 + 10));
 }
 
@@ -224,7 +224,7 @@ fn failures_and_changes_of_size_are_caught() {
     let Violation::Nodes { expected: 4, found: 5, .. } = &grown else { panic!("{grown}") };
 }
 
-/// A source that floods: many messages of one node wait before an interface that takes one at a time.
+/// A source that floods: many messages of one node wait before an interface that accepts one at a time.
 struct Flood {
     sent: u64,
     left: u64,
@@ -258,6 +258,6 @@ fn refused_messages_are_offered_until_they_are_taken() {
     let make = &mut || Box::new(Flood { sent: 0, left: 100 }) as Box<dyn TrGen>;
     let report = check("flood", make, Cycle(2000)).unwrap();
     assert!(report.runs.iter().all(|run| run.delivered == 100 && run.end == End::Done));
-    // 50 messages of 3 cycles each, the last delivered 7 cycles after it went, and 10 cycles afterwards.
+    // 50 messages of 3 cycles each, the last delivered 7 cycles after its departure, and 10 cycles more.
     assert_eq!(report.runs[1].last, Cycle(50 * 3 + 7 + 10));
 }

@@ -1,4 +1,4 @@
-//! Replayed programs and kernels keep to the contract of a source of traffic.
+//! Replayed programs and kernels keep the contract of a traffic source.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -8,10 +8,10 @@ use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilt
 use trgen::trace::replay::{Pace, Replay};
 use trgen::{Cycle, NodeId, Picoseconds, TaskId, TrGen};
 
-/// \[ps\] Of a network cycle.
+/// \[ps\] Length of a network cycle.
 const CYCLE: Picoseconds = Picoseconds(3200);
 
-/// Drives it over the toy networks, tasks on nodes in reverse order; all of its messages must be delivered.
+/// Drives the program over the toy networks, tasks on nodes in reverse order; all of its messages must be delivered.
 fn check(name: &str, program: &Program) {
     let nodes = program.tasks.len();
     let placement: Vec<NodeId> = (0..nodes).rev().map(NodeId::at).collect();
@@ -43,7 +43,7 @@ fn a_program_of_every_step_keeps_to_the_contract() {
     let any = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 300 };
     let from =
         |task: u32, label| Receive { from: Some(TaskId(task)), tag: TagFilter::Exactly(Tag::user(label)), bytes: 300 };
-    // Task 0 hands out to 1, 2 and 3 while it works, and takes their answers as they come.
+    // Task 0 distributes work to 1, 2 and 3 while it computes, and receives their answers in any order.
     let mut master = Vec::new();
     for worker in 1..4 {
         master.push(Event::Isend(send(worker, 1), Request(worker)));

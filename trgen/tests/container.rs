@@ -1,4 +1,4 @@
-//! The container: what is written is read, and every change of a byte is found out.
+//! Containers: reading restores what was written, and every changed byte is detected.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -55,7 +55,7 @@ fn programs() -> impl Strategy<Value = Program> {
     })
 }
 
-/// Reads everything: an error anywhere is an error.
+/// Reads everything; any error fails.
 fn read_all(bytes: &[u8]) -> Result<Program, String> {
     open(bytes)?.program(1 << 20).map_err(|error| error.to_string())
 }
@@ -106,7 +106,7 @@ proptest! {
 
 #[test]
 fn blocks_that_change_places_are_found_out() {
-    // Two tasks of the same length and content give two blocks that differ in their task alone.
+    // Two tasks of the same length and content yield two blocks that differ only in their task.
     let steps = vec![Event::Compute(Picoseconds(5)); 10];
     let bytes = store(&Program { tasks: vec![steps.clone(), steps] });
     let reader = open(&bytes).unwrap();

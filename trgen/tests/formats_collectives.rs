@@ -1,5 +1,5 @@
-//! Collectives are simulated message by message, following who holds what: the result is that of the operation, every
-//! message is received, and nothing hangs, whether sends complete at once or only when they are received.
+//! Simulates collectives message by message and tracks the data of every rank: the result is that of the operation,
+//! every message is received, and nothing deadlocks, whether sends complete at once or only when they are received.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ mod exchange;
 
 use exchange::{Data, bytes_received, bytes_sent, messages, simulate};
 
-/// The scripts of all ranks, by the algorithms that do not look at sizes; tasks are the ranks themselves.
+/// The scripts of all ranks, by the algorithms that ignore sizes; tasks are the ranks themselves.
 fn scripts(p: usize, call: impl Fn(usize) -> Collective) -> Vec<Vec<Event>> {
     let algorithm = Choice::basic().algorithm(&call(0), p);
     scripts_by(algorithm, p, call)
@@ -34,7 +34,7 @@ fn all(p: usize) -> u64 {
     (1 << p) - 1
 }
 
-/// Every rank passes on everything that it has heard of.
+/// Every rank passes on all contributions that it has received.
 struct Heard(Vec<u64>);
 
 impl Data for Heard {
@@ -46,7 +46,7 @@ impl Data for Heard {
     }
 }
 
-/// Every rank passes on the combination that it holds; no contribution may enter twice.
+/// Every rank passes on its combination; no contribution may enter twice.
 struct Combined(Vec<u64>);
 
 impl Data for Combined {
@@ -61,7 +61,7 @@ impl Data for Combined {
     }
 }
 
-/// Scan: a running combination that is passed on, and a result of what came from lower ranks.
+/// Scan: a running combination that is passed on, and a result of the contributions of lower ranks.
 struct Prefix {
     passed: Vec<u64>,
     result: Vec<u64>,
@@ -81,7 +81,7 @@ impl Data for Prefix {
     }
 }
 
-/// Blocks of distinct sizes: the size of a message says which block it is.
+/// Blocks of distinct sizes: the size of a message identifies its block.
 struct Blocks<F: Fn(usize, usize, u64) -> u64> {
     held: Vec<u64>,
     carried: F,
@@ -389,7 +389,7 @@ fn every_algorithm_of_every_operation_ends_and_tells_whom_it_must() {
 
 #[test]
 fn allgathers_carry_each_block_once() {
-    // Sizes are powers of two: the size of a message says which blocks it holds.
+    // Sizes are powers of two: the size of a message identifies its blocks.
     for p in SIZES {
         let blocks: Vec<u64> = own(p);
         for algorithm in Algorithm::of("allgatherv") {
@@ -414,12 +414,13 @@ fn bytes_of_long_vectors_are_those_of_the_literature() {
         }
         let halving = per_rank(Algorithm::RecursiveHalving, p, Collective::ReduceScatter { blocks: vec![100; p] });
         assert!(halving.iter().all(|&bytes| bytes == 100 * others));
-        // In reduce every rank gives away all but one piece, and the root's gather collects as much in all.
+        // In reduce every rank gives away all but one piece, and the root's gather collects the same amount in all.
         let reduce: u64 = per_rank(Algorithm::Rabenseifner, p, Collective::Reduce { root: 0, bytes: n }).iter().sum();
         let gathered: u64 = (0..log).map(|step| (1 << step) * 100 * (p as u64 >> (step + 1))).sum();
         assert_eq!(reduce, 100 * others * p as u64 + gathered);
     }
-    // Of 12 ranks, four hand their vectors over whole, eight halve and gather; a root without a place gets one piece more.
+    // Of 12 ranks, four hand over their whole vectors, eight halve and gather; a root outside the power of two gets one
+    // more piece.
     for (root, more) in [(0, 0), (2, 0), (11, 0), (1, 8192), (7, 8192)] {
         let sent = per_rank(Algorithm::Rabenseifner, 12, Collective::Reduce { root, bytes: 65536 });
         assert_eq!(sent.iter().sum::<u64>(), 4 * 65536 + 7 * 65536 + 3 * 32768 + more, "to {root}");
@@ -431,7 +432,7 @@ fn bytes_of_long_vectors_are_those_of_the_literature() {
         assert_eq!(messages(&bruck), p * p.next_power_of_two().ilog2() as usize);
         let scattered = scripts_by(Algorithm::Scattered, p, |_| Collective::Alltoall { bytes: 10 });
         assert!(scattered.iter().all(|script| bytes_sent(script) == 10 * (p as u64 - 1)));
-        // A broadcast in pieces: the tree carries each piece as often as it is deep, the ring all pieces to all.
+        // A broadcast in pieces: the tree carries each piece once per level, the ring all pieces to all.
         let ring = scripts_by(Algorithm::ScatterRing, p, |_| Collective::Broadcast { root: 0, bytes: 100 * p as u64 });
         let depth: u64 = (0..p as u64).map(|place| u64::from(place.count_ones())).sum();
         let sent: u64 = ring.iter().map(|script| bytes_sent(script)).sum();
@@ -479,7 +480,7 @@ fn a_choice_is_written_as_rules_and_exceptions() {
     assert_eq!(of("mpich"), Ok(Algorithm::Rabenseifner));
     assert_eq!(of("basic"), Ok(Algorithm::RecursiveDoubling));
     assert_eq!(of("allreduce=ring"), Ok(Algorithm::Ring));
-    // What needs a power of two of ranks is named as what is done without one.
+    // An algorithm that needs a power of two of ranks is replaced by its general form on other sizes.
     let named = |text: &str, call: &Collective, p| text.parse::<Choice>().map(|choice| choice.algorithm(call, p));
     let (bcast, allgather) = (Collective::Broadcast { root: 0, bytes: 9 }, Collective::Allgather { bytes: 9 });
     assert_eq!(named("bcast=scatter-doubling", &bcast, 16), Ok(Algorithm::ScatterDoubling));
@@ -510,7 +511,7 @@ fn ranks_that_call_different_collectives_disagree() {
     agreement.call(0, 1, &broadcast(2), || 12).unwrap();
     agreement.end(0, 2).unwrap();
     agreement.call(1, 0, &Collective::Barrier, || 21).unwrap();
-    // The same operation of another size agrees; another root does not.
+    // The same operation with another size agrees; with another root it does not.
     agreement.call(1, 1, &Collective::Broadcast { root: 2, bytes: 9 }, || 22).unwrap();
     let other_root = agreement.call(1, 1, &broadcast(3), || 22).unwrap_err();
     assert_eq!((other_root.expected_rank, other_root.expected_place), (0, Some(12)));

@@ -1,4 +1,4 @@
-//! Logs that were cut before their end: warned of, or refused with the line.
+//! Truncated logs: reported by a warning, or rejected with the line.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +24,7 @@ fn ranks_of_ti_without_finalize_are_counted() {
         let trace = ti(cut);
         assert!(warned(&trace, expected), "{:?}", trace.warnings);
     }
-    // Written by hand, without beginning or end.
+    // Written by hand, without begin and end marks.
     assert!(ti("0 send 1 7 8\n1 recv 0 7 8\n").warnings.is_empty());
 }
 
@@ -105,7 +105,7 @@ fn otf2_text_with_half_a_record_is_refused_and_a_call_without_record_counted() {
     }
     let error = otf2(&EVENTS.replace("ENTER 5 20", "MPI_SEND 5 19\nENTER 5 20")).unwrap_err();
     assert!(error.to_string().contains("MPI_SEND LOCATION TIME"), "{error}");
-    // The call is there, its record is not.
+    // The call is present, its record is not.
     let lost: String = EVENTS
         .lines()
         .filter(|line| !line.starts_with("MPI_SEND"))

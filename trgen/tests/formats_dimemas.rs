@@ -1,4 +1,4 @@
-//! Dimemas and alog: what records become.
+//! Dimemas and alog: translation of records.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! DUMPI as text: what calls become, what cannot be worked out, and the one real dump there is.
+//! DUMPI text: translation of calls, unknown sizes, and the one real dump available.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ const HALVES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumpi"
 const WORLD: &str = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
 const INT: &str = "MPI_Datatype datatype=9 (MPI_INT)";
 
-/// Calls without time, as text: each is its name and its arguments, in one line separated by `;`.
+/// Calls without computing time, as text: each is its name and its arguments in one line, separated by `;`.
 fn calls(calls: &[&str]) -> String {
     let mut text = String::new();
     for (number, call) in (0..).zip(calls) {
@@ -43,7 +43,7 @@ fn parse(ranks: &[String]) -> Result<Trace, String> {
         .map_err(|error| format!("{error} / {}", error.remedy().unwrap_or_default()))
 }
 
-/// Reads the calls of one process, beside an idle one.
+/// Reads the calls of one process, beside an idle process.
 fn first(list: &[&str]) -> Result<Vec<Event>, String> {
     parse(&[calls(list), calls(&["MPI_Finalize"])]).map(|trace| trace.program.tasks[0].clone())
 }
@@ -87,7 +87,7 @@ fn four_ranks_with_a_ring_a_split_and_a_derived_type() {
         assert_eq!(*messages[0], Send { to: TaskId::at((rank + 1) % 4), tag: Tag::user(7), bytes: 1600 });
         let within = messages.get(1).map(|send| (send.to.0, send.tag.label, send.bytes));
         assert_eq!(within, [Some((2, 8, 12)), Some((3, 8, 12)), None, None][rank]);
-        // An allreduce of five doubles: with the other rank of the half only.
+        // An allreduce of five doubles, with the other rank of the half only.
         let reduce: Vec<_> = sends(events).into_iter().filter(|send| send.bytes == 40).map(|send| send.to.0).collect();
         assert_eq!(reduce, [[2], [3], [0], [1]][rank]);
         // CPU time runs at half the speed here: 400 and 10 µs of wall time are 200 and 5 µs.
@@ -210,7 +210,7 @@ fn the_end_of_the_file_tells_sizes() {
 
 #[test]
 fn communicators_of_groups_and_grids() {
-    // Of four ranks, the group holds 3 and 1, in this order; the grid is 2 x 2, and its rows remain.
+    // Of four ranks, the group holds 3 and 1, in this order; the grid is 2 x 2, and its rows are kept.
     let made = |rank: usize| {
         let within = match rank {
             3 => "MPI_Send;int count=1;$i;int dest=1;int tag=9;MPI_Comm comm=4",
@@ -244,7 +244,7 @@ fn communicators_of_groups_and_grids() {
 
 #[test]
 fn collectives_carry_the_side_that_counts() {
-    // Two ranks; the root's sendcount and the other's recvcount are rubbish.
+    // Two ranks; the root's sendcount and the other's recvcount are meaningless.
     let rank = |rank: usize| {
         let (send, receive) = if rank == 1 { (99999, 3) } else { (3, 99999) };
         let gather = format!(
@@ -273,7 +273,7 @@ fn a_fault_on_the_side_that_counts_is_not_covered_by_the_other_side() {
              MPI_Datatype recvtype={receive};int root=1;$w"
         )])
     };
-    // Rank 0 gives, rank 1 collects; of datatype 40 nobody knows the size.
+    // Rank 0 sends, rank 1 collects; the size of datatype 40 is unknown.
     let error = parse(&[gather("40", KNOWN), gather(KNOWN, KNOWN)]).unwrap_err();
     assert!(error.contains("t-0000.txt:1: line 3: the size of datatype 40 is not known"), "{error}");
     let error = parse(&[gather(KNOWN, "40"), gather(KNOWN, "40")]).unwrap_err();
@@ -311,7 +311,7 @@ fn both_halves_of_a_sendrecv_have_counts_and_tags_of_their_own() {
 
 #[test]
 fn groups_that_are_freed_take_no_memory() {
-    // More members in all than may be held at a time, each list freed before the next one is made.
+    // More members in all than may be held at a time, each list freed before the next one is created.
     let mut list = vec!["MPI_Comm_group;$w;MPI_Group group=3"];
     let all: Vec<String> = (0..2048).map(|_| "0".to_owned()).collect();
     let made = format!(
@@ -354,11 +354,11 @@ fn faults_name_file_line_and_reason() {
         let error = first(&list).unwrap_err();
         assert!(error.contains(expected), "{call}: {error}");
     }
-    // A group that both ranks use and nobody made.
+    // A group that both ranks use but never created.
     let create = calls(&["MPI_Comm_create;$w;MPI_Group group=9;MPI_Comm newcomm=4"]);
     let error = parse(&[create.clone(), create]).unwrap_err();
     assert!(error.contains("t-0000.txt:1: group 9 was not made"), "{error}");
-    // Text that is cut or mixed up.
+    // Truncated or reordered text.
     let whole = calls(&[send, send]);
     let cut: Vec<&str> = whole.lines().collect();
     for (lines, expected) in [
@@ -408,7 +408,7 @@ fn the_real_dump_of_a_rank_is_read() {
         }
     }
     let text = text.expect("the archive holds the dump of rank 0");
-    // The program is a ring: the other ranks differ in their number and their neighbours alone.
+    // The program is a ring: the other ranks differ only in their number and their neighbours.
     let rank = |rank: u32| {
         let (next, before) = ((rank + 1) % 4, (rank + 3) % 4);
         text.replace("int rank=0", &format!("int rank={rank}"))
@@ -428,7 +428,7 @@ fn the_real_dump_of_a_rank_is_read() {
     // Between the calls, by the CPU clock: 23, 6, 6, 16, 11, 8, 14 and 7 µs.
     let compute: u64 = events.iter().map(|event| if let Event::Compute(time) = event { time.0 } else { 0 }).sum();
     assert_eq!(compute, (23 + 6 + 6 + 16 + 11 + 8 + 14 + 7) * 1_000_000);
-    // Alone, the rank is refused: it names others.
+    // Alone, the rank is rejected: it refers to others.
     let error = parse(&[text]).unwrap_err();
     assert!(error.contains("the size of MPI_COMM_WORLD is 4 here, and 1"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! DUMPI in binary form: which files are the ranks of the trace that a path means.
+//! Binary DUMPI: finding the files of the ranks of a trace.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use trgen::trace::formats::dumpi_binaries;
 
-/// A folder of these files: those that end in `.bin` are ranks, `.meta` files tell one rank.
+/// A folder of these files: those that end in `.bin` belong to ranks, and `.meta` files announce one rank.
 fn folder(files: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for file in files {
@@ -34,7 +34,7 @@ fn a_folder_of_one_rank_is_that_rank_whatever_lies_beside_the_folder() {
     assert_eq!(ranks(&path("sub/")).unwrap(), [path("sub/t-0000.bin")]);
     assert_eq!(ranks(&path("alone/with")).unwrap(), [path("alone/with/u-0000.bin")]);
     assert_eq!(ranks(&path("alone")).unwrap(), [path("alone/with/u-0000.bin")]);
-    // A file means those beside it.
+    // A file stands for those beside it.
     assert_eq!(ranks(&path("sub/t-0000.bin")).unwrap(), [path("sub/t-0000.bin")]);
     assert_eq!(ranks(&path("t-0001.bin")).unwrap(), [path("t-0000.bin"), path("t-0001.bin")]);
 }

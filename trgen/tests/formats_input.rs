@@ -1,4 +1,4 @@
-//! Files, folders and archives: what is opened, and how damage is reported.
+//! Files, folders and archives: selection, and reports of damage.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -31,7 +31,7 @@ fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// A trace of two ranks that is not tiny: 10000 lines each.
+/// A trace of two ranks that is not tiny: 10000 lines per rank.
 fn long_trace() -> Vec<(&'static str, String)> {
     let lines = |rank: u32, line: &str| format!("{rank} {line}\n").repeat(10_000);
     vec![
@@ -99,7 +99,7 @@ fn a_damaged_archive_is_an_error() {
     let error = open(&packed).unwrap_err();
     assert!(matches!(*error.fault, Fault::Damaged { container: "xz", .. }), "{error}");
     let mut archive = long_tar();
-    // In the size, and a line end in the checksum, which the message quotes.
+    // In the size; and a line end in the checksum, which the message quotes.
     for (position, byte) in [(130, b'9'), (150, b'\n')] {
         let before = std::mem::replace(&mut archive[position], byte);
         let error = open(&archive).unwrap_err();
@@ -121,7 +121,7 @@ fn an_archive_that_claims_more_than_it_has_costs_nothing() {
     header.set_cksum();
     let error = open(&[header.as_bytes(), TRC.as_bytes()].concat()).unwrap_err();
     assert!(matches!(*error.fault, Fault::Damaged { container: "tar", .. }), "{error}");
-    // An extended header that goes on and on.
+    // An endless extended header.
     let mut header = tar::Header::new_ustar();
     header.set_path("x").unwrap();
     header.set_entry_type(tar::EntryType::GNULongName);

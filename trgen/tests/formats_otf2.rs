@@ -1,4 +1,4 @@
-//! OTF2 archives as printed text: what records become, on communicators and with requests.
+//! OTF2 archives as printed text: translation of records, on communicators and with requests.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -58,7 +58,7 @@ MPI_IRECV_REQUEST 9 1201 Request: 6
         trace.program.tasks[0],
         [
             Event::Send(Send { to: TaskId(1), tag: tag(0, 7), bytes: 16384 }),
-            // 200 ticks of half a nanosecond between two calls, whatever the program did in them.
+            // 200 ticks of half a nanosecond between two calls, whatever the program did meanwhile.
             Event::Compute(Picoseconds(100_000)),
             Event::Isend(Send { to: TaskId(1), tag: tag(2, 8), bytes: 4 }, request),
             Event::Wait(request),

@@ -1,4 +1,4 @@
-//! Logs of MPI calls: what their lines become, communicators included.
+//! Logs of MPI calls: translation of lines, including communicators.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -44,7 +44,7 @@ fn calls_become_events_with_the_time_between_them() {
     assert!(matches!(&first[3], Event::Irecv(receive, _) if receive.from.is_none()));
     assert_eq!(first[4], Event::Compute(Picoseconds(250_000)));
     assert_eq!(first[5], Event::WaitAll(Box::new([Request(0), Request(1)])));
-    // A message to nobody is none.
+    // A message to the null process is dropped.
     assert_eq!(second.len(), 4);
     assert!(matches!(second[3], Event::WaitAll(_)));
 }
@@ -81,7 +81,7 @@ fn collectives_and_messages_of_a_split_stay_in_it() {
     assert_eq!((message.to, message.tag.label, message.tag.is_collective()), (TaskId(0), 3, false));
     assert_ne!(message.tag.context, Tag::POINT_TO_POINT);
     assert_eq!(broadcast.tag.context, message.tag.context + 1);
-    // A barrier of one, and the rank outside: no message.
+    // A barrier of one rank, and the rank outside: no messages.
     assert!(trace.program.tasks[1].iter().chain(&trace.program.tasks[3]).all(|e| matches!(e, Event::Compute(_))));
 }
 
@@ -209,7 +209,7 @@ fn a_rank_that_ends_early_is_warned_of() {
     assert!(trace.warnings[0].contains("rank 1 ends after 0 collectives"), "{:?}", trace.warnings);
 }
 
-/// Messages by (source, destination, tag, bytes), those of collectives aside.
+/// Messages by (source, destination, tag, bytes), except those of collectives.
 fn messages(trace: &Trace) -> BTreeMap<(usize, u32, i64, u64), u64> {
     let mut all = BTreeMap::new();
     for (task, events) in trace.program.tasks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Real traces: what the reader makes of them agrees with the counts in the tables beside them.
+//! Real traces: the counts of the reader agree with the tables beside the traces.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,8 +27,8 @@ fn is_user(receive: &Receive) -> bool {
     matches!(receive.tag, TagFilter::Exactly(tag) if tag.context == Tag::POINT_TO_POINT)
 }
 
-/// Runs the program with sends that complete at once: every task must come to its end, and every message be received.
-/// Receives name source and tag, so that the k-th receive posted for a pair and tag gets the k-th message.
+/// Runs the program with sends that complete at once: every task must finish, and every message be received. Receives
+/// name source and tag, so that the k-th receive posted for a pair and tag gets the k-th message.
 fn run(program: &Program) {
     let p = program.tasks.len();
     type Lane = (TaskId, TaskId, Tag);
@@ -159,7 +159,7 @@ fn an_archive_unpacked_to_a_folder_reads_the_same() {
     tar::Archive::new(liblzma::read::XzDecoder::new(packed)).unpack(scratch.path()).unwrap();
     let options = ReadOptions::default();
     let expected = read(&archive, &options).unwrap();
-    // The folder around, the trace's own folder (whose index names it), and the index.
+    // The enclosing folder, the trace's own folder (whose index names it), and the index.
     for path in ["", "is.S.16", "is.S.16/index.txt"] {
         assert_eq!(read(&scratch.path().join(path), &options).unwrap(), expected, "{path}");
     }

@@ -1,4 +1,4 @@
-//! Whatever the bytes, reading ends with a program or with an error that says where; it never panics.
+//! For any bytes, reading ends with a program or with an error and its place; it never panics.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use trgen::trace::formats::{ReadOptions, Trace, read_bytes};
 use trgen::trace::program::Event;
 
-/// Reads as every format; what can be read is sound, and what cannot says where and why.
+/// Reads as every format: a result is sound, and an error has a place and a reason.
 fn probe(bytes: &[u8]) {
     for from in [None, Some("fsin-trc"), Some("simgrid-ti")] {
         let options = ReadOptions { from: from.map(str::to_owned), max_events: 100_000, ..ReadOptions::default() };
@@ -25,7 +25,7 @@ fn probe(bytes: &[u8]) {
     }
 }
 
-/// Peers exist, and every wait is for a request that is in use.
+/// Peers exist, and every wait is for a request in use.
 fn sound(trace: &Trace) {
     let tasks = trace.program.tasks.len();
     let _ = trace.program.totals();
@@ -111,7 +111,7 @@ impl Change {
     }
 }
 
-/// Pieces that parsers stumble over.
+/// Pieces that may trip up parsers.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 1..6),

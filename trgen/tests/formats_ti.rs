@@ -1,4 +1,4 @@
-//! Time-independent traces: what each action becomes, and what is refused.
+//! Time-independent traces: translation of each action, and rejected lines.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn fault(text: &str) -> Fault {
     *parse(text).expect_err(text).fault
 }
 
-/// Steps of rank 0 in a trace where the other rank does nothing of note.
+/// Events of rank 0 in a trace whose other rank does nothing of interest.
 fn steps(lines: &[&str]) -> Vec<Event> {
     let text: String = lines.iter().map(|line| format!("0 {line}\n")).collect();
     parse(&format!("{text}1 init\n")).unwrap().program.tasks.remove(0)

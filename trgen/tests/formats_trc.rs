@@ -64,7 +64,7 @@ fn an_order_that_cannot_be_told_is_warned_of() {
     let trace = parse(symmetric).unwrap();
     assert_eq!(trace.program.tasks[1], [send(0, 0, 8), recv(0, 0, 8)]);
     assert!(trace.warnings[0].contains("match equally well"), "{:?}", trace.warnings);
-    // A message of a task to itself is the same program in both.
+    // A message of a task to itself yields the same program in both orders.
     assert_eq!(parse("s 0 0 7 64\nr 0 0 7 64\n").unwrap().warnings, Vec::<String>::new());
     let unmatched = parse("s 0 1 0 8\ns 0 1 0 8\nr 0 1 0 8\n").unwrap();
     assert!(unmatched.warnings.iter().any(|warning| warning.starts_with("1 send or receive has")));

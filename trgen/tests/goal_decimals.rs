@@ -1,4 +1,4 @@
-//! Costs per byte with decimals are exact, and tags have 64 bits.
+//! Decimal costs per byte are exact, and tags have 64 bits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -29,7 +29,7 @@ fn a_byte_may_take_a_part_of_a_time_unit() {
 }
 
 proptest! {
-    /// Ticks are nothing but another unit: the same as a graph in that unit.
+    /// Ticks are merely a smaller unit: the same as a graph in that unit.
     #[test]
     fn ticks_are_another_unit(
         (o, g, per_byte, o_per_byte, latency) in (0..2000_u64, 0..2000_u64, 0..500_u64, 0..500_u64, 0..3000_u64),
@@ -51,7 +51,7 @@ proptest! {
 #[test]
 fn tags_of_64_bits_are_told_apart_and_keep_to_themselves() {
     let tags = [0, 4_026_531_839, 4_026_531_840, 4_294_967_294, 4_294_967_296, 1 << 40, u64::MAX - 1];
-    // What is large comes before and after numbers of 32 bits that it could be taken for.
+    // Large tags come before and after 32-bit numbers with which they could be confused.
     for turned in [false, true] {
         let mut order: Vec<u64> = tags.to_vec();
         if turned {
@@ -73,7 +73,7 @@ fn tags_of_64_bits_are_told_apart_and_keep_to_themselves() {
         let execution = ideal::execute(graph, HostParams::default(), 5, &mut |_| true);
         assert!(execution.remains.is_nothing());
     }
-    // Where all fit, they stay what they are; -1 is any, in every width.
+    // If all tags fit, they keep their values; -1 means any, in every width.
     let graph = parse(
         "num_ranks 1\nrank 0 {\nsend 1b to 0 tag 4294967294\nrecv 1b from 0 tag -1\nrecv 1b from 0 tag 4294967295\nrecv 1b from 0 tag 18446744073709551615\n}\n",
     );

@@ -1,4 +1,4 @@
-//! Graphs that are wrong: every fault is an error that says where, never a panic.
+//! Invalid graphs: every fault is an error with its place, never a panic.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -104,7 +104,7 @@ proptest! {
         let end = (at + length).min(bytes.len());
         bytes.splice(at..end, with.into_iter().take(length));
         if let Ok(graph) = read(&bytes) {
-            // Whatever is accepted can be written, read again, and executed to some end.
+            // Every accepted graph can be written, read again, and executed to some end.
             prop_assert_eq!(read(&packed(&graph)).unwrap(), graph.clone());
             ideal::execute(graph, Default::default(), 1, &mut |_| true);
         }

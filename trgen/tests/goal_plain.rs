@@ -1,5 +1,5 @@
-//! The hosts of graphs against their rules, written down as plainly as they can be: one queue by time and number, from which
-//! whatever finds its resources busy is put back.
+//! The hosts of graphs compared with a plain statement of their rules: one queue by time and number, to which an item
+//! that finds its resources busy is returned.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -111,7 +111,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// When each host is done, how many numbers were given, and what is left over.
+    /// The end of each host, the count of numbers given, and the unfinished business.
     fn run(mut self) -> (Vec<u64>, u64, [u64; 3]) {
         let HostParams { overhead, gap, gap_per_byte, overhead_per_byte, rendezvous, .. } = self.params;
         for host in 0..self.left.len() {
@@ -185,7 +185,8 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Kind, size, peer, tag, CPU, network interface; and on which earlier operations it depends, how.
+/// Kind, size, peer, tag, CPU, network interface; and the earlier operations on which it depends, with the kind of
+/// dependency.
 type Drawn = (u8, u64, u32, u32, u8, u8, Vec<(usize, bool)>);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -194,7 +195,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (1..4_u8, size, any::<u32>(), 0..5_u32, any::<u8>(), any::<u8>(), depends)
 }
 
-/// A graph of up to six hosts, with resources of up to these many numbers.
+/// A graph of up to six hosts, with at most this many CPUs and interfaces.
 fn build(ranks: &[Vec<Drawn>], cpus: u8, nics: u8, wild: bool) -> Graph {
     let count = ranks.len() as u32;
     let rank = |drawn: &Vec<Drawn>| {
@@ -224,7 +225,7 @@ fn build(ranks: &[Vec<Drawn>], cpus: u8, nics: u8, wild: bool) -> Graph {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// Whatever the graph, with one resource of a kind or many, to the end or to where it cannot go on.
+    /// Any graph, with one resource of a kind or many, runs to its end or to a deadlock.
     #[test]
     fn hosts_do_what_the_rules_say(
         ranks in proptest::collection::vec(proptest::collection::vec(drawn(), 0..60), 1..6),

@@ -30,7 +30,7 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Rows of a table of this folder, by name of the column.
+/// Rows of a table of this folder, by column name.
 fn rows(name: &str) -> Option<Vec<HashMap<String, String>>> {
     let text = fs::read_to_string(graph_file(name)?).unwrap();
     let mut lines = text.lines();

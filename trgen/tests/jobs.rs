@@ -1,4 +1,4 @@
-//! Job mixes: the contract of a source, and who starts when and where, worked out by hand.
+//! Job mixes: the contract of a source, and start times and nodes worked out by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +25,7 @@ fn terms(scheduler: Scheduler, allocation: Allocation) -> Terms {
     }
 }
 
-/// Tasks that compute so many cycles and say nothing.
+/// Tasks that compute for this many cycles and send nothing.
 fn quiet(name: &str, tasks: usize, cycles: u64, arrival: u64) -> Job {
     let events = vec![Event::Compute(Picoseconds(CYCLE.0 * cycles))];
     let program = Arc::new(Program { tasks: vec![events; tasks] });

@@ -1,4 +1,4 @@
-//! Kernels: exact steps, message counts, and that every message finds its receive.
+//! Kernels: exact steps, message counts, and a matching receive for every message.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,7 +18,7 @@ fn refused(text: &str) -> (String, String) {
     (refusal.to_string(), refusal.remedy().to_owned())
 }
 
-/// Messages of a program; each must be sent once, received once, never by its sender, under a tag of its own.
+/// Number of messages of a program; each must be sent once, received once, never by its sender, with a unique tag.
 fn check_matching(name: &str, program: &Program) -> u64 {
     let mut sent: HashMap<(TaskId, TaskId, Tag), u64> = HashMap::new();
     let mut received: HashMap<(TaskId, TaskId, Tag), u64> = HashMap::new();
@@ -42,7 +42,7 @@ fn check_matching(name: &str, program: &Program) -> u64 {
     sent.len() as u64
 }
 
-/// Runs tasks one after another, each as far as it gets; sends never block. All must end.
+/// Runs tasks one after another, each as far as possible; sends never block. All must end.
 fn check_eager_run(name: &str, program: &Program) {
     let mut next = vec![0; program.tasks.len()];
     let mut arrived: HashMap<(TaskId, TaskId, Tag), u64> = HashMap::new();
@@ -200,7 +200,7 @@ fn orders_are_those_of_the_definitions() {
     assert_eq!(at("n-bodies:tasks=6", 4), ">5.0 <3.0 >5.1 <3.1 >5.2 <3.2 >1.3 <1.3");
     assert_eq!(at("n-bodies:tasks=5", 0), ">1.0 <4.0 >1.1 <4.1 >3.2 <2.2");
     assert_eq!(at("n-bodies:tasks=2", 0), ">1.0 <1.0 >1.1 <1.1");
-    // Labels: X+ 0, X- 1, Y+ 2, Y- 3; what comes from X+ was sent X-.
+    // Labels: X+ 0, X- 1, Y+ 2, Y- 3; a message received from X+ was sent in direction X-.
     assert_eq!(at("mesh2d:grid=3x3", 4), ">5.0 >3.1 >7.2 >1.3 <5.1 <3.0 <7.3 <1.2");
     assert_eq!(at("mesh2d:grid=3x3", 2), ">1.1 >5.2 <1.0 <5.3");
     assert_eq!(at("torus2d:grid=3x3", 2), ">0.0 >1.1 >5.2 >8.3 <0.1 <1.0 <5.3 <8.2");
@@ -211,8 +211,8 @@ fn orders_are_those_of_the_definitions() {
     assert_eq!(at("waterfall:grid=2x1,iterations=3", 1), "<0.0 <0.1 <0.2");
 }
 
-/// Runs a program and follows what travels. `send` says what a message from one task to another holds, given what the
-/// sender holds, and `bytes` how long it then is; returns what each task holds in the end.
+/// Runs a program and tracks the data. `send` gives the content of a message from one task to another, given the data
+/// of the sender, and `bytes` its length; returns the final data of each task.
 fn follow<T: Clone>(
     program: &Program,
     begin: impl Fn(u32) -> Vec<T>,
@@ -223,7 +223,7 @@ fn follow<T: Clone>(
     let mut held: Vec<Vec<T>> = (0..tasks as u32).map(begin).collect();
     let mut next = vec![0; tasks];
     let mut letters: HashMap<(u32, u32), std::collections::VecDeque<Vec<T>>> = HashMap::new();
-    // Sends to each partner so far, which are its rounds.
+    // Sends to each partner so far; their number is the round.
     let mut rounds: HashMap<(u32, u32), u64> = HashMap::new();
     while (0..tasks).any(|task| next[task] < program.tasks[task].len()) {
         let before: usize = next.iter().sum();
@@ -256,9 +256,9 @@ fn follow<T: Clone>(
     held
 }
 
-/// From and to.
+/// Source and destination.
 type Block = (u32, u32);
-/// What a message from one task to another takes of what the sender holds.
+/// The blocks that a message from one task to another takes from the sender.
 type Rule<'a> = &'a dyn Fn(u32, u32, u64, &mut Vec<Block>) -> Vec<Block>;
 
 #[test]
@@ -281,7 +281,7 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
             all(kernel, &direct);
         }
         if tasks.is_power_of_two() {
-            // What belongs to the other half of the cube in the dimension of the exchange.
+            // Blocks of the other half of the cube in the dimension of the exchange.
             all("butterfly-all-to-all", &|from, to, _, held| {
                 let bit = from ^ to;
                 held.extract_if(.., |block| (block.1 ^ from) & bit != 0).collect()
@@ -293,7 +293,7 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
         held[0].sort_unstable();
         assert!(held[0].iter().copied().eq(0..tasks), "task 0 has the blocks of all {tasks}");
 
-        // One value of everybody, combined: bintree at task 0, butterfly everywhere.
+        // One value of every task, combined: bintree at task 0, butterfly everywhere.
         let program = kernels::parse(&format!("bintree:tasks={tasks},bytes=10"), 64, None).unwrap();
         let mut held = follow(&program, |task| vec![task], |_, _, _, held| held.clone(), |_| 10);
         held[0].sort_unstable();
@@ -348,7 +348,7 @@ fn defaults() {
     let totals = program("all-to-all").totals();
     assert_eq!((totals.point_to_point_messages, totals.point_to_point_bytes), (64 * 63, 64 * 63 * 1024));
     assert_eq!(program("all-to-all(tasks=4, bytes=0)").totals().point_to_point_bytes, 0);
-    // Without a geometry as square as possible; with one that fits, that one.
+    // Without a geometry the grid is as square as possible; a fitting geometry sets it.
     assert_eq!(program("mesh2d"), program("mesh2d:grid=8x8"));
     assert_eq!(program("mesh3d"), program("mesh3d:grid=4x4x4"));
     let of = |sizes: &[u32], text| {

@@ -1,4 +1,5 @@
-//! Placements that look at who talks to whom: against every permutation, against a slow and obvious descent, and at rest.
+//! Placements by communication matrix: compared with every permutation, and with a slow and obvious descent; and local
+//! optima.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +13,7 @@ use trgen::trace::placement::{Descent, Distance, Known, Placed, check, hop_bytes
 use trgen::trace::program::{Event, Program, Send, Tag};
 use trgen::{Geometry, NodeId, TaskId};
 
-/// Distances by a table, different in the two directions or not.
+/// Distances by a table, symmetric or not.
 #[derive(Debug)]
 struct Table(Vec<Vec<u32>>);
 
@@ -22,7 +23,7 @@ impl Distance for Table {
     }
 }
 
-/// A torus of links both ways.
+/// A torus with links in both directions.
 #[derive(Debug)]
 struct Torus(Geometry);
 
@@ -59,7 +60,7 @@ fn cost(matrix: &Matrix, nodes: &[NodeId], distance: &dyn Distance) -> u128 {
     hop_bytes(matrix.pairs().iter().map(|pair| (node(pair.source), node(pair.destination), pair.bytes)), distance)
 }
 
-/// The least cost over all ways to put tasks on different nodes.
+/// The least cost over all assignments of tasks to different nodes.
 fn least(matrix: &Matrix, nodes: usize, distance: &dyn Distance) -> u128 {
     fn deeper(chosen: &mut Vec<NodeId>, matrix: &Matrix, nodes: usize, distance: &dyn Distance) -> u128 {
         if chosen.len() == matrix.tasks() {
@@ -78,7 +79,7 @@ fn least(matrix: &Matrix, nodes: usize, distance: &dyn Distance) -> u128 {
     deeper(&mut Vec::new(), matrix, nodes, distance)
 }
 
-/// What is least of all that one exchange makes of a placement, free nodes included.
+/// The least cost that one exchange can achieve from a placement, free nodes included.
 fn least_of_exchanges(matrix: &Matrix, start: &[NodeId], nodes: usize, distance: &dyn Distance) -> u128 {
     let mut best = u128::MAX;
     for task in 0..start.len() {
@@ -94,7 +95,7 @@ fn least_of_exchanges(matrix: &Matrix, start: &[NodeId], nodes: usize, distance:
     best
 }
 
-/// The definition of `greedy`, sum by sum.
+/// `greedy` by its definition, sum by sum.
 fn greedy_by_definition(matrix: &Matrix, nodes: usize, distance: &dyn Distance) -> Vec<NodeId> {
     let bytes = |one: usize, other: usize| -> u128 {
         let both = |pair: &&trgen::trace::matrix::Pair| {
@@ -108,7 +109,7 @@ fn greedy_by_definition(matrix: &Matrix, nodes: usize, distance: &dyn Distance) 
         let weight = |task: usize| -> u128 {
             (0..tasks).filter(|&other| step == 0 || places[other].is_some()).map(|other| bytes(task, other)).sum()
         };
-        // Of equals `rev` lets the lowest number be the last, which `max_by_key` takes.
+        // Ties go to the lowest number: `rev` makes it the last, which `max_by_key` takes.
         let task = (0..tasks).rev().filter(|&task| places[task].is_none()).max_by_key(|&task| weight(task)).unwrap();
         let sum = |node: &NodeId| -> u128 {
             let flows = matrix.pairs().iter().filter_map(|pair| {
@@ -132,7 +133,7 @@ fn cases() -> impl Strategy<Value = (Table, Matrix)> {
     let hops = prop::collection::vec(prop::collection::vec(1..6_u32, 7), 7);
     let messages = prop::collection::vec((0..6_u32, 0..6_u32, 0..50_u64), 0..20);
     (hops, any::<bool>(), messages).prop_map(|(drawn, alike, messages)| {
-        // Alike in both directions, or not.
+        // Symmetric or not.
         let hops = |from: usize, to: usize| match from.cmp(&to) {
             Ordering::Equal => 0,
             Ordering::Less if alike => drawn[to][from],
@@ -153,7 +154,7 @@ proptest! {
             let begun = cost(&matrix, &placed(start, &matrix, &line(7), &table).nodes, &table);
             let Placed { nodes, descent } = placed(&format!("optimise:{start}"), &matrix, &line(7), &table);
             let Descent { before, after, local_optimum, swaps, .. } = descent.unwrap();
-            // What it says of itself is what is counted.
+            // The reported costs are the computed ones.
             prop_assert_eq!((before, after), (begun, cost(&matrix, &nodes, &table)));
             prop_assert!(local_optimum && after <= before && (swaps > 0) == (after < before));
             prop_assert!(optimum <= after && after <= least_of_exchanges(&matrix, &nodes, 7, &table));
@@ -191,10 +192,10 @@ fn a_pair_that_talks_moves_together_by_hand() {
     let matrix = Matrix::of_program(&program(4, &[(0, 3, 10), (3, 0, 10), (1, 0, 4), (2, 2, 99)]));
     let order =
         |spec: &str| -> Vec<u32> { placed(spec, &matrix, &line(4), &table).nodes.iter().map(|node| node.0).collect() };
-    // 0 first (24 bytes), 3 beside it, then 1 two hops away, then 2, which talks to itself only.
+    // 0 first (24 bytes), 3 beside it, then 1 two hops away, then 2, which sends to itself only.
     assert_eq!(order("greedy"), [0, 2, 3, 1]);
     assert_eq!(cost(&matrix, &placed("greedy", &matrix, &line(4), &table).nodes, &table), 20 + 8);
-    // 0 goes between the two.
+    // 0 moves between the two.
     let descent = placed("optimise", &matrix, &line(4), &table).descent.unwrap();
     assert_eq!((descent.before, descent.after, descent.swaps), (28, 24, 1));
     assert_eq!(placed("optimise:consecutive", &matrix, &line(4), &table).descent.unwrap().before, 64);
@@ -253,7 +254,7 @@ fn what_cannot_be_placed_is_refused() {
     for spec in ["greedy", "optimise", "optimise:2:shift:1"] {
         assert!(looks_at_traffic(spec) && check(spec, 3, &geometry, 1).is_ok());
         assert!(place(spec, 5, &geometry, 1, known).unwrap_err().to_string().contains("do not fit"));
-        // Nothing known, or something of another application.
+        // No information, or information on another application.
         assert!(place(spec, 3, &geometry, 1, None).unwrap_err().to_string().contains("not known of 3 tasks"));
         assert!(place(spec, 4, &geometry, 1, known).is_err());
     }

@@ -53,7 +53,7 @@ fn replays_keep_the_contract_eager_or_not() {
         };
         let messages = program.totals().point_to_point_messages;
         assert_eq!(ends(spec, &mut of(None)), messages);
-        // Announcement, answer and data. Where everybody sends first, a rendezvous deadlocks.
+        // Announcement, answer and data. Where every task sends first, a rendezvous deadlocks.
         if spec.starts_with("sweep2d") || spec.starts_with("bintree") {
             assert_eq!(ends(spec, &mut of(Some(10))), 3 * messages, "{spec}");
         }
@@ -91,7 +91,7 @@ fn hosts_of_graphs_keep_the_contract() {
     }
 }
 
-/// A network that delivers each message `delay` cycles after it was offered: cycle and message of each delivery, and
+/// A network that delivers each message `delay` cycles after its offer. Returns cycle and message of each delivery, and
 /// the clock at the end; `None` if the source waits for ever.
 fn run(source: &mut dyn TrGen, delay: u64) -> Option<(Vec<(u64, Message)>, u64)> {
     let mut outbox = Outbox::new(source.nodes());
@@ -124,7 +124,7 @@ fn run(source: &mut dyn TrGen, delay: u64) -> Option<(Vec<(u64, Message)>, u64)>
 
 #[test]
 fn a_wait_for_any_takes_each_completion_once() {
-    // Task 0 waits twice for any of two receives; task 1 sends at once, task 2 after 50 cycles of work.
+    // Task 0 waits twice for any of two receives; task 1 sends at once, task 2 after computing for 50 cycles.
     let any = || Event::WaitAny(Box::new([Request(0), Request(1)]));
     let waiting = |waits: usize| {
         let mut events = vec![Event::Irecv(receive(1), Request(0)), Event::Irecv(receive(2), Request(1))];
@@ -137,10 +137,11 @@ fn a_wait_for_any_takes_each_completion_once() {
         let mut replay = Replay::new(waiting(waits), &nodes(3), 3, PACE).unwrap();
         run(&mut replay, 10).unwrap().0.iter().find(|(_, message)| message.source == NodeId(0)).unwrap().0
     };
-    // The message of cycle 1 arrives in 11 and is answered in 12; that of cycle 50, the last of work, arrives in 60.
+    // The message of cycle 1 arrives in 11 and is answered in 12; that of cycle 50, the last of computing, arrives in
+    // 60.
     assert_eq!(last(1), 12 + 10);
     assert_eq!(last(2), 61 + 10);
-    // Nothing is left for a third wait: it ends at once.
+    // No request is left for a third wait: it ends at once.
     assert_eq!(last(3), 61 + 10);
 }
 
@@ -155,7 +156,7 @@ fn a_rendezvous_waits_for_the_receive() {
         (steps, replay.report().tasks[0].finished.unwrap().0)
     };
     assert_eq!(with(Some(100)), (vec![(11, 100)], 2));
-    // Announced in 1, here in 11; received from 40 on: the answer arrives in 50, the data leave in 51.
+    // Announced in 1, arrived in 11; received from 40 on: the answer arrives in 50, the data leave in 51.
     assert_eq!(with(Some(99)), (vec![(11, 0), (50, 0), (61, 100)], 52));
 }
 
@@ -200,8 +201,9 @@ fn a_message_between_hosts_takes_overhead_network_and_overhead() {
     let cycle = Picoseconds(1000);
     let mut hosts = Routed::new(reader.finish().unwrap(), params, &nodes(2), 2, cycle).unwrap();
     let (delivered, _) = run(&mut hosts, 10).unwrap();
-    // A cycle is a ns, and cycle 1 begins at 0: the message leaves at 5, in cycle 6, and is here when cycle 16 ends.
+    // A cycle is a ns, and cycle 1 begins at 0: the message leaves at 5, in cycle 6, and arrives at the end of cycle
+    // 16.
     assert_eq!(delivered[0].0, 16);
-    // The sender's CPU is free after o + 7 O; the receiver's after as much from 16 on, and the calculation.
+    // The sender's CPU is free after o + 7 O; the receiver's after the same time from 16 on, and the calculation.
     assert_eq!(hosts.finish(), [5 + 14, 16 + 5 + 14 + 700]);
 }

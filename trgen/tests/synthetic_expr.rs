@@ -1,4 +1,4 @@
-//! The grammar of component words.
+//! The grammar of component expressions.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -162,7 +162,7 @@ fn arguments_without_a_parameter_are_refused() {
 }
 
 fn trees() -> impl Strategy<Value = Expr> {
-    // Words that need quotation marks among them.
+    // Including words that need quotation marks.
     let leaf =
         "[a-z0-9.-]{1,6}|[a-z0-9 .+@;:(),=-]{1,6}".prop_map(|name| Expr { name, arguments: Vec::new(), position: 0 });
     leaf.prop_recursive(4, 24, 4, |inner| {
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(read, Ok(tree));
     }
 
-    /// Any text is read or refused, and so is whatever a family makes of it.
+    /// Any text is parsed or rejected, and any family builds or rejects the result.
     #[test]
     fn no_text_panics(text in "[a-z0-9.(),:;=@+\" é\u{2003}-]{0,40}|\\PC{0,40}|(uniform|then|@|[+]|source|[(]|[)]|[:]|[;]|[,]|[0-9]| ){0,20}") {
         let grid = trgen::Geometry::new(&[4, 4]).unwrap();
@@ -205,7 +205,7 @@ proptest! {
         let _ = trgen::trace::kernels::parse(&text, 16, Some(&grid));
     }
 
-    /// The same with the names of real components, so that their parameters are reached.
+    /// The same with the names of real components, to reach their parameters.
     #[test]
     fn no_arguments_panic(
         name in prop::sample::select(trgen::synthetic::spatial::components().map(|c| c.name).collect::<Vec<_>>()),

@@ -1,4 +1,4 @@
-//! When and how much: loads, mean sizes, burstiness, of every temporal process and size law.
+//! Times and amounts: loads, mean sizes, burstiness, of every temporal process and size law.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -38,7 +38,7 @@ fn config(nodes: u32) -> Config {
     Config::new(Geometry::new(&[nodes]).unwrap())
 }
 
-/// \[phit\] What a network of packets of 16 phits carries of a message.
+/// \[phit\] Size of a message in full packets of 16 phits.
 fn carried(phits: u64) -> u64 {
     phits.next_multiple_of(16)
 }
@@ -133,7 +133,7 @@ fn unusable_laws_are_refused() {
     }
 }
 
-/// Every process with every law, over 10^6 cycles: so many nodes that chance stays below the tolerance.
+/// Every process with every law, over 10^6 cycles, on enough nodes to keep the statistical error below the tolerance.
 #[test]
 fn the_offered_load_is_the_one_asked_for() {
     const CYCLES: u64 = 1_000_000;
@@ -179,8 +179,8 @@ fn dispersion_is_that_of_the_formulas() {
     let found = dispersion("poisson", 0.02, 64, 1_000_000, 100);
     assert!((found - 1.0).abs() < 0.02, "poisson: {found}");
 
-    // Bursts of B in a period of T cycles, seen through a window of W at a random phase: a burst brings k of its B
-    // messages into the window as the two overlap. Each phase of the T is equally likely.
+    // Bursts of B in a period of T cycles, seen through a window of W at a random phase: the overlap of burst and
+    // window contains k of the B messages. All T phases are equally likely.
     for (burst, period, window) in [(4u64, 40u64, 25u64), (10, 100, 50), (10, 100, 130), (1, 20, 7), (50, 200, 90)] {
         let (mut sum, mut squares) = (0.0, 0.0);
         for phase in 0..period {
@@ -232,7 +232,7 @@ fn bursts_are_back_to_back_and_phases_as_asked() {
     }
 }
 
-/// A node that the network held back makes up for nothing, and goes on.
+/// A node that the network has blocked makes up for nothing, and goes on.
 #[test]
 fn throttled_nodes_do_not_make_up_for_what_they_missed() {
     for process in ["bernoulli", "poisson", "periodic", "cburst(4)", "markov(1, 0.1)"] {
@@ -242,7 +242,7 @@ fn throttled_nodes_do_not_make_up_for_what_they_missed() {
         let node = trgen::NodeId(0);
         let first = process_of.next(node, Cycle(0), &mut rng);
         assert!(first > Cycle(0));
-        // Held for 100000 cycles, in which some 5000 messages would have come; then free.
+        // Blocked for 100000 cycles, in which some 5000 messages would have been generated; then free.
         let mut from = Cycle(100_000);
         let mut count = 0;
         while from < Cycle(110_000) {

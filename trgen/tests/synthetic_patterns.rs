@@ -1,6 +1,6 @@
-//! Every spatial pattern on 16, 60, 64 and 512 nodes: exact destinations of those that map, the distribution of those
-//! that draw (chi-square at 0.001 over 10^6 draws), and refusals where a pattern is not defined. What is expected is
-//! worked out here from the definitions, on coordinates and weights.
+//! Every spatial pattern on 16, 60, 64 and 512 nodes: exact destinations of maps, the distribution of random patterns
+//! (chi-square at 0.001 over 10^6 draws), and rejection where a pattern is not defined. The expected values follow here
+//! from the definitions, on coordinates and weights.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -17,7 +17,8 @@ fn pattern(text: &str, grid: &Geometry) -> Box<dyn Pattern> {
     spatial::parse(text, grid, 7).unwrap_or_else(|refusal| panic!("{text}: {refusal}: {}", refusal.remedy()))
 }
 
-/// Draws of one source against weights per destination (they need not sum to 1; what has weight 0 must not occur).
+/// Tests draws of one source against weights per destination (not normalised; a destination of weight 0 must not
+/// occur).
 fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
     const DRAWS: u32 = 1_000_000;
     let mut pattern = pattern(text, grid);
@@ -32,7 +33,7 @@ fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
     for _ in 0..DRAWS {
         counts[pattern.destination(NodeId(source), &mut rng).unwrap().index()] += 1;
     }
-    // Destinations that few draws go to are one class.
+    // Destinations with few draws form one class.
     let (mut statistic, mut classes, mut rare) = (0.0, 0, (0.0, 0.0));
     for (to, (&count, weight)) in counts.iter().zip(weights).enumerate() {
         let expected = f64::from(DRAWS) * weight / total;
@@ -56,7 +57,7 @@ fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
     }
 }
 
-/// Holds a pattern to weights for three sources of every grid.
+/// Tests a pattern against weights for three sources of every grid.
 fn check_everywhere(text: &str, grids: &[&[u32]], weights: impl Fn(&Geometry, u32) -> Vec<f64>) {
     for sizes in grids {
         let grid = Geometry::new(sizes).unwrap();
@@ -71,7 +72,7 @@ fn evenly(grid: &Geometry, among: impl Fn(u32) -> bool) -> Vec<f64> {
     (0..grid.nodes() as u32).map(|to| f64::from(u8::from(among(to)))).collect()
 }
 
-/// Holds a map to its definition, on all grids.
+/// Tests a map against its definition, on all grids.
 fn check_map(text: &str, definition: impl Fn(&Geometry, u32) -> u32) {
     for sizes in GRIDS {
         let grid = Geometry::new(sizes).unwrap();
@@ -116,7 +117,7 @@ fn maps_follow_their_definitions() {
             grid.coordinates(NodeId((node + 5) % nodes)).iter().zip(grid.sizes()).map(|(x, k)| (x + 1) % k).collect();
         (grid.node(&at).0 + nodes - 5) % nodes
     });
-    // There and back: all are silent.
+    // Back and forth: all are silent.
     check_map("compose(shift(5), shift(-5))", |_, node| node);
     check_map("map(block:4, shift(1))", |_, node| node / 4 * 4 + (node + 1) % 4);
     check_map("map(stride:4, shift(1))", |grid, node| (node + 4) % grid.nodes() as u32);
@@ -182,7 +183,7 @@ fn drawn_maps_are_permutations_and_pairings() {
                 }
                 "map(block:4, randperm)" => {
                     assert!((0..grid.nodes()).all(|i| map[i].index() / 4 == i / 4));
-                    // Blocks are drawn each for itself.
+                    // Each block draws its own permutation.
                     let of = |block: usize| (0..4).map(|i| map[block * 4 + i].index() % 4).collect::<Vec<_>>();
                     assert!((1..grid.nodes() / 4).any(|block| of(block) != of(0)));
                 }
@@ -242,7 +243,7 @@ fn even_patterns() {
     check_everywhere("map(random, uniform)", &GRIDS, |grid, source| evenly(grid, |to| to != source));
 }
 
-/// `share` to the hot nodes but the source, the rest evenly.
+/// `share` to the hot nodes other than the source, the rest evenly.
 fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
     let nodes = grid.nodes() as u32;
     let others: Vec<u32> = hot.iter().copied().filter(|&node| node != source).collect();
@@ -258,7 +259,7 @@ fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
 fn hot_patterns_and_mixtures() {
     let weights = |grid: &Geometry, source: u32| {
         let nodes = grid.nodes() as u32;
-        // How much of the interval from 0 to N/8 is node i's, in eighths.
+        // Node i's share of the interval from 0 to N/8, in eighths.
         let part = |node: u32| f64::from(nodes.saturating_sub(8 * node).min(8));
         let others = f64::from(nodes) - part(source);
         let even = if others > 0.0 { 0.75 } else { 1.0 } / f64::from(nodes - 1);
@@ -273,7 +274,7 @@ fn hot_patterns_and_mixtures() {
             check("hotregion", &grid, source, &weights(&grid, source));
         }
     }
-    // Of 36 nodes, 0 to 3 weigh 2/9 each and 4 weighs 1/9: as node 35 sees it.
+    // Of 36 nodes, 0 to 3 weigh 2/9 each and 4 weighs 1/9, as seen by node 35.
     let shares = weights(&Geometry::new(&[6, 6]).unwrap(), 35);
     let expected = |weight: f64| 0.75 / 35.0 + 0.25 * weight;
     for (node, share) in shares.iter().enumerate().take(35) {
@@ -286,7 +287,7 @@ fn hot_patterns_and_mixtures() {
         weights[(source as usize + 2) % grid.nodes()] += 0.25;
         weights
     });
-    // A part in which a node is silent leaves its share to the others.
+    // A component in which a node is silent leaves its share to the others.
     check_everywhere("mix(1:semi, 9:compose(shift(1), shift(-1)), 1:shift(1))", &GRIDS, |grid, source| {
         let half = |node| {
             let at = grid.coordinates(NodeId(node));
@@ -322,7 +323,8 @@ fn local_falls_off_with_the_distance() {
     }
 }
 
-/// Where `hops` hops lead, each in one of the dimensions that have room, all equally likely: hops per dimension.
+/// The distribution of `hops` hops, each in one of the dimensions with room left, all equally likely: hops per
+/// dimension.
 fn splits(sizes: &[u32], hops: u32) -> HashMap<Vec<u32>, f64> {
     let mut splits = HashMap::from([(vec![0; sizes.len()], 1.0)]);
     for _ in 0..hops {
@@ -453,7 +455,7 @@ fn ranks_by_number_and_by_distance() {
             (0..grid.nodes() as u32).map(weight).collect()
         });
         check_everywhere(&format!("zipf({exponent}, ranks=distance)"), &GRIDS, |grid, source| {
-            // The nearest first; of those at the same distance, in the order of their steps.
+            // The nearest first; at equal distance in the order of their steps.
             let (own, nodes) = (grid.coordinates(NodeId(source)), grid.nodes() as u32);
             let step = |to: u32| {
                 let moved: Vec<u32> = grid
@@ -481,7 +483,7 @@ fn ranks_by_a_drawn_permutation() {
     for sizes in GRIDS {
         let grid = Geometry::new(sizes).unwrap();
         let nodes = grid.nodes() as u32;
-        // Whom a source prefers shows in its draws; all sources have the same order, each without itself.
+        // The draws reveal a source's preferences; all sources have the same order, each without itself.
         let order = |source: u32, seed| {
             let mut pattern = spatial::parse("zipf(3)", &grid, seed).unwrap();
             let mut rng = stream(3, u64::from(source), Purpose::Spatial);
@@ -503,7 +505,7 @@ fn ranks_by_a_drawn_permutation() {
         sorted.sort_unstable_by(|a, b| b.cmp(a));
         assert!((f64::from(sorted[0]) / f64::from(sorted[1]) - 8.0).abs() < 0.4, "{sorted:?}");
     }
-    // s = 0 is uniform, and a node alone is silent.
+    // s = 0 is uniform, and a single node is silent.
     check_everywhere("zipf(0)", &GRIDS, |grid, source| evenly(grid, |to| to != source));
     assert!(pattern("zipf", &Geometry::new(&[1]).unwrap()).is_silent(NodeId(0)));
 }
@@ -533,7 +535,7 @@ fn the_algebra_refuses_what_it_cannot_mean() {
         assert!(refusal.contains(what), "{text}: {refusal}");
         assert!(refusal.ends_with(&format!("\n  {text}\n  {:caret$}^", "")), "{text}: {refusal}");
     }
-    // The inner pattern is refused where the whole would not be.
+    // The inner pattern is rejected where the whole would not be.
     let grid = Geometry::new(&[8, 6]).unwrap();
     assert!(spatial::parse("map(block:12, transpose)", &grid, 1).unwrap_err().to_string().contains("not 12"));
     assert!(spatial::parse("map(block:16, transpose)", &grid, 1).is_ok());

@@ -16,7 +16,8 @@ fn site(load: f64) -> temporal::Site {
     temporal::Site { nodes: 4, load, mean_phits: 16.0, seed: 1 }
 }
 
-/// Drives a source over a network that takes everything at once; all messages up to `until`, with their cycles.
+/// Drives a source over a network that accepts everything at once; returns all messages up to `until`, with their
+/// cycles.
 fn ideal(source: &mut dyn TrGen, until: Cycle) -> Vec<(Cycle, Message)> {
     let mut out = Outbox::new(source.nodes());
     let mut all = Vec::new();
@@ -108,7 +109,7 @@ fn the_first_possible_message_is_that_of_cycle_1() {
 
 #[test]
 fn offered_load_is_the_one_asked_for() {
-    // Means over so many messages that 0.5 % is more than 3.5 standard deviations.
+    // Means over enough messages that 0.5 % exceeds 3.5 standard deviations.
     for (load, nodes, cycles) in [(0.1, 1024, 100_000u64), (0.3, 256, 150_000), (1.0, 64, 200_000), (8.0, 16, 200_000)]
     {
         for mode in [Mode::Throttled, Mode::Open] {
@@ -142,7 +143,7 @@ fn a_node_draws_the_same_whatever_the_others_do() {
     assert!(small.len() > 200);
     assert_eq!(cycles(&small), cycles(&of_node_3(&config(64))), "whatever the number of nodes");
     assert_eq!(cycles(&small), cycles(&of_node_3(&Config { pattern: "shift(1)".into(), ..config(8) })));
-    // Most of the others silent: node 3 does not notice.
+    // Most of the other nodes are silent: node 3 is not affected.
     let hot = Config { pattern: "hotspot(1,0)".into(), ..config(8) };
     assert_eq!(cycles(&small), cycles(&of_node_3(&hot)));
     assert_ne!(cycles(&small), cycles(&of_node_3(&Config { seed: 2, ..config(8) })));
@@ -183,7 +184,7 @@ fn an_open_node_draws_on_regardless() {
         source.generate(Cycle(cycle), &mut out).unwrap();
         assert_eq!(out.len() as u64, 2 * cycle);
     }
-    // A late call brings what was due meanwhile.
+    // A late call generates the messages that were due in the meantime.
     source.generate(Cycle(20), &mut out).unwrap();
     assert_eq!((out.len(), source.next()), (40, Next::At(Cycle(21))));
 }

@@ -1,4 +1,4 @@
-//! Spatial patterns: exact destinations, refusals, distributions.
+//! Spatial patterns: exact destinations, rejection, distributions.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -12,7 +12,7 @@ fn pattern(text: &str, sizes: &[u32]) -> Box<dyn Pattern> {
     spatial::parse(text, &grid, 7).unwrap_or_else(|refusal| panic!("{refusal}: {}", refusal.remedy()))
 }
 
-/// Destinations of all nodes, `None` for silent ones; the pattern must not vary.
+/// Destinations of all nodes, `None` for silent ones; the pattern must be a map.
 fn map(text: &str, sizes: &[u32]) -> Vec<Option<u32>> {
     let mut pattern = pattern(text, sizes);
     let mut rng = stream(1, 0, Purpose::Spatial);
@@ -24,7 +24,7 @@ fn map(text: &str, sizes: &[u32]) -> Vec<Option<u32>> {
     map
 }
 
-/// Holds a permutation to its definition on the digits of the node's number, most significant first.
+/// Tests a permutation against its definition on the binary digits of the node's number, most significant first.
 fn check_bits(name: &str, definition: impl Fn(&[u8]) -> Vec<u8>) {
     for b in [4usize, 6, 9] {
         let nodes = 1u32 << b;
@@ -63,7 +63,7 @@ fn known_destinations() {
     assert_eq!(map("shuffle", &[16])[0b1011], Some(0b0111));
     assert_eq!(map("reversal", &[16])[0b0011], Some(0b1100));
     assert_eq!(map("transpose", &[512])[1], Some(16));
-    // 0 and N-1 are fixed points of all that move bits; those of the transpose on 8x8 are its diagonal.
+    // 0 and N-1 are fixed points of all bit permutations; those of the transpose on 8x8 are its diagonal.
     assert_eq!(pattern("transpose", &[8, 8]).silent(), 8);
     assert_eq!(pattern("complement", &[8, 8]).silent(), 0);
     assert_eq!(pattern("shuffle", &[8, 8]).silent(), 2);
@@ -91,7 +91,7 @@ fn bit_permutations_of_other_sizes_are_refused() {
         assert!(text.contains(name) && text.contains("60"), "{text}");
         assert!(refusal.remedy().contains("32 or 64"), "{}", refusal.remedy());
     }
-    // A single node has no bits, and only itself.
+    // A single node has no bits, and no other node.
     for name in ["transpose", "complement", "butterfly", "shuffle", "reversal"] {
         assert_eq!(map(name, &[1]), [None]);
         assert_eq!(pattern(name, &[2]).nodes(), 2);
@@ -183,7 +183,7 @@ fn round_robin_visits_the_others_in_turn() {
     let mut rng = stream(1, 0, Purpose::Spatial);
     let mut robin = pattern("distribute", &[5]);
     let mut next = |source| robin.destination(NodeId(source), &mut rng).unwrap().0;
-    // Each node has its own place in the round.
+    // Each node has its own position in the round.
     assert_eq!([next(3), next(3), next(0), next(3), next(3), next(3), next(0)], [4, 0, 1, 1, 2, 4, 2]);
 
     let mut random = pattern("rsdist", &[5]);
@@ -201,7 +201,7 @@ fn round_robin_visits_the_others_in_turn() {
     assert!(starts.iter().enumerate().all(|(node, &count)| node == 3 || count > 70), "{starts:?}");
 }
 
-/// Chi-square at 0.001 over 10^6 draws of one source against weights per destination (need not sum to 1); what has
+/// Chi-square at 0.001 over 10^6 draws of one source against weights per destination (not normalised); a destination of
 /// weight 0 must not occur.
 fn check_even(text: &str, nodes: u32, source: u32, weight: impl Fn(u32) -> f64) {
     const DRAWS: u32 = 1_000_000;
@@ -237,7 +237,7 @@ fn uniform_is_even() {
     assert_eq!(map("uniform", &[1]), [None]);
 }
 
-/// Share of hot traffic to each of `hot` nodes but the source, the rest even over the others.
+/// The share of hot traffic to each of `hot` nodes other than the source, the rest even over the others.
 fn hot_weight(share: f64, hot: &[u32], nodes: u32, source: u32) -> impl Fn(u32) -> f64 {
     let others: Vec<u32> = hot.iter().copied().filter(|&node| node != source).collect();
     let share = if others.is_empty() { 0.0 } else { share };
@@ -263,7 +263,8 @@ fn the_hot_region_gets_a_quarter() {
     for source in [0, 7, 8, 63] {
         check_even("hotregion", 64, source, hot_weight(0.25, &region, 64, source));
     }
-    // An eighth of 15 is node 0 and seven eighths of node 1; of 8 it is node 0, which has no other hot one to send to.
+    // An eighth of 15 nodes is node 0 and seven eighths of node 1; of 8 it is node 0, which has no other hot
+    // destination.
     check_even("hotregion", 15, 0, hot_weight(0.25, &[1], 15, 0));
     check_even("hotregion", 15, 1, hot_weight(0.25, &[0], 15, 1));
     check_even("hotregion", 8, 0, |to| f64::from(u8::from(to != 0)));

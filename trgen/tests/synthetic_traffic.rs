@@ -1,4 +1,4 @@
-//! Sums, phases, shots, reactions and traffic beside an application; the conformance battery over all of them.
+//! Sums, phases, shots, reactions and background traffic; the conformance battery over all of them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -54,12 +54,12 @@ fn sums_share_the_load() {
     let (a, b, _) = share("source(shift(1), share=4) + shift(2)", 0.5);
     near(a, 0.4);
     near(b, 0.1);
-    // A load of its own is beside the offered one.
+    // A term's own load is added to the offered one.
     let (a, b, all) = share("shift(1) + source(shift(2), load=0.2, temporal=cburst(4), size=constant(2))", 0.6);
     near(a, 0.6);
     near(b, 0.2);
     near(all, 0.8);
-    // `mix` is one source, whose node draws; a sum is two, each with its own times.
+    // `mix` is one source that draws between its patterns; a sum is two sources, each with its own times.
     let (a, b, all) = share("mix(1:shift(1), 3:shift(2))", 0.6);
     near(a, 0.15);
     near(b, 0.45);
@@ -77,7 +77,7 @@ fn terms_have_processes_and_sizes_of_their_own() {
     assert_eq!(all.len(), 40);
     assert!(!Traffic::new(&config).unwrap().uses_load());
     assert!(Traffic::new(&of("uniform + source(uniform, load=0)", line(4))).unwrap().uses_load());
-    // The first term draws as it would alone; the second differently.
+    // The first term draws as if alone; the second differently.
     let alone = log(&Config { load: 0.15, ..line(16) }, 5000);
     let sum = log(&of("uniform + uniform", line(16)), 5000);
     let times = |part: u64| {
@@ -96,7 +96,7 @@ fn phases_follow_each_other() {
         let hops = (message.destination.0 + 8 - message.source.0) % 8;
         assert_eq!(hops, if (cycle - 1) % 150 < 100 { 1 } else { 2 }, "cycle {cycle}");
     }
-    // A clock of its own: phase by phase the first source generates what it would alone.
+    // Each source has its own clock: over its phases the first source generates what it would generate alone.
     let alone = log(&Config { load: 4.0, ..of("shift(1)", line(8)) }, 400);
     let pieces: Vec<(u64, NodeId)> = all
         .iter()
@@ -104,13 +104,13 @@ fn phases_follow_each_other() {
         .map(|(cycle, message)| (cycle - (cycle - 1) / 150 * 50, message.source))
         .collect();
     assert_eq!(pieces, alone.iter().map(|(cycle, message)| (*cycle, message.source)).collect::<Vec<_>>());
-    // Without a length the last one goes on for ever.
+    // Without a length the last phase never ends.
     let config = Config { load: 4.0, ..of("shift(1)@100 then shift(2) + shift(3)", line(8)) };
     for (cycle, message) in log(&config, 1000) {
         let hops = (message.destination.0 + 8 - message.source.0) % 8;
         assert!(if cycle <= 100 { hops == 1 } else { hops == 2 || hops == 3 }, "cycle {cycle}: {hops}");
     }
-    // The load is that of every phase.
+    // The load applies to every phase.
     let config = Config { load: 0.6, ..of("(uniform + transpose)@5000 then tornado@3000", line(64)) };
     let phits: u64 = log(&config, 800_000).iter().map(|(_, message)| message.bytes / 4).sum();
     // 8 of 64 nodes are silent in transpose.
@@ -175,7 +175,7 @@ fn shots_wait_for_the_last_arrival() {
         let mut source = Traffic::new(&config).unwrap();
         assert!(!source.uses_load());
         let mut out = Outbox::new(4);
-        // Everything is taken at once and arrives in the 20th cycle after.
+        // Everything is accepted at once and arrives 20 cycles later.
         let (mut now, mut flying) = (Cycle::FIRST, Vec::new());
         let mut generated = Vec::new();
         while source.next() != Next::Done || !flying.is_empty() {
@@ -210,7 +210,7 @@ fn shots_wait_for_the_last_arrival() {
             source.shots().unwrap().iter().map(|shot| (shot.start.0, shot.cycles, shot.messages)).collect();
         assert_eq!(ended, starts.map(|start| (start, 25, 20)));
     }
-    // Nodes that are silent owe nothing; if all are, there is nothing to wait for.
+    // Silent nodes send nothing; if all are silent, there is nothing to wait for.
     let half = Traffic::new(&shots(2, 1, of("semi", line(8)))).unwrap();
     assert_eq!(half.silent_nodes(), 4);
     assert_eq!(Traffic::new(&shots(2, 1, of("shift(8)", line(8)))).unwrap().next(), Next::Done);
@@ -218,18 +218,18 @@ fn shots_wait_for_the_last_arrival() {
 
 #[test]
 fn reactions_go_where_the_pattern_says_and_die_out() {
-    // A source that sends nothing of its own causes nothing.
+    // A source without messages of its own causes none.
     let quiet = Config { process: "reactive(0.9, 1)".into(), load: 0.0, ..line(4) };
     assert_eq!(Traffic::new(&quiet).unwrap().next(), Next::Done);
-    // A reception of node i + 1 makes it send to i + 2.
+    // A reception from node i at i + 1 causes a message to i + 2.
     let config =
         Config { process: "reactive(1, 0, 1, base=periodic(0))".into(), load: 0.32, ..of("shift(1)", line(8)) };
     let all = log(&config, 200_000);
     let base = all.iter().filter(|(_, message)| message.id % 2 == 0).count() as f64;
-    // Half a message in the mean for each: as many reactions as others.
+    // Half a message per message on average: as many reactions as other messages.
     assert!((all.len() as f64 / base - 2.0).abs() < 0.02, "{} of {base}", all.len());
     assert!(all.iter().all(|(cycle, message)| message.id % 2 == 1 || cycle % 100 == 1));
-    // What is received in a cycle is answered from the next one on.
+    // Receptions of a cycle are answered from the next cycle on.
     let first = all.iter().find(|(_, message)| message.id % 2 == 1).unwrap();
     assert!(first.0 > 1);
     // Another seed, other reactions.
@@ -285,7 +285,7 @@ fn background_traffic_stays_beside_and_ends_with_the_application() {
         now = now.next();
     }
     assert_eq!(main, 12);
-    // 8 phits/node/cycle in messages of 16: one in two cycles, from 8 nodes.
+    // 8 phits/node/cycle in messages of 16: one message in two cycles, from 8 nodes.
     let rate = f64::from(beside) / 8.0 / last.0 as f64;
     assert!((rate - 0.5).abs() < 0.15, "{rate}");
     assert!(source.main().report().tasks.iter().all(|task| task.finished.is_some()));

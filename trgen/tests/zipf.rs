@@ -1,8 +1,9 @@
-//! Why the `zipf` crate is not the sampler of the pattern `zipf`, and that ours is right where that one is not.
+//! Why the `zipf` crate is not the sampler of the pattern `zipf`, and a test that ours is right where that crate is
+//! wrong.
 //!
-//! The crate (7.0.2) samples by rejection from an inverted integral. Held against the exact probabilities its draws of
-//! rank 2 are some 5 % too many at s = 2, far beyond chance. If a version no longer is, the first test says so, and the
-//! choice can be thought over.
+//! The crate (7.0.2) samples by rejection from an inverted integral. Compared with the exact probabilities, it draws
+//! rank 2 some 5 % too often at s = 2, far beyond chance. If a later version is right, the first test fails, and the
+//! choice can be reconsidered.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +16,7 @@ use trgen::{Geometry, NodeId};
 const RANKS: usize = 63;
 const DRAWS: u32 = 1_000_000;
 
-/// Draws of each rank, 1 first, against r^-s: the statistic, its limit at 0.001, and each rank's excess as a share.
+/// Compares draws of each rank, 1 first, with r^-s: the statistic, its limit at 0.001, and each rank's relative excess.
 fn judge(counts: &[u32], exponent: f64) -> (f64, f64, Vec<f64>) {
     let weights: Vec<f64> = (1..=RANKS).map(|rank| (rank as f64).powf(-exponent)).collect();
     let total: f64 = weights.iter().sum();
@@ -37,7 +38,7 @@ fn ours(exponent: f64) -> Vec<u32> {
     counts
 }
 
-/// Our stream as the crate wants it.
+/// Our stream with the interface that the crate requires.
 struct Old(trgen::rng::Stream);
 
 impl rand_of_zipf::RngCore for Old {

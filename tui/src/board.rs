@@ -1,4 +1,4 @@
-//! Between who runs a sweep and who looks on: what becomes of its points, and how to look at those that run.
+//! The channel from a sweep to its viewers: states of the points, and access to the running ones.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,70 +7,70 @@ use crate::app::Command;
 use crate::feed::Feed;
 use crate::view::{About, PointState};
 
-/// A run that can be looked at.
+/// A run that can be viewed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it is.
+    /// Its fixed properties.
     pub about: Arc<About>,
-    /// What it is like.
+    /// Its snapshots.
     pub feed: Arc<Feed>,
-    /// What the user wants of it.
+    /// Commands of the user.
     pub commands: Sender<Command>,
 }
 
-/// What a sweep tells who looks on.
+/// An event of a sweep.
 #[derive(Debug)]
 pub enum Event {
-    /// A point runs; `None` if it has no cycles to be looked at.
+    /// A point has started; `None` if it has no cycles to display.
     Began(usize, Option<Run>),
-    /// A point has become this, and does not run any more.
+    /// A point has ended in this state.
     Became(usize, PointState),
-    /// There is something to be said.
+    /// A log line.
     Said(String),
 }
 
-/// Where a sweep says what becomes of its points. Nobody need look on: the sweep never waits. It is over for those who
-/// look on when the board is dropped.
+/// The sweep's side of the channel. The sweep never waits for viewers, and needs none. Dropping the board ends the
+/// sweep for its viewers.
 #[derive(Clone, Debug)]
 pub struct Board(Sender<Event>);
 
 impl Board {
-    /// A board, and what is written on it.
+    /// A board, and the receiver of its events.
     #[must_use]
     pub fn new() -> (Self, Receiver<Event>) {
         let (sender, events) = channel();
         (Self(sender), events)
     }
 
-    /// A point begins. Returns where it shows itself, and the commands that it obeys: a run whose viewers have gone finds
-    /// the sender gone.
+    /// A point starts. Returns the feed for its snapshots, and the commands that it must obey. The sender of commands
+    /// is dropped when the viewers have gone.
     #[must_use]
     pub fn begin(&self, point: usize, about: About) -> (Arc<Feed>, Receiver<Command>) {
         let feed = Feed::new();
         let (commands, orders) = channel();
-        // How far it is, is seen from the start.
+        // Request a snapshot, so that progress is shown from the start.
         feed.ask();
         self.tell(Event::Began(point, Some(Run { about: Arc::new(about), feed: Arc::clone(&feed), commands })));
         (feed, orders)
     }
 
-    /// A point begins that cannot be looked at.
+    /// A point starts that cannot be viewed.
     pub fn begin_unseen(&self, point: usize) {
         self.tell(Event::Began(point, None));
     }
 
-    /// A point has become this.
+    /// A point has ended in this state.
     pub fn became(&self, point: usize, state: PointState) {
         self.tell(Event::Became(point, state));
     }
 
-    /// There is something to be said.
+    /// Adds a log line.
     pub fn say(&self, line: impl Into<String>) {
         self.tell(Event::Said(line.into()));
     }
 
     fn tell(&self, event: Event) {
-        // Who has left does not want to know.
+        // Receiver gone: ignore.
         let _ = self.0.send(event);
     }
 }

@@ -1,4 +1,4 @@
-//! The loop of the dashboard: snapshots in, keys in, pictures out.
+//! The loop of the dashboard: takes snapshots and keys, draws frames.
 
 use std::io;
 use std::sync::Arc;
@@ -21,43 +21,43 @@ pub use recording::{Recording, cut_off};
 pub use sweeping::Sweeping;
 pub use viewer::Viewer;
 
-/// How often keys and snapshots are looked for.
+/// Polling interval of keys and snapshots.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a notice hides the state of the run.
 const NOTICE: Duration = Duration::from_secs(4);
-/// How often a picture is drawn at most.
+/// Shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// What a source of snapshots has.
+/// Result of polling a source.
 #[derive(Clone, PartialEq, Debug)]
 pub enum News {
     /// Nothing new.
     Nothing,
     /// A snapshot.
     Snapshot(Arc<Snapshot>),
-    /// Another run: snapshots are of it from now on.
+    /// Another run, to which later snapshots belong.
     Run(Arc<About>),
-    /// Something has happened to the sweep.
+    /// The sweep has changed.
     Sweep(Change),
-    /// Nothing more will come, and it should not be looked at any longer.
+    /// Nothing more will come; the dashboard should close.
     Over,
-    /// The connection has broken.
+    /// The connection is broken.
     Lost(String),
 }
 
-/// Where snapshots come from, and who hears what the user wants.
+/// A source of snapshots and a receiver of commands.
 pub trait Source {
-    /// What there is. Does not wait.
+    /// The next item. Does not block.
     fn poll(&mut self) -> News;
 
-    /// The user wants something. Returns what to tell him.
+    /// Handles a command. Returns a notice for the user.
     fn command(&mut self, command: Command) -> Option<String>;
 }
 
 /// How the dashboard ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// The user has left, or there is nothing more to be seen.
+    /// The user has left, or the source is over.
     Left,
     /// The user wants the process to end at once.
     Aborted,
@@ -66,7 +66,7 @@ pub enum Ending {
 }
 
 /// Shows a run until the user leaves, the source is over, or `stop` becomes true (a run of this process is then waited
-/// for: its source says when it is over).
+/// for: its source reports the end).
 ///
 /// # Errors
 /// When the terminal fails.
@@ -117,11 +117,11 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
         }
         let mut patience = TICK;
         while event::poll(patience)? {
-            // Not zero: the terminal would not be asked.
+            // Not zero: the terminal would not be polled.
             patience = Duration::from_millis(1);
             match event::read()? {
                 Event::Key(key) => {
-                    // A key is answered at once.
+                    // Redraw at once after a key.
                     (dirty, drawn, noticed) = (true, None, None);
                     match app.key(key) {
                         Some(Command::Leave) => return Ok(Ending::Left),
@@ -133,8 +133,8 @@ pub fn show(app: &mut App, source: &mut dyn Source, stop: &AtomicBool) -> io::Re
                         None => {}
                     }
                 }
-                // Drawing finds the new size, and draws everything anew. (Asking the terminal where its cursor is, to clear
-                // it first, is answered late or never by some.)
+                // Drawing detects the new size and redraws everything. (Clearing first would query the cursor position,
+                // which some terminals answer late or never.)
                 Event::Resize(..) => (dirty, drawn) = (true, None),
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! Between who simulates and who looks on: a snapshot is taken only when somebody has asked for one.
+//! Snapshots from the simulator to its viewers, taken only on request.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::view::Snapshot;
 
-/// Lines of the log that a snapshot carries.
+/// Log lines in a snapshot.
 const LOG_LINES: usize = 200;
 
-/// The latest snapshot, and whether a newer one is wanted. Shared by the simulation and all that look on.
+/// The latest snapshot, and a flag that requests a newer one. Shared by the simulator and all viewers.
 ///
-/// Who looks on asks and waits; who simulates looks at one flag. Nobody who looks on can make the simulation wait: it
-/// replaces the latest snapshot whether or not anybody has read it.
+/// A viewer requests a snapshot and blocks; the simulator polls one flag. No viewer can make the simulator wait: it
+/// replaces the latest snapshot whether or not it has been read.
 #[derive(Debug, Default)]
 pub struct Feed {
     wanted: AtomicBool,
@@ -23,7 +23,7 @@ pub struct Feed {
 
 #[derive(Debug, Default)]
 struct Latest {
-    /// Snapshots so far: names the latest one.
+    /// Number of snapshots so far, which identifies the latest one.
     number: u64,
     snapshot: Option<Arc<Snapshot>>,
     log: VecDeque<String>,
@@ -31,29 +31,29 @@ struct Latest {
 }
 
 impl Feed {
-    /// Nothing yet, and nobody asks.
+    /// A feed without snapshots and requests.
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
     fn latest(&self) -> MutexGuard<'_, Latest> {
-        // What is in it is whole at any moment: a thread that panicked has left nothing half done.
+        // The contents are consistent at any moment: a thread that panicked has left nothing half done.
         self.latest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks for a snapshot.
+    /// Requests a snapshot.
     pub fn ask(&self) {
         self.wanted.store(true, Ordering::Release);
     }
 
-    /// True if somebody has asked for a snapshot since the last one.
+    /// True if a snapshot has been requested since the last one.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Acquire)
     }
 
-    /// Shows a snapshot to all that look on; the log so far is put into it.
+    /// Publishes a snapshot to all viewers, with the log so far added.
     pub fn publish(&self, mut snapshot: Snapshot) {
         self.wanted.store(false, Ordering::Release);
         let mut latest = self.latest();
@@ -64,7 +64,7 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// Adds a line to the log; it is seen with the next snapshot.
+    /// Adds a line to the log, which appears in the next snapshot.
     pub fn log(&self, line: impl Into<String>) {
         let mut latest = self.latest();
         if latest.log.len() == LOG_LINES {
@@ -73,7 +73,7 @@ impl Feed {
         latest.log.push_back(line.into());
     }
 
-    /// Says that no snapshot will follow.
+    /// Declares that no snapshot will follow.
     pub fn close(&self) {
         self.latest().closed = true;
         self.changed.notify_all();
@@ -85,7 +85,7 @@ impl Feed {
         self.latest().closed
     }
 
-    /// The latest snapshot with its number, if its number is above `seen`; waits for one at most so long, or until the
+    /// The latest snapshot with its number, if that is above `seen`; waits for one until the time limit, or until the
     /// feed is closed.
     #[must_use]
     pub fn newer(&self, seen: u64, patience: Duration) -> Option<(u64, Arc<Snapshot>)> {

@@ -1,8 +1,8 @@
 //! Snapshots as lines: on a socket and in a recording.
 //!
-//! Format `fsin-view`, version 1: UTF-8, one JSON object a line. The first line is
+//! Format `fsin-view`, version 1: UTF-8, one JSON object per line. The first line is
 //! `{"format":"fsin-view","version":1,"about":{...}}` ([`About`]), every further one a [`Snapshot`]. Unknown keys are
-//! ignored. A stream that has ended well ends with a snapshot whose `state` is `ended`.
+//! ignored. A complete stream ends with a snapshot whose `state` is `ended`.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -14,22 +14,22 @@ use crate::view::{About, Snapshot};
 pub const FORMAT: &str = "fsin-view";
 /// Its version.
 pub const VERSION: u32 = 1;
-/// \[bytes\] Longest line that is read: that of the largest network whose links are shown fits.
+/// \[bytes\] Longest accepted line: enough for the largest network whose links are shown.
 const LONGEST: u64 = 256 << 20;
 
-/// Why a stream cannot be read on.
+/// Why reading a stream failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// It broke.
+    /// The input failed.
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// There is nothing in it.
+    /// The stream is empty.
     #[error("it is empty")]
     Empty,
-    /// It is something else.
+    /// The input is not a stream of snapshots.
     #[error("it is no stream of snapshots of fsin")]
     Foreign,
-    /// It is of another version.
+    /// The stream has another version.
     #[error("it is of version {0}, and this program reads version {VERSION}")]
     Version(u32),
     /// A line is damaged.
@@ -37,7 +37,7 @@ pub enum StreamError {
     Line {
         /// Number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
 }
@@ -71,7 +71,7 @@ fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     out.write_all(&line)
 }
 
-/// Reads a stream line by line, and checks everything.
+/// Reads a stream line by line, and validates everything.
 pub struct Reader<R> {
     input: R,
     about: About,
@@ -83,7 +83,7 @@ impl<R: BufRead> Reader<R> {
     /// Reads the first line.
     ///
     /// # Errors
-    /// When `input` fails, or is no stream of this version.
+    /// When `input` fails, or is not a stream of this version.
     pub fn new(mut input: R) -> Result<Self, StreamError> {
         let mut text = Vec::new();
         if !next_line(&mut input, &mut text, 1)? {
@@ -102,13 +102,13 @@ impl<R: BufRead> Reader<R> {
         Ok(Self { input, about, line: 1, text })
     }
 
-    /// What the run is.
+    /// The fixed properties of the run.
     #[must_use]
     pub const fn about(&self) -> &About {
         &self.about
     }
 
-    /// Where the next line begins, for an input that can be sought.
+    /// Position of the next line, for a seekable input.
     pub fn position(&mut self) -> io::Result<u64>
     where
         R: io::Seek,
@@ -116,7 +116,7 @@ impl<R: BufRead> Reader<R> {
         self.input.stream_position()
     }
 
-    /// Goes on at a place that [`position`](Self::position) has named.
+    /// Continues at a [`position`](Self::position).
     ///
     /// # Errors
     /// When the input fails.
@@ -143,7 +143,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-/// Reads a whole line; false at the end. A last line without its end has been cut off, and counts as not there.
+/// Reads a full line; false at the end. A last line without its line end has been truncated, and is ignored.
 fn next_line(input: &mut impl BufRead, text: &mut Vec<u8>, line: u64) -> Result<bool, StreamError> {
     text.clear();
     input.by_ref().take(LONGEST).read_until(b'\n', text)?;

@@ -1,4 +1,4 @@
-//! A picture of the dashboard: a buffer as SVG.
+//! The dashboard as a picture: a buffer as SVG.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use ratatui::style::{Color, Modifier};
 use crate::app::App;
 use crate::screens;
 
-/// \[pixels\] Of a cell.
+/// \[pixels\] Size of a cell.
 const CELL: (usize, usize) = (9, 18);
-/// \[pixels\] Around all.
+/// \[pixels\] Margin on all sides.
 const MARGIN: usize = 8;
 const BACKGROUND: &str = "#16161c";
 const FOREGROUND: &str = "#d8d8de";
 
-/// What the user is looking at, on a terminal of this size.
+/// The dashboard on a terminal of this size.
 #[must_use]
 pub fn picture(app: &App, width: u16, height: u16) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
@@ -24,7 +24,7 @@ pub fn picture(app: &App, width: u16, height: u16) -> String {
     svg(&buffer)
 }
 
-/// The buffer as a self-contained SVG, in a font of constant width.
+/// The buffer as a self-contained SVG, in a monospaced font.
 #[must_use]
 pub fn svg(buffer: &Buffer) -> String {
     let (columns, rows) = (usize::from(buffer.area.width), usize::from(buffer.area.height));
@@ -47,7 +47,7 @@ pub fn svg(buffer: &Buffer) -> String {
 fn row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
     let top = MARGIN + y * CELL.1;
     let cell = |x: usize| &buffer[(buffer.area.x + x as u16, buffer.area.y + y as u16)];
-    // Neighbours of one look are written together.
+    // Adjacent cells of the same style are written together.
     let mut x = 0;
     while x < columns {
         let (_, background) = colours(cell(x));
@@ -88,7 +88,7 @@ fn row(buffer: &Buffer, y: usize, columns: usize, out: &mut String) {
     }
 }
 
-/// Of text and background; `None` for those of the picture.
+/// Colours of text and background; `None` for the picture's defaults.
 fn colours(cell: &Cell) -> (Option<String>, Option<String>) {
     let (mut foreground, mut background) = (hex(cell.fg), hex(cell.bg));
     if cell.modifier.contains(Modifier::REVERSED) {
@@ -127,7 +127,7 @@ fn hex(colour: Color) -> Option<String> {
     Some(format!("#{r:02x}{g:02x}{b:02x}"))
 }
 
-/// A colour among 256: a cube of 6 x 6 x 6 after the first 16, then 24 greys.
+/// A colour of the 256-colour palette: a cube of 6 x 6 x 6 after the first 16, then 24 greys.
 fn indexed(number: u8) -> (u8, u8, u8) {
     match number {
         0..16 => (128, 128, 128),

@@ -1,8 +1,8 @@
-//! The terminal: taken, and given back as it was, whatever happens.
+//! The terminal: acquired, and restored in every case.
 //!
-//! The dashboard is drawn on stderr, so that stdout stays for results. The terminal is restored when [`Screen`] goes, when
-//! any thread panics, and by [`restore`], which a handler of signals may call. Whether it is taken is the one global
-//! state of this crate: a process has one terminal.
+//! The dashboard is drawn on stderr, so that stdout stays free for results. The terminal is restored when [`Screen`] is
+//! dropped, when any thread panics, and by [`restore`], which a signal handler may call. Whether it is acquired is the
+//! one global state of this crate: a process has one terminal.
 
 use std::io::{self, BufWriter, IsTerminal, Stderr, Write};
 use std::sync::Once;
@@ -17,7 +17,7 @@ use ratatui::backend::CrosstermBackend;
 use crate::app::App;
 use crate::screens;
 
-/// True while the terminal is taken.
+/// True while the dashboard has the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// True if stderr is a terminal on which keys can be read.
@@ -32,17 +32,17 @@ pub fn is_taken() -> bool {
     TAKEN.load(Ordering::Acquire)
 }
 
-/// True if the terminal that the dashboard has is there no more: its window was closed, or the connection to it was lost.
-/// Who waits for keys then may wait for ever.
+/// True if the dashboard's terminal has disappeared: its window was closed, or the connection to it was lost. Waiting
+/// for keys may then block for ever.
 #[must_use]
 pub fn has_gone() -> bool {
     is_taken() && !is_there()
 }
 
-/// Gives the terminal back, if it is taken.
+/// Restores the terminal, if the dashboard has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::AcqRel) {
-        // A terminal that has gone needs no restoring.
+        // A terminal that has disappeared needs no restoring.
         let _ = disable_raw_mode();
         let mut out = io::stderr();
         let _ = execute!(out, style::ResetColor, LeaveAlternateScreen, Show);
@@ -56,10 +56,10 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal.
+    /// Acquires the terminal.
     ///
     /// # Errors
-    /// When it is none, or fails.
+    /// When stderr is not a terminal, or the terminal fails.
     pub fn take() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -77,7 +77,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Draws what the user is looking at, unless the terminal has been given back.
+    /// Draws the dashboard, unless the terminal has been restored.
     ///
     /// # Errors
     /// When the terminal fails.

@@ -1,6 +1,6 @@
 //! Colours that the colour-blind can tell apart, for terminals of any number of colours, and none.
 //!
-//! Nothing is said by colour alone: levels have a digit, series a name and a marker, states a letter.
+//! Colour never carries information alone: levels have a digit, series a name and a marker, states a letter.
 //!
 //! Sources: the scale of levels is viridis (van der Walt, Smith, 2015); series are from Okabe and Ito, *Color Universal
 //! Design*, 2008.
@@ -9,21 +9,21 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::view::TaskState;
 
-/// How many colours there are.
+/// Number of colours of a terminal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// None: as `NO_COLOR` asks for.
+    /// None, as `NO_COLOR` requests.
     Mono,
-    /// The 16 of every terminal.
+    /// The 16 colours of every terminal.
     Sixteen,
-    /// 256.
+    /// 256 colours.
     Indexed,
-    /// All.
+    /// 24-bit colours.
     True,
 }
 
 impl Depth {
-    /// What a terminal of these variables can show.
+    /// The colours of a terminal with these environment variables.
     #[must_use]
     pub fn of(term: Option<&str>, colorterm: Option<&str>, plain: bool) -> Self {
         match (term.unwrap_or(""), colorterm.unwrap_or("")) {
@@ -42,7 +42,7 @@ pub const LEVELS: usize = 11;
 /// (red, green, blue), number among 256, one of 16, and whether the text on it is dark.
 type Shade = ((u8, u8, u8), u8, Color, bool);
 
-/// From nothing to full. The luminance rises, in 16 colours too.
+/// From empty to full. The luminance increases, in 16 colours too.
 const SCALE: [Shade; LEVELS] = [
     ((0x1c, 0x1c, 0x24), 234, Color::Black, false),
     ((0x44, 0x01, 0x54), 53, Color::Blue, false),
@@ -57,7 +57,7 @@ const SCALE: [Shade; LEVELS] = [
     ((0xfd, 0xe7, 0x25), 220, Color::White, true),
 ];
 
-/// Colours of curves: those of Okabe and Ito that are seen on dark backgrounds and on bright ones.
+/// Colours of curves: those of Okabe and Ito that are visible on dark and on bright backgrounds.
 const CURVES: [((u8, u8, u8), u8, Color); 7] = [
     ((0x56, 0xb4, 0xe9), 74, Color::LightBlue),
     ((0xe6, 0x9f, 0x00), 214, Color::Yellow),
@@ -68,23 +68,23 @@ const CURVES: [((u8, u8, u8), u8, Color); 7] = [
     ((0xf0, 0xe4, 0x42), 227, Color::LightYellow),
 ];
 
-/// A thing that has a colour of its own.
+/// A series or state with its own colour.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Load that is generated; p50.
+    /// Generated load; p50.
     First,
-    /// Load that is injected; p90.
+    /// Injected load; p90.
     Second,
-    /// Load that is accepted; p99.
+    /// Accepted load; p99.
     Third,
-    /// What must be seen.
+    /// An alarm.
     Alarm,
 }
 
-/// How things are drawn.
+/// Styles of the dashboard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Theme {
-    /// Colours that there are.
+    /// Available colours.
     pub depth: Depth,
 }
 
@@ -98,14 +98,14 @@ impl Theme {
         }
     }
 
-    /// The level, 0 to 10, of a share: 0 is nothing at all, 1 is less than a tenth, 10 is nine tenths and more.
+    /// The level, 0 to 10, of a share: 0 for none, 1 for less than a tenth, 10 for nine tenths and more.
     #[must_use]
     pub fn level(share: f64) -> usize {
-        // A NaN is nothing.
+        // A NaN counts as none.
         if share > 0.0 { 1 + ((share * 10.0) as usize).min(9) } else { 0 }
     }
 
-    /// The mark of a level: `·` for nothing, a digit for whole tenths.
+    /// The mark of a level: `·` for none, a digit for whole tenths.
     #[must_use]
     pub const fn mark(level: usize) -> char {
         match level {
@@ -115,7 +115,7 @@ impl Theme {
         }
     }
 
-    /// A cell of this level.
+    /// Style of a cell of this level.
     #[must_use]
     pub fn cell(self, level: usize) -> Style {
         let (rgb, indexed, sixteen, dark) = SCALE[level.min(LEVELS - 1)];
@@ -134,13 +134,13 @@ impl Theme {
         Style::new().bg(background).fg(foreground.unwrap_or(Color::Reset))
     }
 
-    /// A line of this level, on the background.
+    /// Style of a line of this level, on the background.
     #[must_use]
     pub fn line(self, level: usize) -> Style {
         let (rgb, indexed, sixteen, _) = SCALE[level.clamp(1, LEVELS - 1)];
         match (level, self.pick(rgb, indexed, sixteen)) {
             (0, _) => self.faint(),
-            // Dark violet on black would not be seen.
+            // Dark violet would be invisible on black.
             (1..4, Some(_)) => self.coloured(self.pick((0x6a, 0x5a, 0xa8), 61, Color::Blue)),
             (_, None) if level >= 5 => Style::new().add_modifier(Modifier::BOLD),
             (_, colour) => self.coloured(colour),
@@ -151,7 +151,7 @@ impl Theme {
         colour.map_or(Style::new(), |colour| Style::new().fg(colour))
     }
 
-    /// A series or an alarm.
+    /// Style of a series or an alarm.
     #[must_use]
     pub fn role(self, role: Role) -> Style {
         match role {
@@ -165,14 +165,15 @@ impl Theme {
         }
     }
 
-    /// A curve among many: seven colours that come again. Its letter tells it from others of the same colour.
+    /// Style of a curve among many: seven colours in rotation. Its letter distinguishes it from others of the same
+    /// colour.
     #[must_use]
     pub fn curve(self, number: usize) -> Style {
         let (rgb, indexed, sixteen) = CURVES[number % CURVES.len()];
         self.coloured(self.pick(rgb, indexed, sixteen))
     }
 
-    /// The letter and style of what a task is doing.
+    /// The letter and style of a task's state.
     #[must_use]
     pub fn task(self, state: TaskState) -> (char, Style) {
         let background = |rgb, indexed, sixteen, text: (u8, u8, u8)| match self.pick(rgb, indexed, sixteen) {
@@ -191,7 +192,7 @@ impl Theme {
         }
     }
 
-    /// What is less important.
+    /// Style of less important text.
     #[must_use]
     pub fn faint(self) -> Style {
         match self.pick((0x8a, 0x8a, 0x92), 245, Color::DarkGray) {
@@ -200,13 +201,13 @@ impl Theme {
         }
     }
 
-    /// Names of things.
+    /// Style of headings.
     #[must_use]
     pub fn title(self) -> Style {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// What is chosen.
+    /// Style of the selected item.
     #[must_use]
     pub fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)

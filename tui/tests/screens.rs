@@ -131,7 +131,7 @@ fn a_recording_that_is_held_says_so_and_so_does_one_that_was_cut() {
         let mut bytes = Vec::new();
         write_about(&mut bytes, &about).expect("memory is written");
         for (cycle, state) in [(1000, RunState::Running), (2000, RunState::Running), (3000, last)] {
-            // An hour apart: nothing comes by itself.
+            // An hour apart: updates come only on request.
             let snapshot = Snapshot { state, elapsed_seconds: cycle as f64 * 3.6, ..common::at(&about, cycle) };
             write_snapshot(&mut bytes, &snapshot).expect("memory is written");
         }
@@ -204,7 +204,7 @@ fn no_number_is_cut_where_there_is_little_room() {
 fn a_mix_of_jobs_says_how_many_there_are_and_whose_tasks_these_are() {
     at_all_sizes("jobs", &app(torus(&[4, 4]), Screen::Sources, &|cycle| Some(jobs(cycle))));
     let at = |size, cycle: u64| picture(&app(torus(&[4, 4]), Screen::Sources, &move |_| Some(jobs(cycle))), size);
-    // What does not fit is left out as a whole.
+    // Parts that do not fit are omitted as a whole.
     let narrow = at((80, 24), 5_000);
     assert!(
         narrow.contains("2 of 4 jobs run, 1 waiting, 1 ended; 8 tasks of those that run, 0 finished\n"),

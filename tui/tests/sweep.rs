@@ -32,7 +32,7 @@ fn at_all_sizes(name: &str, app: &App) {
     }
 }
 
-/// What a point of this load has given, as far as the sweep has come.
+/// The state of a point of this load, halfway through the sweep.
 fn state(curve: usize, load: f64) -> PointState {
     let saturation = [0.62, 0.45, 0.3][curve];
     let figures = Figures {
@@ -59,7 +59,7 @@ fn state(curve: usize, load: f64) -> PointState {
     }
 }
 
-/// Three curves of 18 loads, in the middle.
+/// Three curves of 18 loads, halfway through the sweep.
 fn sweep() -> Sweep {
     let curves = ["bubble:smart", "bubble:oblivious", "dally:trc"];
     let point = |curve: usize, step: u32| {
@@ -79,7 +79,7 @@ fn sweep() -> Sweep {
     }
 }
 
-/// The sweep, and the point of it that is looked at.
+/// The sweep, and its displayed point.
 fn app(sweep: Sweep, screen: Screen) -> App {
     let mut app = App::of_sweep(sweep, THEME);
     app.begin(Arc::new(torus(&[16, 16])));

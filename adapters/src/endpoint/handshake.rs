@@ -1,4 +1,4 @@
-//! Hello, Challenge, Proof, Welcome: who is let in.
+//! The handshake: Hello, Challenge, Proof, Welcome. Decides which guests are admitted.
 
 use std::io;
 use std::time::Duration;
@@ -25,10 +25,10 @@ struct Refusal {
     text: String,
 }
 
-/// Shakes hands within the limit of time.
+/// Performs the handshake within the time limit.
 ///
 /// # Errors
-/// Why the connection was refused, with what is known of it.
+/// Why the connection was refused, with what is known of the guest.
 pub(super) async fn handshake(
     mut peer: Peer,
     terms: &Terms,
@@ -69,7 +69,7 @@ pub(super) async fn handshake(
         }
         Err(refusal) => {
             let error = Body::Error { code: refusal.code, text: refusal.text.clone() };
-            // Whoever does not listen need not hear it.
+            // A peer that does not listen may miss the message.
             let said = async {
                 match &mut peer {
                     Peer::Tcp(stream, _) => talk.say(stream, &error).await,
@@ -152,8 +152,8 @@ async fn meet(
     Ok((hello, step, reservation))
 }
 
-/// Has the guest prove that it knows the token, and then proves the same to the guest. The guest is first: whoever connects
-/// learns nothing by which a token could be guessed.
+/// Has the guest prove that it knows the token, then proves the same to the guest. The guest is first, so that a
+/// stranger learns nothing that helps to guess the token.
 async fn check_token(
     talk: &mut Talk,
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
@@ -178,7 +178,7 @@ async fn check_token(
     talk.say(stream, &proof).await.map_err(|_| refused("it left at the challenge"))
 }
 
-/// The step that a guest gets.
+/// The step granted to a guest.
 fn check(hello: &Hello, terms: &Terms) -> Result<Time, Refusal> {
     let refused = |code: Code, text: String| Err(Refusal { code, text });
     if hello.major != MAJOR {

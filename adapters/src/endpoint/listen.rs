@@ -1,4 +1,4 @@
-//! Sockets that listen.
+//! Listening sockets.
 
 use std::fs;
 use std::io;
@@ -11,14 +11,14 @@ use crate::address::Address;
 use crate::private::bind_private;
 use crate::stream::Stream;
 
-/// A socket that listens; that of a path is removed at the end.
+/// A listening socket; a Unix socket is removed from the file system at the end.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
     Unix { listener: UnixListener, path: PathBuf, owner: u32 },
 }
 
-/// Who has connected.
+/// An accepted peer.
 #[derive(Debug)]
 pub(super) enum Peer {
     Tcp(TcpStream, String),
@@ -26,7 +26,7 @@ pub(super) enum Peer {
 }
 
 impl Peer {
-    /// As people read it.
+    /// Its address, for messages.
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Tcp(_, name) => name,

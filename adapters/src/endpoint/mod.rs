@@ -1,8 +1,8 @@
-//! The endpoint: listens, shakes hands with whoever connects, and gathers the guests of a run.
+//! The endpoint: listens, performs handshakes, and gathers the guests of a run.
 //!
-//! Handshakes run side by side, each with a limit of time; a bounded number at once, while the others wait in the
-//! system's queue. A connection that is refused is told why. When all nodes are taken the endpoint stops listening, and
-//! the run has the connections to itself ([`crate::live`]).
+//! Handshakes run concurrently, each with a time limit. Their number is bounded; further connections wait in the
+//! system's queue. A refused connection is told the reason. When all nodes are taken the endpoint stops listening, and
+//! hands the connections to the run ([`crate::live`]).
 
 mod handshake;
 mod listen;
@@ -24,21 +24,21 @@ use crate::token::Token;
 
 use listen::Listener;
 
-/// Handshakes that run at once.
+/// Most concurrent handshakes.
 const HANDSHAKES: usize = 256;
-/// Refused connections that are told of one by one.
+/// Refused connections that are reported one by one.
 const TOLD: u64 = 16;
-/// How often somebody is asked whether to go on waiting.
+/// How often `go_on` is called while waiting.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What every guest of a run is told, and checked against.
+/// The terms of a run, which every guest is told and checked against.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// Nodes of the network.
     pub nodes: usize,
-    /// How deliveries relate to steps.
+    /// Relation of deliveries to steps.
     pub mode: Mode,
-    /// \[ps\] Step of stepped guests that ask for none; at most the horizon in exact mode.
+    /// \[ps\] Default step of stepped guests; at most the horizon in exact mode.
     pub step: Time,
     /// \[ps\] Interference horizon.
     pub horizon: Time,
@@ -46,43 +46,43 @@ pub struct Terms {
     pub clock: Clock,
     /// \[bytes\] Longest payload of a frame.
     pub max_payload: u32,
-    /// \[messages\] Of one node that have not left it.
+    /// \[messages\] Per node: most messages that have not left it.
     pub window: u32,
-    /// How long a guest may be silent when its turn is waited for.
+    /// How long a guest may be silent when its turn is awaited.
     pub stall: Duration,
     /// How long a handshake may take.
     pub handshake: Duration,
-    /// What guests must prove to know.
+    /// The token that guests must prove to know.
     pub token: Option<Token>,
     /// Seed of the run.
     pub seed: u64,
-    /// \[thousandths\] Time on the wall over virtual time in real-time mode; 0 in the others.
+    /// \[thousandths\] Wall-clock time over virtual time in real-time mode; 0 in the others.
     pub pace: u32,
 }
 
-/// A guest that has been taken, and waits for the run to begin.
+/// An admitted guest that waits for the run to begin.
 #[derive(Debug)]
 pub struct Connection {
     pub(crate) link: Link,
-    /// What it said.
+    /// Its Hello.
     pub hello: Hello,
-    /// \[ps\] Longest grant that it gets.
+    /// \[ps\] Its longest grant.
     pub step: Time,
-    /// Of a central: the data connections of its group, in the order of their nodes.
+    /// For a central: the data connections of its group, in the order of their nodes.
     pub(crate) members: Vec<Connection>,
-    /// What it has taken, given back when the connection is dropped.
+    /// Its reservation, released when the connection is dropped.
     pub(crate) _place: Reservation,
 }
 
 impl Connection {
-    /// The first of its nodes, and of those of its group.
+    /// The first of its nodes and those of its group.
     fn first_node(&self) -> Option<u32> {
         let members = self.members.iter().flat_map(|member| &member.hello.nodes);
         self.hello.nodes.iter().chain(members).min().copied()
     }
 }
 
-/// Gives each central the data connections of its group, and puts guests in the order of their nodes.
+/// Assigns the data connections of each group to its central, and sorts guests by their nodes.
 fn assemble(connections: Vec<Connection>) -> Vec<Connection> {
     let (data, mut guests): (Vec<_>, Vec<_>) =
         connections.into_iter().partition(|connection| connection.hello.role == Role::Data);
@@ -90,7 +90,7 @@ fn assemble(connections: Vec<Connection>) -> Vec<Connection> {
         let central = guests
             .iter_mut()
             .find(|guest| guest.hello.role == Role::Central && guest.hello.group == member.hello.group);
-        // Time has not begun before each group has its central.
+        // Time does not begin before each group has its central.
         if let Some(central) = central {
             central.members.push(member);
         }
@@ -114,35 +114,35 @@ fn lacks_centrals(connections: &[Connection]) -> bool {
 /// Why an endpoint cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
-    /// Everybody could connect.
+    /// Any machine could connect.
     #[error("{address} can be reached from other machines, and guests need no token")]
     Open {
-        /// Where it was to listen.
+        /// The address.
         address: Address,
     },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {error}")]
     Listen {
-        /// Where.
+        /// The address.
         address: Address,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted while {missing} of {wanted} nodes had no guest")]
     Interrupted {
         /// Nodes without a guest.
         missing: usize,
-        /// Nodes that were to have one.
+        /// Nodes that need a guest.
         wanted: usize,
     },
-    /// The system refuses what is needed.
+    /// The system denies a resource.
     #[error("the system fails: {0}")]
     System(#[from] io::Error),
 }
 
 impl EndpointError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -166,10 +166,10 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Begins to listen. A Unix socket is of mode 0600, and only programs of the same user are let in.
+    /// Begins to listen. A Unix socket has mode 0600, and admits only programs of the same user.
     ///
     /// # Errors
-    /// An address that cannot be listened on, or one that other machines reach while there is no token.
+    /// An address on which the system cannot listen, or one that other machines can reach if there is no token.
     pub fn bind(address: &Address, token: Option<Token>) -> Result<Self, EndpointError> {
         if !address.is_local() && token.is_none() {
             return Err(EndpointError::Open { address: address.clone() });
@@ -181,22 +181,22 @@ impl Endpoint {
         Ok(Self { runtime, listener, token })
     }
 
-    /// Where it listens, with the port that the system chose if 0 was asked for.
+    /// The address on which it listens, with the port that the system chose if 0 was given.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not report it.
     pub fn address(&self) -> io::Result<Address> {
         self.listener.address()
     }
 
-    /// Waits until guests have taken `wanted` nodes, and stops listening. `go_on` is asked now and then, with the nodes
-    /// that are missing; `tell` hears of connections that are refused, and of guests that leave before all are there: their
+    /// Waits until guests have taken `wanted` nodes, and stops listening. `go_on` is called from time to time, with the
+    /// number of missing nodes. `tell` reports refused connections, and guests that leave before all are present: their
     /// nodes are free again.
     ///
-    /// The guests come back in the order of their nodes, whatever the order in which they connected.
+    /// The guests are returned in the order of their nodes, whatever the order in which they connected.
     ///
     /// # Errors
-    /// `go_on` said no, or the system fails.
+    /// `go_on` returned false, or the system fails.
     pub fn gather(
         self,
         terms: &Terms,
@@ -212,10 +212,10 @@ impl Endpoint {
     }
 }
 
-/// Nodes that are spoken for, and by whom.
+/// The nodes taken so far, and by which guests.
 pub(crate) type Taken = Arc<Mutex<Places>>;
 
-/// What guests have taken, by whom.
+/// Nodes and groups taken, with the names of their guests.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     nodes: BTreeMap<u32, String>,
@@ -247,13 +247,13 @@ async fn gather(
             }
         }
         tokio::select! {
-            // Only when a handshake may begin is the next connection taken.
+            // The next connection is accepted only when its handshake may begin.
             accepted = async {
                 let permit = Arc::clone(&room).acquire_owned().await;
                 (permit, listener.accept().await)
             } => match accepted {
                 (Ok(permit), Ok(peer)) => {
-                    // It may come in the place of one that has left.
+                    // It may replace one that has left.
                     dismiss(&mut connections, tell);
                     let (terms, taken) = (Arc::clone(terms), Arc::clone(&taken));
                     handshakes.spawn(async move {
@@ -262,7 +262,7 @@ async fn gather(
                         outcome
                     });
                 }
-                // Too many open files: those of handshakes that end come free.
+                // Too many open files: handshakes that end release theirs.
                 (_, accepted) => {
                     if let (Err(error), false) = (&accepted, std::mem::replace(&mut full, true)) {
                         tell(format!(
@@ -296,7 +296,7 @@ async fn gather(
     Ok(assemble(connections))
 }
 
-/// Drops connections that have been closed, and with them what they had taken.
+/// Drops closed connections, which releases their nodes.
 fn dismiss(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
     let mut gone = closed(connections.iter().map(|connection| &connection.link)).into_iter();
     connections.retain(|Connection { hello, .. }| {
@@ -313,7 +313,8 @@ fn dismiss(connections: &mut Vec<Connection>, tell: &mut dyn FnMut(String)) {
     });
 }
 
-/// Nodes of a guest, and the place of a central: taken as long as this lives, in the handshake and until the run begins.
+/// The nodes of a guest, and the group of a central: reserved during the lifetime of this value, from the handshake
+/// until the run begins.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     taken: Taken,
@@ -322,7 +323,7 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// Takes all of `nodes`, or none and says which one is taken by whom, or that there is no need for more.
+    /// Reserves all of `nodes`, or none. The error names the node and its owner, or states that no more are needed.
     pub(crate) fn new(taken: &Taken, hello: &Hello, wanted: usize) -> Result<Self, String> {
         let Hello { nodes, name, .. } = hello;
         let mut places = taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -330,7 +331,7 @@ impl Reservation {
         if let Some(owner) = central.and_then(|group| places.centrals.get(&group)) {
             return Err(format!("group {} has its central, `{owner}`; use another group", hello.group));
         }
-        // A central need not have a node: without a limit of their own, centrals could take all connections there are.
+        // A central need not have a node: without their own limit, centrals could take all connections.
         if central.is_some() && places.centrals.len() >= wanted {
             return Err(format!("the run takes {wanted} nodes, and has as many centrals; put nodes into fewer groups"));
         }

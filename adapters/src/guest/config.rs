@@ -1,4 +1,4 @@
-//! Who a guest is.
+//! Configuration of a guest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,35 +8,35 @@ use crate::clock::Time;
 use crate::protocol::{Class, Role};
 use crate::token::Token;
 
-/// Who a guest is.
+/// Identity and settings of a guest.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its name, for messages to people.
+    /// Its name, for messages.
     pub name: String,
-    /// The nodes that it wants to be.
+    /// The nodes that it requests.
     pub nodes: Vec<u32>,
-    /// How its time passes.
+    /// Its class of time.
     pub class: Class,
-    /// What the connection is for; [`Data`](super::Data) connects those of that role.
+    /// The role of the connection; [`Data`](super::Data) connects those of that role.
     pub role: Role,
-    /// Group of a central and its data connections, from 1 on; else 0.
+    /// Group of a central and its data connections, from 1 on; otherwise 0.
     pub group: u32,
-    /// \[ps\] Longest grant; 0: what the endpoint gives.
+    /// \[ps\] Longest grant; 0 for the endpoint's default.
     pub step: Time,
-    /// What it must know to be let in.
+    /// The token, if the endpoint requires one.
     pub token: Option<Token>,
-    /// Digest of what it is; zeros if it has none.
+    /// Digest of the guest; zeros for none.
     pub manifest: [u8; 32],
     /// How long it tries to connect, and how long it waits for its turn before it gives up.
     pub patience: Duration,
-    /// With whom it shares whether anybody listens; a guest by itself has company of its own.
+    /// The guests with which it shares its knowledge of the endpoint; by default it is alone.
     pub company: Company,
 }
 
-/// Guests of one process that are to take part in one run: what one of them has found out, all know.
+/// Guests of one process that join one run and share their knowledge of the endpoint.
 ///
-/// An endpoint listens until its guests are there and never again, so a guest that nobody answers where somebody
-/// answered before is too late, and need not try any longer.
+/// An endpoint listens until its guests are present and never again. A guest that cannot connect where another one
+/// could before is therefore too late, and need not try any longer.
 #[derive(Clone, Debug, Default)]
 pub struct Company(Arc<AtomicBool>);
 
@@ -51,7 +51,7 @@ impl Company {
 }
 
 impl Config {
-    /// A causal guest at one node, that waits for an hour.
+    /// A causal guest at one node, with a patience of an hour.
     #[must_use]
     pub fn new(name: impl Into<String>, node: u32) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Config {
         }
     }
 
-    /// The same as a stepped guest with this step, in picoseconds; 0 takes what the endpoint gives.
+    /// The same as a stepped guest with this step, in picoseconds; 0 for the endpoint's default.
     #[must_use]
     pub fn stepped(mut self, step: Time) -> Self {
         self.class = Class::Stepped;

@@ -10,9 +10,9 @@ use crate::stream::Link;
 
 /// A data connection of a group.
 ///
-/// It may send while its central has the turn, at times within that turn, and the central must count what it sends
-/// ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. What arrives for it comes before its central's
-/// next turn begins.
+/// It may send while its central has the turn, at times within that turn, and the central must count its messages
+/// ([`Guest::count_injects`](super::Guest::count_injects)) before the turn ends. Messages for it arrive before the next
+/// turn of its central.
 #[derive(Debug)]
 pub struct Data {
     link: Link,
@@ -24,14 +24,14 @@ impl Data {
     /// Connects as a member of `group`, with the name, nodes and token of `config`.
     ///
     /// # Errors
-    /// Nobody listens, or the endpoint refuses it and says why.
+    /// No endpoint listens, or it refuses the connection with a reason.
     pub fn connect(address: &Address, config: &Config, group: u32) -> Result<Self, GuestError> {
         let config = Config { role: Role::Data, group, ..config.clone() };
         let (link, welcome) = meet(address, &config)?;
         Ok(Self { link, welcome, patience: config.patience })
     }
 
-    /// What the endpoint said of the run.
+    /// The endpoint's description of the run.
     #[must_use]
     pub const fn welcome(&self) -> &Welcome {
         &self.welcome
@@ -40,7 +40,7 @@ impl Data {
     /// Sends a message at `time`, from one of the endpoints.
     ///
     /// # Errors
-    /// A payload longer than the size or than what was agreed; the run has ended.
+    /// A payload longer than the size or than agreed; the run has ended.
     pub fn inject(&mut self, endpoint: u16, time: Time, inject: Inject) -> Result<(), GuestError> {
         let length = inject.payload.len() as u64;
         let limit = inject.size.min(u64::from(self.welcome.max_payload).saturating_sub(DELIVER_FIELDS.into()));
@@ -51,7 +51,7 @@ impl Data {
         flush(&mut self.link, self.patience, "sending")
     }
 
-    /// The next thing that it is told; `None` when its central has said goodbye.
+    /// The next event; `None` when its central has said goodbye.
     ///
     /// # Errors
     /// The run has ended otherwise.

@@ -1,4 +1,4 @@
-//! What can go wrong for a guest.
+//! Errors of guests.
 
 use std::io;
 
@@ -8,67 +8,67 @@ use crate::protocol::Code;
 /// Why a guest cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
-    /// Nobody listens.
+    /// No endpoint listens.
     #[error("cannot connect to {address}: {error}")]
     Connect {
-        /// Where.
+        /// The address.
         address: Address,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// Somebody listened, and does so no longer.
+    /// An endpoint listened before, and does not any longer.
     #[error("nobody listens at {address} any longer: the run has begun without this guest, or is over")]
     Late {
-        /// Where.
+        /// The address.
         address: Address,
     },
-    /// The endpoint wants a token and there is none.
+    /// The endpoint requires a token and the guest has none.
     #[error("the endpoint wants a token, and the guest has none")]
     TokenWanted,
     /// The guest has a token, and the endpoint does not prove that it knows the same one.
     #[error("the endpoint does not prove that it knows the token of this guest")]
     Unproved,
-    /// The endpoint ended it, and said why.
+    /// The endpoint ended the connection with a reason.
     #[error("the endpoint ended it while {doing}: {text}")]
     Refused {
         /// Kind of reason.
         code: Code,
         /// The reason.
         text: String,
-        /// What the guest was doing.
+        /// Activity of the guest.
         doing: &'static str,
     },
-    /// The connection is over, and nobody said why.
+    /// The connection ended without a reason.
     #[error("the endpoint was lost while {doing}: {why}")]
     Lost {
-        /// What the guest was doing.
+        /// Activity of the guest.
         doing: &'static str,
-        /// What showed.
+        /// The observed symptom.
         why: String,
     },
-    /// The endpoint says that it has told more or less than came.
+    /// The endpoint's count of events differs from the guest's.
     #[error("the endpoint says that it has told of {said} events, and {heard} came")]
     Counts {
-        /// As the endpoint says.
+        /// The endpoint's count.
         said: u64,
-        /// As they came.
+        /// The guest's count.
         heard: u64,
     },
-    /// A message carries more than it may.
+    /// A message carries too many bytes.
     #[error("a message carries {length} bytes, and {limit} are allowed")]
     Payload {
-        /// \[bytes\] Carried.
+        /// \[bytes\] Length of the payload.
         length: u64,
-        /// \[bytes\] The message's size, or what was agreed.
+        /// \[bytes\] Size of the message, or the agreed limit.
         limit: u64,
     },
-    /// The program or script asks for something that cannot be.
+    /// The program or script requests something impossible.
     #[error("{0}")]
     Program(String),
 }
 
 impl GuestError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {

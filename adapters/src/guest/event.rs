@@ -1,4 +1,4 @@
-//! What a guest is told.
+//! Events that a guest receives.
 
 use bytes::Bytes;
 
@@ -8,23 +8,23 @@ use crate::protocol::Deliver;
 /// A message that has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// \[ps\] When.
+    /// \[ps\] Time of arrival.
     pub time: Time,
-    /// Which of the guest's endpoints it is for.
+    /// Index of the guest's endpoint to which it is addressed.
     pub endpoint: u16,
-    /// Node that it came from.
+    /// Source node.
     pub source: u32,
-    /// Number among the messages of that node, from 0.
+    /// Sequence number among the messages of that node, from 0.
     pub source_sequence: u64,
-    /// The sender's name for it.
+    /// The sender's identifier of the message.
     pub cookie: u64,
-    /// \[ps\] When it was sent.
+    /// \[ps\] Time of sending.
     pub sent: Time,
-    /// \[ps\] How late it is handed over; 0 in exact mode.
+    /// \[ps\] Lateness of its hand-over; 0 in exact mode.
     pub late: Time,
     /// \[bytes\] Its size in the model.
     pub size: u64,
-    /// What it carries.
+    /// Its payload.
     pub payload: Bytes,
 }
 
@@ -35,16 +35,16 @@ impl Arrival {
     }
 }
 
-/// What a guest is told.
+/// An event for a guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A message has arrived.
     Message(Arrival),
-    /// A message that asked for it has left the guest's hands.
+    /// A message sent with a request for notice has been sent.
     Sent {
-        /// \[ps\] When.
+        /// \[ps\] Time of the event.
         time: Time,
-        /// The guest's name for it.
+        /// The guest's identifier of the message.
         cookie: u64,
     },
 }

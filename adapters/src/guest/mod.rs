@@ -1,4 +1,4 @@
-//! A guest's side: connect, send, receive, advance; every call blocks until it is done.
+//! The guest's side: connect, send, receive, advance; every call blocks until it is done.
 //!
 //! ```no_run
 //! use adapters::guest::{Config, Guest};
@@ -13,8 +13,8 @@
 //! # }
 //! ```
 //!
-//! A **stepped** guest goes from grant to grant, as a machine does whose clock runs on by itself. A **causal** guest says
-//! when it waits, and for nothing else: it costs far fewer turns.
+//! A **stepped** guest goes from grant to grant, like a machine whose clock runs on by itself. A **causal** guest
+//! reports only when it waits: it needs far fewer turns.
 
 mod config;
 mod data;
@@ -41,7 +41,7 @@ pub use data::Data;
 pub use error::GuestError;
 pub use event::{Arrival, Event};
 
-/// A guest that has been let in.
+/// An admitted guest.
 #[derive(Debug)]
 pub struct Guest {
     link: Link,
@@ -59,10 +59,10 @@ pub struct Guest {
 }
 
 impl Guest {
-    /// Connects, tries again while nobody listens, and shakes hands.
+    /// Connects, with retries while no endpoint listens, and performs the handshake.
     ///
     /// # Errors
-    /// Nobody listens, or the endpoint refuses the guest and says why.
+    /// No endpoint listens, or it refuses the guest with a reason.
     pub fn connect(address: &Address, config: &Config) -> Result<Self, GuestError> {
         let (link, welcome) = meet(address, config)?;
         Ok(Self {
@@ -80,7 +80,7 @@ impl Guest {
         })
     }
 
-    /// What the endpoint said of the run.
+    /// The endpoint's description of the run.
     #[must_use]
     pub const fn welcome(&self) -> &Welcome {
         &self.welcome
@@ -92,7 +92,7 @@ impl Guest {
         self.time
     }
 
-    /// \[ps\] The end of its grant; waits for the turn, if it has not come yet.
+    /// \[ps\] The end of its grant; waits for the turn, if it has not begun yet.
     ///
     /// # Errors
     /// The run has ended.
@@ -101,13 +101,13 @@ impl Guest {
         Ok(self.until.unwrap_or(self.time))
     }
 
-    /// \[ps\] When the first event is to be seen that has been told of and not taken.
+    /// \[ps\] Time of the first pending event.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
         self.events.front().map(Event::time)
     }
 
-    /// Turns that it has had.
+    /// Number of turns so far.
     #[must_use]
     pub const fn turns(&self) -> u64 {
         self.turns
@@ -116,7 +116,7 @@ impl Guest {
     /// Sends `size` bytes from the first endpoint to node `destination`, carrying `payload`.
     ///
     /// # Errors
-    /// A payload longer than `size` or than what was agreed; the run has ended.
+    /// A payload longer than `size` or than agreed; the run has ended.
     pub fn send(&mut self, destination: u32, size: u64, payload: &[u8]) -> Result<(), GuestError> {
         let payload = Bytes::copy_from_slice(payload);
         self.inject(0, Inject { destination, notify: false, size, cookie: 0, payload })
@@ -138,8 +138,8 @@ impl Guest {
         if self.link.is_full() { flush(&mut self.link, self.patience, "sending") } else { Ok(()) }
     }
 
-    /// Deliveries and Dones of the endpoint's last count: to this guest, or to the whole group of a central. Waits for the
-    /// turn, if it has not come yet.
+    /// The endpoint's last count of Delivers and Dones: to this guest, or to the whole group of a central. Waits for
+    /// the turn, if it has not begun yet.
     ///
     /// # Errors
     /// The run has ended.
@@ -148,7 +148,7 @@ impl Guest {
         Ok(self.notices)
     }
 
-    /// Ends its turn, sends nothing until somebody of its group is told of something, and waits for the next turn.
+    /// Ends its turn, sends nothing until its group receives an event, and waits for the next turn.
     ///
     /// # Errors
     /// The run has ended.
@@ -164,8 +164,8 @@ impl Guest {
         }
     }
 
-    /// Counts messages that the data connections of this central's group have injected since the last count: they enter the
-    /// network before its turn ends.
+    /// Counts messages that the data connections of this central's group have injected since the last count: they enter
+    /// the network before its turn ends.
     pub fn count_injects(&mut self, more: u64) {
         self.injects = self.injects.saturating_add(more);
     }
@@ -177,7 +177,7 @@ impl Guest {
     pub fn advance(&mut self, span: Time) -> Result<(), GuestError> {
         self.begin()?;
         let target = self.time.saturating_add(span);
-        // At the end of a grant not everything of that moment is known yet: the turn ends there.
+        // At the end of a grant not all events of that moment are known: the turn ends there.
         while let Some(until) = self.until.filter(|&until| until <= target && until != FOREVER) {
             self.time = self.time.max(until);
             self.end_turn(self.time)?;
@@ -201,7 +201,7 @@ impl Guest {
             match self.class {
                 Class::Causal => self.end_turn(FOREVER)?,
                 Class::Stepped => {
-                    // A grant for ever is a warm-up, which ends here.
+                    // An endless grant is a warm-up, which ends here.
                     if until != FOREVER {
                         self.time = self.time.max(until);
                     }
@@ -211,7 +211,7 @@ impl Guest {
         }
     }
 
-    /// The next message; waits for it, and passes over other events.
+    /// The next message; waits for it, and skips other events.
     ///
     /// # Errors
     /// The run has ended.
@@ -223,13 +223,13 @@ impl Guest {
         }
     }
 
-    /// The next event that has happened by now, if there is one.
+    /// The next event up to the current time, if any.
     ///
     /// # Errors
     /// The run has ended.
     pub fn poll(&mut self) -> Result<Option<Event>, GuestError> {
         self.begin()?;
-        // A causal guest runs ahead of the network: it must wait for the network to come to its time.
+        // A causal guest runs ahead of the network, and must wait for the network to reach its time.
         if self.class == Class::Causal && self.events.front().is_none_or(|event| event.time() > self.time) {
             self.end_turn(self.time)?;
         }
@@ -237,7 +237,7 @@ impl Guest {
         Ok(self.events.pop_front_if(|event| event.time() <= now))
     }
 
-    /// Gives this moment a name in the results. It ends a stepped guest's warm-up that lasts until a mark.
+    /// Labels this moment in the results. Ends the warm-up of a stepped guest if that lasts until a mark.
     ///
     /// # Errors
     /// The run has ended.
@@ -262,7 +262,7 @@ impl Guest {
         }
     }
 
-    /// Waits for the first turn, if it has not come yet.
+    /// Waits for the first turn, if it has not begun yet.
     fn begin(&mut self) -> Result<(), GuestError> {
         if self.until.is_none() { self.take_turn() } else { Ok(()) }
     }
@@ -288,13 +288,13 @@ impl Guest {
                     self.events.push_back(Event::Sent { time, cookie });
                 }
                 Body::GoAhead { until, notices } => {
-                    // A central's count is of its whole group.
+                    // A central's count covers its whole group.
                     if notices != self.notices && !self.central {
                         return Err(GuestError::Counts { said: notices, heard: self.notices });
                     }
                     self.notices = notices;
                     if self.central {
-                        // What came for its group moves its clock.
+                        // Events for its group advance its clock.
                         self.time = self.time.max(time);
                     }
                     self.turns += 1;
@@ -307,18 +307,18 @@ impl Guest {
     }
 }
 
-/// Connects, tries again while nobody listens, and shakes hands.
+/// Connects, with retries while no endpoint listens, and performs the handshake.
 fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestError> {
     let start = Instant::now();
     let stream = loop {
-        // Asked before it tries: a refusal of the time before anybody listened says nothing.
+        // Read before the attempt: a failure from before the endpoint listened proves nothing.
         let met = config.company.has_met_the_endpoint();
         match Stream::connect(address) {
             Ok(stream) => break stream,
             Err(error) if met && matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::NotFound) => {
                 return Err(GuestError::Late { address: address.clone() });
             }
-            // What is wrong with the address itself stays wrong.
+            // An invalid address stays invalid.
             Err(error) if start.elapsed() >= config.patience || error.kind() == ErrorKind::InvalidInput => {
                 return Err(GuestError::Connect { address: address.clone(), error });
             }
@@ -364,7 +364,7 @@ fn meet(address: &Address, config: &Config) -> Result<(Link, Welcome), GuestErro
     }
 }
 
-/// Proves to the endpoint to know the token, and has it prove the same.
+/// Proves to the endpoint that it knows the token, and has the endpoint prove the same.
 fn prove(
     link: &mut Link,
     token: &Token,
@@ -387,7 +387,7 @@ fn prove(
 fn flush(link: &mut Link, patience: Duration, doing: &'static str) -> Result<(), GuestError> {
     match link.flush(patience, &mut |_| true) {
         Ok(()) => Ok(()),
-        // Why may have been said before the connection was closed.
+        // The reason may have been sent before the connection was closed.
         Err(broken) => match link.next(Duration::ZERO, &mut |_| true).map(|frame| frame.body) {
             Ok(Body::Error { code, text }) => Err(GuestError::Refused { code, text, doing }),
             _ => Err(GuestError::Lost { doing, why: broken.to_string() }),

@@ -1,8 +1,8 @@
-//! A task of an application as a guest: does over TGP/1 what [`Replay`](trgen::trace::replay::Replay) does in one process,
-//! cycle for cycle.
+//! A task of an application as a guest: does over TGP/1 what [`Replay`](trgen::trace::replay::Replay) does in one
+//! process, cycle for cycle.
 //!
-//! A message's cookie is the position of its send in the sender's program, by which the receiver knows its tag. Messages
-//! of one pair of tasks are seen in the order in which they were sent.
+//! A message's cookie is the position of its send in the sender's program, from which the receiver derives its tag.
+//! Messages between a pair of tasks are received in the order in which they were sent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,11 +16,11 @@ use super::{Event, Guest, GuestError};
 use crate::clock::Clock;
 use crate::protocol::Inject;
 
-/// The messages of a program as receivers must know them.
+/// The messages of a program, as far as receivers must know them.
 #[derive(Debug)]
 pub struct Script {
     program: Program,
-    /// Of each task and each of its sends, by position: its number among those to the same task.
+    /// Per task and per send, by position: its sequence number among the sends to the same destination.
     numbers: Vec<HashMap<u64, u64>>,
 }
 
@@ -46,7 +46,7 @@ impl Script {
         Self { program, numbers }
     }
 
-    /// Tasks of the program.
+    /// Number of tasks of the program.
     #[must_use]
     pub fn tasks(&self) -> usize {
         self.program.tasks.len()
@@ -75,7 +75,7 @@ fn send_of(step: &Step) -> Option<(&Send, Option<Request>)> {
     }
 }
 
-/// Messages from one task that came before an earlier one.
+/// Messages from one task that arrived before an earlier one.
 #[derive(Debug, Default)]
 struct Early {
     seen: u64,
@@ -88,12 +88,12 @@ struct Player<'a> {
     clock: Clock,
     mailbox: Mailbox,
     outstanding: HashSet<Request>,
-    /// Completed, and no wait has accounted for it.
+    /// Completed, but not waited for yet.
     completed: HashSet<Request>,
     early: HashMap<u32, Early>,
-    /// True once what a blocking step waits for has come.
+    /// True once the message that completes a blocking step has arrived.
     served: bool,
-    /// When it did something last, a blocking send apart, as in a replay.
+    /// Time of the last activity, blocking sends excluded, as in a replay.
     busy: Option<u64>,
     injected: u64,
     arrived: u64,
@@ -116,7 +116,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Messages that it sent and that came for it.
+    /// Returns the numbers of messages sent and received.
     fn play(mut self, guest: &mut Guest) -> Result<(u64, u64), GuestError> {
         let script = self.script;
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
@@ -156,7 +156,8 @@ impl<'a> Player<'a> {
         Ok((self.injected, self.arrived))
     }
 
-    /// Whole cycles, from the next one on if it has done something in this one, to the last of them.
+    /// Computes for whole cycles, from the next one on if the task has been active in this one; the clock ends in the
+    /// last.
     fn compute(&mut self, time: u64, guest: &mut Guest) -> Result<(), GuestError> {
         let (numerator, denominator) = self.clock.ratio();
         let cycles = u128::from(time) * u128::from(denominator) / u128::from(numerator);
@@ -169,7 +170,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// True if the network has it; a message to the task itself takes no network.
+    /// True if the message enters the network; a message to the task itself does not.
     fn send(&mut self, at: u64, send: &Send, guest: &mut Guest) -> Result<bool, GuestError> {
         if send.to.0 == self.task {
             self.arrive(self.task, at)?;
@@ -182,7 +183,7 @@ impl<'a> Player<'a> {
         Ok(true)
     }
 
-    /// A request begins; `over` if it has completed already.
+    /// Starts a request; `over` if it has completed already.
     fn begin(&mut self, request: Request, over: bool) {
         if over {
             self.outstanding.remove(&request);
@@ -217,9 +218,9 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// The first of these requests that has completed is accounted for; if none has, the first one that does.
+    /// Accounts for the first of these requests that has completed; if none has, waits for the first that does.
     fn wait_any(&mut self, any: &[Request], guest: &mut Guest) -> Result<(), GuestError> {
-        // What has happened by now decides, whether it has been looked at or not.
+        // All events up to now count, including those not yet taken.
         while let Some(event) = guest.poll()? {
             self.take(event)?;
         }

@@ -1,7 +1,7 @@
-//! Guests that follow a script: a line for each thing that they do.
+//! Guests that follow a script: one line per action.
 //!
 //! ```text
-//! # A token goes round: node 0 begins, everybody passes it on ten times.
+//! # A token goes round: node 0 begins, every node passes it on, ten times.
 //! repeat 10
 //!     node 0: send next 64
 //!     receive
@@ -11,26 +11,26 @@
 //!
 //! | line | what |
 //! | --- | --- |
-//! | `send WHOM BYTES` | sends; WHOM is a node, `next` or `prev` (of all nodes, in a ring) |
-//! | `receive [COUNT]` | waits for a message, or for so many |
+//! | `send WHOM BYTES` | sends a message; WHOM is a node, `next` or `prev` (of all nodes, in a ring) |
+//! | `receive [COUNT]` | waits for a message, or for COUNT messages |
 //! | `advance TIME` | lets time pass: `100us`, `2.5ns` |
-//! | `mark LABEL` | gives the moment a name in the results |
-//! | `repeat COUNT` ... `end` | again and again; may be nested |
+//! | `mark LABEL` | labels the moment in the results |
+//! | `repeat COUNT` ... `end` | repeats the lines between; may be nested |
 //! | `node N: ...`, `others N: ...` | only on node N, only on the others |
 //!
-//! What follows `#` is a comment.
+//! `#` begins a comment.
 
 use std::ops::RangeBounds;
 
 use super::{Guest, GuestError};
 use crate::clock::{Time, parse_span};
 
-/// Loops within loops.
+/// Maximum nesting of loops.
 const DEPTH: usize = 16;
 /// \[bytes\] Longest script.
 const LONGEST: usize = 1 << 20;
 
-/// Whom a message goes to.
+/// Destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Whom {
     Node(u32),
@@ -47,7 +47,7 @@ enum Action {
     Repeat(u64, Vec<Line>),
 }
 
-/// Who does it.
+/// The nodes that execute a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Who {
     All,
@@ -62,7 +62,7 @@ struct Line {
 }
 
 impl Line {
-    /// True if it has a node do anything: a loop over nothing that it does would go on without the run.
+    /// True if `node` does anything in it: an empty loop would spin without the run.
     fn is_for(&self, node: u32) -> bool {
         let is_mine = match self.who {
             Who::All => true,
@@ -78,47 +78,47 @@ impl Line {
     }
 }
 
-/// A script that has been read.
+/// A parsed script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     lines: Vec<Line>,
-    /// Lines that are for one node only, from 1, and for which.
+    /// Lines for one node only: the line, from 1, and its node.
     single: Vec<(usize, u32)>,
 }
 
-/// A line that cannot be read.
+/// A line that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct ScriptError {
     /// From 1.
     pub line: usize,
-    /// What is wrong, and what to write instead.
+    /// The fault and the remedy.
     pub what: String,
 }
 
-/// What a guest did.
+/// Statistics of a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Played {
     /// \[ps\] Its clock at the end.
     pub time: Time,
-    /// Messages.
+    /// Messages sent.
     pub sent: u64,
-    /// Messages.
+    /// Messages received.
     pub received: u64,
-    /// Turns that it had.
+    /// Turns.
     pub turns: u64,
 }
 
 impl Script {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
-    /// The first line that cannot be read.
+    /// The first line that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         if text.len() > LONGEST {
             return Err(ScriptError { line: 1, what: format!("a script has at most {LONGEST} bytes") });
         }
-        // The blocks that are open, the outermost first, with who repeats them and how often.
+        // The open blocks, the outermost first, with their nodes and repetitions.
         let mut open: Vec<(usize, Who, u64, Vec<Line>)> = Vec::new();
         let (mut lines, mut single) = (Vec::new(), Vec::new());
         for (index, line) in text.lines().enumerate() {
@@ -183,7 +183,7 @@ impl Script {
         }
     }
 
-    /// Lines that none of these nodes plays, from 1, with the node that each is for.
+    /// Lines that none of these nodes plays, from 1, each with its node.
     pub fn idle_lines(&self, nodes: impl RangeBounds<u32>) -> impl Iterator<Item = (usize, u32)> {
         self.single.iter().copied().filter(move |(_, node)| !nodes.contains(node))
     }
@@ -201,7 +201,7 @@ impl Script {
     }
 }
 
-/// Who a line is for, and the rest of it.
+/// The nodes of a line, and the rest of it.
 fn who(line: &str) -> Result<(Who, &str), String> {
     let Some((head, rest)) = line.split_once(':') else { return Ok((Who::All, line)) };
     let node = |words: &str| words.trim().parse().map_err(|_| format!("`{head}:` names no node"));

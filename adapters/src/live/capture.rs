@@ -1,8 +1,8 @@
-//! What messages carry, as packets with virtual times, in the pcapng format that Wireshark and tcpdump read.
+//! Capture of payloads as packets with virtual times, in the pcapng format of Wireshark and tcpdump.
 //!
-//! Each node is an interface. A message that carries something is there twice: outbound at its sender, when it was
-//! injected, and inbound at its receiver, when it arrived. Times are nanoseconds of virtual time, rounded down, counted from
-//! 1970. Packets stand in the order in which the network knew of them, which is not quite that of their times.
+//! Each node is an interface. A message with a payload is recorded twice: outbound at its sender, at injection, and
+//! inbound at its receiver, at arrival. Times are nanoseconds of virtual time, rounded down, counted from 1970. Packets
+//! are in the order in which the network learned of them, which is not exactly that of their times.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -15,30 +15,30 @@ use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock
 
 use crate::clock::Time;
 
-/// Nanoseconds, as the exponent of a tenth.
+/// Resolution in nanoseconds, as a negative exponent of ten.
 const NANOSECONDS: u8 = 9;
 
-/// What carried bytes are.
+/// Type of the payloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Link {
     /// Ethernet frames.
     Ethernet,
-    /// Something that only the user knows (link type 147).
+    /// A type known to the user only (link type 147).
     User,
 }
 
-/// Which side of the network a packet is seen on.
+/// The side of the network on which a packet is seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
     Inbound = 1,
     Outbound = 2,
 }
 
-/// A file of packets that is being written.
+/// A capture file under construction.
 pub struct Capture {
     out: PcapNgWriter<Box<dyn Write + Send>>,
     link: DataLink,
-    /// Of each node that has been seen: its interface.
+    /// Per node: its interface, once the node has been seen.
     interfaces: Vec<Option<u32>>,
     count: u32,
     failed: Option<String>,
@@ -48,7 +48,7 @@ impl Capture {
     /// Begins a file; `out` should be buffered.
     ///
     /// # Errors
-    /// `out` cannot be written.
+    /// Writing to `out` fails.
     pub fn new(out: Box<dyn Write + Send>, link: Link) -> Result<Self, String> {
         let out = PcapNgWriter::new(out).map_err(|error| says(&error))?;
         let link = match link {
@@ -58,7 +58,7 @@ impl Capture {
         Ok(Self { out, link, interfaces: Vec::new(), count: 0, failed: None })
     }
 
-    /// Writes a packet. The first failure is kept, and ends the run ([`failure`](Self::failure)).
+    /// Writes a packet. The first error is kept, and ends the run ([`failure`](Self::failure)).
     pub(super) fn packet(&mut self, node: u32, time: Time, direction: Direction, size: u64, data: &[u8]) {
         if self.failed.is_none()
             && let Err(error) = self.write(node, time, direction, size, data)
@@ -67,7 +67,7 @@ impl Capture {
         }
     }
 
-    /// What went wrong, if anything.
+    /// The first error, if any.
     pub(super) fn failure(&self) -> Option<&str> {
         self.failed.as_deref()
     }

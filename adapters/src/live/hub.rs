@@ -1,4 +1,4 @@
-//! Messages on their way: what waits to enter the network, what is in it, and what has come out for whom.
+//! The messages of a live run: waiting to enter the network, in the network, and delivered to guests.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,7 +16,7 @@ use super::inbox::{Arrived, Notice, Place};
 use super::latency::Latencies;
 use super::trail::Trail;
 
-/// \[ps\] Latest time at which a message enters the network: what follows from it can still be told as a time.
+/// \[ps\] Latest time at which a message may enter the network: later ones could overflow the times of its notices.
 const LATEST: Time = 1 << 63;
 
 /// An injection before it enters the network.
@@ -60,7 +60,7 @@ struct Underway {
     notify: bool,
     size: u64,
     payload: Bytes,
-    /// True if it was injected while the run was measured.
+    /// True if it was injected during measurement.
     measured: bool,
 }
 
@@ -68,16 +68,16 @@ struct Underway {
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     guest: usize,
-    /// Which of the guest's connections: 0 its own, others data connections.
+    /// Index of the guest's connection: 0 its own, others data connections.
     link: usize,
     endpoint: u16,
-    /// \[bytes\] Longest payload of a frame that it takes.
+    /// \[bytes\] Longest payload of a frame that it accepts.
     longest: u32,
-    /// \[cycles\] Between a message's leaving and the guest's seeing it.
+    /// \[cycles\] From the departure of a message to the guest's notice of it.
     done_after: u64,
     /// Messages injected so far.
     injected: u64,
-    /// \[messages\] That have not left the node.
+    /// \[messages\] Not yet departed from the node.
     outstanding: u32,
 }
 
@@ -89,27 +89,27 @@ pub(super) struct Hub {
     waiting: BinaryHeap<Reverse<Waiting>>,
     underway: Vec<Option<Underway>>,
     vacant: Vec<usize>,
-    /// Of each guest; `None` for one that listens no more.
+    /// Per guest; `None` if the guest no longer listens.
     inboxes: Vec<Option<BTreeMap<Place, Notice>>>,
-    /// \[bytes\] Carried by everything on its way.
+    /// \[bytes\] Payload of all messages on their way.
     payload: u64,
-    /// Messages that arrived where nobody took them.
+    /// Messages that arrived without a receiving guest.
     pub(super) undelivered: u64,
     /// Messages that entered the network.
     pub(super) injects: u64,
-    /// Messages that were handed over to a guest.
+    /// Messages handed over to guests.
     pub(super) deliveries: u64,
-    /// Messages that carried nothing to capture.
+    /// Messages without a payload to capture.
     pub(super) bare: u64,
-    /// A sum of hashes over every injection and delivery: order cannot show.
+    /// An order-independent sum of hashes over every injection and delivery.
     pub(super) digest: u64,
     /// The same at regular moments.
     pub(super) trail: Option<Trail>,
-    /// What messages carry, written down.
+    /// The capture of payloads.
     pub(super) capture: Option<Capture>,
-    /// True while what is injected is measured.
+    /// True while injections are measured.
     pub(super) measuring: bool,
-    /// \[ps\] From injection to being handed over, of messages that were measured.
+    /// \[ps\] From injection to hand-over, of measured messages.
     pub(super) latency: Latencies,
 }
 
@@ -137,9 +137,9 @@ impl Hub {
         }
     }
 
-    /// Gives nodes to a guest; guests come in order.
+    /// Assigns nodes to a guest; guests come in order.
     ///
-    /// A stepped guest may be granted as far as the network's response; a Done for it comes no earlier than that.
+    /// A stepped guest may be granted time up to the network's response; a Done for it comes no earlier than that.
     pub(super) fn seat<'a>(&mut self, guest: usize, links: impl Iterator<Item = (&'a [NodeId], u32)>, stepped: bool) {
         let done_after = if stepped { self.overheads.response.max(1) - 1 } else { 0 };
         for (link, (nodes, longest)) in links.enumerate() {
@@ -157,17 +157,17 @@ impl Hub {
         self.seats[node.index()].map(|seat| seat.guest)
     }
 
-    /// Nodes without a guest.
+    /// Number of nodes without a guest.
     pub(super) fn empty_nodes(&self) -> usize {
         self.seats.iter().filter(|seat| seat.is_none()).count()
     }
 
-    /// \[ps\] When the first notice to a guest is to be seen.
+    /// \[ps\] Time of the first notice to a guest.
     pub(super) fn first_notice(&self, guest: usize) -> Option<Time> {
         self.inboxes[guest].as_ref()?.first_key_value().map(|(place, _)| place.time)
     }
 
-    /// Takes the first notice to a guest, if it is to be seen at `until` or earlier.
+    /// Removes the first notice to a guest, if its time is at most `until`.
     pub(super) fn take_notice(&mut self, guest: usize, until: Time) -> Option<(Place, Notice)> {
         let inbox = self.inboxes[guest].as_mut()?;
         let first = inbox.first_entry().filter(|entry| entry.key().time <= until)?;
@@ -178,7 +178,7 @@ impl Hub {
         Some((place, notice))
     }
 
-    /// A message is handed over to its guest, `late` after its time.
+    /// Records the hand-over of a message to its guest, `late` after its time.
     pub(super) fn handed_over(&mut self, place: &Place, arrived: &Arrived, late: Time) {
         self.deliveries += 1;
         if arrived.measured {
@@ -186,7 +186,7 @@ impl Hub {
         }
     }
 
-    /// A guest listens no more.
+    /// A guest no longer listens.
     pub(super) fn forget(&mut self, guest: usize) {
         let inbox = self.inboxes[guest].take();
         for arrived in inbox.into_iter().flatten().filter_map(|(_, notice)| notice.arrived) {
@@ -195,7 +195,7 @@ impl Hub {
         }
     }
 
-    /// Takes an injection of `node` at `at`, or says why it cannot.
+    /// Accepts an injection of `node` at `at`, or returns the reason for its rejection.
     pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {
         let nodes = self.seats.len();
         if inject.destination as usize >= nodes {
@@ -249,7 +249,7 @@ impl Hub {
         self.clock.cycle(at.saturating_add(self.overheads.send))
     }
 
-    /// Lets enter what is due.
+    /// Injects the messages that are due.
     pub(super) fn enter(&mut self, now: Cycle, out: &mut Outbox) {
         self.pass(now);
         while self.first_entry() <= now {
@@ -278,7 +278,7 @@ impl Hub {
         }
     }
 
-    /// A message has left its node.
+    /// A message has been sent by its node.
     pub(super) fn sent(&mut self, now: Cycle, message: &Message) {
         let Some(seat) = &mut self.seats[message.source.index()] else { return };
         seat.outstanding = seat.outstanding.saturating_sub(1);

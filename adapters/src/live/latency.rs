@@ -1,16 +1,16 @@
-//! How long messages took from guest to guest.
+//! Latency of messages from guest to guest.
 
 use hdrhistogram::Histogram;
 
 use crate::clock::Time;
 
-/// Digits of quantiles.
+/// Significant digits of quantiles.
 const DIGITS: u8 = 3;
 
-/// How long messages took from guest to guest. Quantiles are at most 0.1 % too large; the other figures are exact.
+/// Latency of messages from guest to guest. Quantiles are at most 0.1 % too large; the other figures are exact.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Latency {
-    /// Messages.
+    /// Number of messages.
     pub count: u64,
     /// \[ps\]
     pub mean: f64,
@@ -22,7 +22,7 @@ pub struct Latency {
     pub max: Time,
 }
 
-/// Latencies of messages, as they come.
+/// Collects latencies of messages.
 pub(super) struct Latencies {
     histogram: Histogram<u64>,
     sum: u128,
@@ -38,7 +38,7 @@ impl Default for Latencies {
 
 impl Latencies {
     pub(super) fn record(&mut self, latency: Time) {
-        // It grows with what it is given.
+        // The histogram resizes itself.
         let _ = self.histogram.record(latency);
         self.sum += u128::from(latency);
         self.max = self.max.max(latency);

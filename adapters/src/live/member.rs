@@ -1,4 +1,4 @@
-//! Data connections: they send and are told of arrivals, while the central of their group takes the turns for them.
+//! Data connections: they send and receive, while the central of their group takes the turns.
 
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::endpoint::Connection;
 use crate::protocol::{Body, Code, Frame};
 use crate::stream::{Broken, Link};
 
-/// Between two looks at connections that have brought nothing.
+/// Polling interval of silent connections.
 const LOOK: Duration = Duration::from_micros(100);
 
 /// A data connection.
@@ -22,10 +22,10 @@ const LOOK: Duration = Duration::from_micros(100);
 pub(super) struct Member {
     pub(super) link: Link,
     pub(super) name: String,
-    /// \[bytes\] Longest payload of a frame that it takes.
+    /// \[bytes\] Longest payload of a frame that it accepts.
     pub(super) longest: u32,
     pub(super) nodes: Vec<NodeId>,
-    /// \[ps\] Of its last frame.
+    /// \[ps\] Time of its last frame.
     time: Time,
 }
 
@@ -43,8 +43,9 @@ impl Member {
 }
 
 impl Live {
-    /// Hears data connections of guest `index`, at least until the group has injected `injects` messages: its central has
-    /// counted them, and they may still be on their way. One that is closed is lost, unless its group `leaves` now.
+    /// Reads the data connections of guest `index`, at least until the group has injected `injects` messages: its
+    /// central has counted them, but they may still be in transit. A closed connection is lost, unless its group
+    /// `leaves` now.
     pub(super) fn hear_members(&mut self, index: usize, injects: u64, latest: Time, leaves: bool) -> Result<(), Loss> {
         let begin = Instant::now();
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);

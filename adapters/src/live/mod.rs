@@ -1,25 +1,26 @@
 //! Guests as a source of traffic: keeps their clocks and the network's in step.
 //!
 //! # How
-//! Each guest has made a **promise**: the earliest time of anything that it will still inject. A cycle of the network is
-//! simulated once every promise lies past it, so that all its injections are known. A guest whose promise holds the
-//! network up is given its turn: what has arrived for it, and a GoAhead; then its turn is waited for.
+//! Each guest has made a **promise**: the earliest time of any future injection. A cycle of the network is simulated
+//! once every promise lies beyond it, so that all its injections are known. A guest whose promise holds up the network
+//! is given its turn: its messages and a GoAhead are sent, and the end of its turn is awaited.
 //!
-//! A GoAhead reaches no further than what is decided: an injection that is not known yet, at the earliest promise t or
-//! later, changes nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So in exact mode
-//! a message is always handed over before the guest's clock reaches its arrival, and results do not depend on the step.
-//! In quantised mode a grant is a step whatever the horizon; what arrives within it is handed over at its end, late. In
-//! real-time mode a grant moreover waits for the clock on the wall.
+//! A GoAhead reaches no further than deliveries are certain: an injection that is not known yet, at the earliest
+//! promise t or later, affects nothing before t + H, where H is the interference horizon ([`Overheads::horizon`]). So
+//! in exact mode a message is always handed over before the guest's clock reaches its arrival, and results do not
+//! depend on the step. In quantised mode a grant is one step whatever the horizon; messages that arrive within it are
+//! handed over at its end, late. In real-time mode a grant also waits for the wall clock.
 //!
-//! A guest without the turn has nothing to say. One whose connection is closed then is dead, and lost: it is looked for
-//! while the network simulates ([`TrGen::attend`]), while another guest has the turn, and while the wall is waited for.
+//! A guest without the turn must be silent. If its connection is closed then, the guest is lost. Closed connections are
+//! detected while the network simulates ([`TrGen::attend`]), while another guest has the turn, and during waits for the
+//! wall clock.
 //!
-//! Everything is ordered by (time, source node, number of the message): the order in which guests connect, answer or are
-//! scheduled cannot show.
+//! All events are ordered by (time, source node, sequence number of the message): the order in which guests connect,
+//! answer or are scheduled has no effect.
 //!
 //! # How the model departs from reality, and who could notice
-//! - The overheads of sending and receiving are constants; a real stack's depend on load and size.
-//! - A guest's messages to itself are its own affair: they are refused.
+//! - The overheads of sending and receiving are constants; those of a real stack depend on load and size.
+//! - A guest cannot send messages to itself: they are rejected.
 //!
 //! Decision: docs/decisions/0030-turns.md.
 
@@ -69,29 +70,29 @@ pub struct Live {
     rules: Rules,
     players: Vec<Player>,
     hub: Hub,
-    /// When `generate` is to be called.
+    /// When to call `generate`.
     due: Next,
-    /// When it was called last.
+    /// The last call of `generate`.
     now: Cycle,
     tell: Box<dyn FnMut(String) + Send>,
     closed: bool,
     gate: Option<Gate>,
     pace: Option<Pace>,
     wire_log: Option<WireLog>,
-    /// What could not be written down.
+    /// The first failure of writing a log or capture.
     unwritten: Option<String>,
-    /// When it was looked for the dead.
+    /// When connections were last checked.
     looked: Instant,
 }
 
-/// Between two looks at whether a run that stands still is to end.
+/// Interval at which a frozen run checks whether to end.
 const FROZEN: Duration = Duration::from_millis(200);
 
-/// Between two looks for guests that have died.
+/// Interval between checks for lost guests.
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Live {
-    /// A source made of these guests; `tell` hears what people should know while it goes on.
+    /// A source of these guests; `tell` receives messages for the user during the run.
     #[must_use]
     pub fn new(connections: Vec<Connection>, rules: Rules, tell: Box<dyn FnMut(String) + Send>) -> Self {
         let mut hub = Hub::new(rules.terms.nodes, rules.terms.clock, rules.overheads, rules.payload_limit);
@@ -122,7 +123,7 @@ impl Live {
         live
     }
 
-    /// Writes down what happens from now on.
+    /// Records the events from now on.
     #[must_use]
     pub fn watched(mut self, watch: Watch) -> Self {
         self.hub.capture = watch.capture;
@@ -135,13 +136,13 @@ impl Live {
         self
     }
 
-    /// What has happened so far.
+    /// The report so far.
     #[must_use]
     pub fn report(&self) -> LiveReport {
         report::report(&self.players, &self.hub, self.pace.as_ref())
     }
 
-    /// Ends the connections, and tells the guests why the run is over.
+    /// Ends the connections, with the reason for the end of the run.
     pub fn close(&mut self, reason: &str) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -153,17 +154,17 @@ impl Live {
         }
     }
 
-    /// Ends a guest's connections with an error; whether it hears it or not.
+    /// Ends a guest's connections with an error, whether or not it can be delivered.
     fn refuse(&mut self, index: usize, code: Code, text: &str) {
         let error = Body::Error { code, text: text.to_owned() };
         self.players[index].say_everywhere(&error);
         self.log_everywhere(index, &error);
     }
 
-    /// Writes what is still in buffers of the wire log and of captured packets.
+    /// Flushes the buffers of the wire log and of the capture.
     ///
     /// # Errors
-    /// What could not be written, now or before, and what to do about it.
+    /// A failure to write, now or before, with its remedy.
     pub fn flush(&mut self) -> Result<(), String> {
         let mut watch = Watch { wire_log: self.wire_log.take(), capture: self.hub.capture.take() };
         let flushed = watch.flush();
@@ -171,7 +172,7 @@ impl Live {
         self.unwritten.clone().map_or(flushed, Err)
     }
 
-    /// Fails when something could not be written down.
+    /// Fails if a log or capture could not be written.
     fn check_written(&self) -> Result<(), SourceError> {
         let what = self.unwritten.as_deref().or_else(|| self.hub.capture.as_ref().and_then(Capture::failure));
         what.map_or(Ok(()), |what| Err(SourceError { what: what.to_owned() }))
@@ -185,7 +186,7 @@ impl Live {
         }
     }
 
-    /// The same of a frame to all connections of a guest.
+    /// Logs a frame to all connections of a guest.
     fn log_everywhere(&mut self, index: usize, body: &Body) {
         let time = self.players[index].time;
         for link in 0..=self.players[index].members.len() {
@@ -193,7 +194,7 @@ impl Live {
         }
     }
 
-    /// The last that came from a guest which is lost.
+    /// Logs the last input from a lost guest.
     fn log_heard(&mut self, index: usize, link: usize, heard: &Heard) {
         match heard {
             Heard::Frame(frame) => self.log('<', index, link, frame.endpoint, frame.time, &frame.body),
@@ -208,7 +209,7 @@ impl Live {
         }
     }
 
-    /// When the next cycle is that some guest holds up, or in which something enters the network.
+    /// Plans the next cycle: the first that a guest holds up, or in which a message enters the network.
     fn plan(&mut self) {
         let clock = self.rules.terms.clock;
         let send = self.rules.overheads.send;
@@ -225,7 +226,7 @@ impl Live {
             .min(phase.filter(|_| playing).unwrap_or(Cycle::NEVER));
         self.due = match entering {
             Cycle::NEVER if playing => Next::Waiting,
-            // The run lasts as long as the last guest worked, even if that concerned nobody else.
+            // The run lasts until the last guest ends, even without messages.
             Cycle::NEVER => match self.last_end() {
                 end if end > self.now => Next::At(end),
                 _ => Next::Done,
@@ -241,7 +242,7 @@ impl Live {
         if last == FOREVER { Cycle(0) } else { self.rules.terms.clock.cycle(last) }
     }
 
-    /// Lets guests play until none can inject into cycle `now` any more.
+    /// Gives guests their turns until none can inject into cycle `now` any more.
     fn settle(&mut self, now: Cycle) -> Result<(), SourceError> {
         let (clock, send) = (self.rules.terms.clock, self.rules.overheads.send);
         loop {
@@ -274,7 +275,7 @@ impl Live {
         }
     }
 
-    /// In real-time mode: waits until the wall has come to the time of a guest's next turn.
+    /// In real-time mode: waits until the wall clock reaches the time of a guest's next turn.
     fn hold(&mut self, index: usize) -> Result<(), SourceError> {
         let time = self.players[index].promise(self.hub.first_notice(index));
         while let Some(pace) = &mut self.pace
@@ -290,10 +291,11 @@ impl Live {
         Ok(())
     }
 
-    /// Loses guests that have closed a connection while they had nothing to say: dead ones. Looks from time to time only.
+    /// Detects lost guests: those that have closed a connection while they must be silent. Checks from time to time
+    /// only.
     ///
     /// # Errors
-    /// The run ends with them.
+    /// If their loss ends the run.
     fn look_at_the_silent(&mut self) -> Result<(), SourceError> {
         if self.looked.elapsed() < LOOK {
             return Ok(());
@@ -309,7 +311,7 @@ impl Live {
             .collect();
         dead.dedup();
         for &index in &dead {
-            // What it said last may be why.
+            // Its last input may explain the loss.
             let loss = self.players[index].check().err().unwrap_or_else(|| Broken::Closed.into());
             self.lose(index, &loss)?;
         }
@@ -319,7 +321,8 @@ impl Live {
         Ok(())
     }
 
-    /// When all wait for messages and none is on its way: whoever has died meanwhile is lost, and its policy decides.
+    /// Called when all guests wait for messages and none is in flight: guests that have died meanwhile are lost, and
+    /// the policy decides.
     fn look_for_the_dead(&mut self) -> Result<(), SourceError> {
         while self.due == Next::Waiting && self.hub.is_empty() {
             let dead = (0..self.players.len()).find_map(|index| {
@@ -334,7 +337,7 @@ impl Live {
         Ok(())
     }
 
-    /// A guest is lost.
+    /// Handles the loss of a guest.
     fn lose(&mut self, index: usize, loss: &turn::Loss) -> Result<(), SourceError> {
         let what = format!("{}: {}", self.players[index].who(), loss.what);
         let interrupted = self.rules.stop.load(Ordering::Relaxed);
@@ -395,7 +398,7 @@ impl TrGen for Live {
         self.hub.delivered(now, delivery);
         self.plan_for(delivery.message.destination);
         if self.due == Next::Waiting && self.hub.is_empty() {
-            // Nothing will ever happen again, unless one of those that wait is dead.
+            // Nothing will ever happen again, unless a waiting guest has died.
             self.due = Next::At(now.next());
         }
     }
@@ -436,7 +439,7 @@ impl Live {
         };
     }
 
-    /// \[ps\] How far a grant in cycle `now` may reach.
+    /// \[ps\] Limit of a grant in cycle `now`.
     fn until(&self, index: usize, from: Time, now: Cycle) -> Time {
         let Rules { terms, overheads, .. } = &self.rules;
         let player = &self.players[index];
@@ -465,7 +468,7 @@ impl Drop for Live {
     }
 }
 
-/// The farewell of an endpoint.
+/// The endpoint's goodbye.
 fn farewell(injects: u64, notices: u64) -> Body {
     Body::Bye { reason: String::new(), injects, notices }
 }

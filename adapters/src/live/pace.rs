@@ -1,45 +1,45 @@
-//! Virtual time held to the clock on the wall, for guests that live in real time.
+//! Virtual time tied to the wall clock, for guests that live in real time.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::clock::Time;
 
-/// How long a sleep lasts at most before somebody is asked whether to go on.
+/// Longest sleep before checking whether to go on.
 const NAP: Duration = Duration::from_millis(100);
 
-/// Virtual time runs `thousandths / 1000` times slower than the wall's.
+/// Virtual time runs `thousandths / 1000` times slower than the wall clock.
 #[derive(Debug)]
 pub(super) struct Pace {
     thousandths: u32,
-    /// When virtual time began.
+    /// Wall-clock time at which virtual time began.
     epoch: Option<Instant>,
     behind: Behind,
-    /// \[ps\] How far behind it was when somebody was told last.
+    /// \[ps\] The lag last reported.
     told: Time,
 }
 
-/// How much virtual time came behind the wall's, over all grants.
+/// Lag of virtual time behind the wall clock, over all grants.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Behind {
-    /// \[ps\] The most that a grant came after its time on the wall.
+    /// \[ps\] Greatest lag of a grant.
     pub max: Time,
     /// \[ps\] Virtual time of that grant.
     pub at: Time,
     /// \[ps\] Sum over all grants.
     sum: u128,
-    /// Grants.
+    /// Number of grants.
     grants: u64,
 }
 
 impl Behind {
-    /// \[ps\] Mean over all grants; `None` without any.
+    /// \[ps\] Mean over all grants; `None` without grants.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.grants > 0).then(|| self.sum as f64 / self.grants as f64)
     }
 
-    /// Notes a grant at `time` that came `behind` after its time.
+    /// Records a grant at `time` with lag `behind`.
     fn note(&mut self, time: Time, behind: Time) {
         if behind > self.max {
             (self.max, self.at) = (behind, time);
@@ -49,7 +49,7 @@ impl Behind {
     }
 }
 
-/// \[ps\] Virtual time this far behind is told of while the run goes on, and again whenever it has doubled.
+/// \[ps\] Lag that is reported during the run, and again whenever it has doubled.
 const TOLD: Time = 1_000_000_000_000;
 
 impl Pace {
@@ -57,7 +57,8 @@ impl Pace {
         Self { thousandths, epoch: None, behind: Behind::default(), told: TOLD / 2 }
     }
 
-    /// Sleeps for a moment if the wall has not come to virtual time `time`; true once it has, which is written down.
+    /// Sleeps for a moment if the wall clock has not reached virtual time `time`; returns true and records the lag once
+    /// it has.
     pub(super) fn has_come(&mut self, time: Time) -> bool {
         let epoch = *self.epoch.get_or_insert_with(Instant::now);
         let (due, elapsed) = (on_the_wall(time, self.thousandths), epoch.elapsed());
@@ -69,25 +70,25 @@ impl Pace {
         true
     }
 
-    /// How far behind grants have been.
+    /// Lag of the grants so far.
     pub(super) const fn behind(&self) -> Behind {
         self.behind
     }
 
-    /// \[ps\] How far behind it has come, if that is worth to be told now.
+    /// \[ps\] The present lag, if it is to be reported now.
     pub(super) fn worth_telling(&mut self) -> Option<Time> {
         let behind = self.behind.max;
         (behind / 2 >= self.told).then(|| std::mem::replace(&mut self.told, behind)).map(|_| behind)
     }
 }
 
-/// How long a span of virtual time lasts on the wall.
+/// Wall-clock duration of a span of virtual time.
 pub(crate) fn on_the_wall(time: Time, thousandths: u32) -> Duration {
     let nanoseconds = u128::from(time) * u128::from(thousandths) / 1_000_000;
     Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
 }
 
-/// \[ps\] How much virtual time passes meanwhile.
+/// \[ps\] Virtual time that passes in a span of wall-clock time.
 pub(crate) fn virtual_time(wall: Duration, thousandths: u32) -> Time {
     let picoseconds = wall.as_nanos() * 1_000_000 / u128::from(thousandths.max(1));
     Time::try_from(picoseconds).unwrap_or(Time::MAX)

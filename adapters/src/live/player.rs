@@ -1,4 +1,4 @@
-//! A guest as the engine knows it.
+//! The engine's state of a guest.
 
 use std::time::Duration;
 
@@ -14,32 +14,32 @@ use super::report::Mark;
 use super::turn::{Heard, Loss};
 use super::watch::WireLog;
 
-/// Marks that are kept of one guest.
+/// Most marks kept per guest.
 const MARKS: usize = 1024;
 
-/// What a guest is doing.
+/// State of a guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// Its turn has ended; it injects nothing before `next`, unless a message comes.
+    /// Its turn has ended; it injects nothing before `next`, unless a message arrives.
     Stopped {
         /// \[ps\]
         next: Time,
     },
     /// It has the turn.
     Running {
-        /// \[ps\] Up to here; [`FOREVER`] for causal guests.
+        /// \[ps\] End of its grant; [`FOREVER`] for causal guests.
         until: Time,
     },
     /// It has said goodbye.
     Left,
-    /// It is dead, silent or broke the protocol.
+    /// It died, stalled or broke the protocol.
     Lost {
-        /// How.
+        /// The description of the loss.
         why: String,
     },
 }
 
-/// How late messages were handed over.
+/// Lateness of handed-over messages.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Lateness {
     pub(super) count: u64,
@@ -56,23 +56,23 @@ pub(super) struct Player {
     pub(super) name: String,
     /// \[bytes\] Longest payload of a frame, of its own connection.
     longest: u32,
-    /// Of its own connection.
+    /// Nodes of its own connection.
     pub(super) nodes: Vec<NodeId>,
     pub(super) class: Class,
     pub(super) manifest: [u8; 32],
     pub(super) step: Time,
     pub(super) slack: Time,
     pub(super) state: State,
-    /// \[ps\] Where its clock is known to be.
+    /// \[ps\] The last known value of its clock.
     pub(super) time: Time,
-    /// \[ps\] Where its turn began.
+    /// \[ps\] Beginning of its turn.
     pub(super) from: Time,
     pub(super) injects: u64,
     pub(super) notices: u64,
     pub(super) turns: u64,
     pub(super) late: Lateness,
     pub(super) marks: Vec<Mark>,
-    /// \[ps\] Before this the guest was warming up, and lateness is of no interest.
+    /// \[ps\] End of its warm-up, before which lateness is not counted.
     pub(super) warm: Time,
 }
 
@@ -112,7 +112,7 @@ impl Player {
         std::iter::once(self.nodes.as_slice()).chain(self.members.iter().map(|member| member.nodes.as_slice()))
     }
 
-    /// \[bytes\] Longest payload of a frame that each of its connections takes, its own first.
+    /// \[bytes\] Longest payload of a frame that each of its connections accepts, its own first.
     pub(super) fn longest(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.longest).chain(self.members.iter().map(|member| member.longest))
     }
@@ -122,7 +122,7 @@ impl Player {
         link.checked_sub(1).and_then(|member| self.members.get(member)).map_or(&self.name, |member| &member.name)
     }
 
-    /// Keeps a mark, unless there are too many.
+    /// Records a mark, unless there are too many.
     pub(super) fn keep(&mut self, mark: Mark) -> Result<(), Loss> {
         if self.marks.len() >= MARKS {
             let what = format!("it has set more than {MARKS} marks; use fewer");
@@ -140,7 +140,7 @@ impl Player {
         self.class == Class::Stepped
     }
 
-    /// \[ps\] The earliest time of anything that it will still inject, given when its first notice is to be seen.
+    /// \[ps\] The earliest time of any future injection, given the time of its first notice.
     pub(super) fn promise(&self, first_notice: Option<Time>) -> Time {
         match self.state {
             State::Stopped { next } => next.min(first_notice.unwrap_or(FOREVER)).max(self.time),
@@ -171,7 +171,7 @@ impl Player {
         }
     }
 
-    /// A loss of one of its connections, which is named if it is not its own.
+    /// A loss of one of its connections, which is named unless it is its own.
     pub(super) fn on(&self, link: usize, loss: Loss) -> Loss {
         let loss = loss.on(link);
         match link {
@@ -180,7 +180,7 @@ impl Player {
         }
     }
 
-    /// Says something on all its connections; whether it is heard or not.
+    /// Sends a frame on all its connections, whether or not it can be delivered.
     pub(super) fn say_everywhere(&mut self, body: &Body) {
         let time = self.time;
         let members = self.members.iter_mut().map(|member| &mut member.link);
@@ -190,7 +190,7 @@ impl Player {
         }
     }
 
-    /// Looks whether its connections are whole while it is silent, as it should be.
+    /// Checks its connections while it must be silent.
     pub(super) fn check(&mut self) -> Result<(), Loss> {
         for link in 0..=self.members.len() {
             let heard = self.connection(link).next_if_there().map_err(Loss::from);
@@ -209,7 +209,7 @@ impl Player {
         Ok(())
     }
 
-    /// What it is doing, for who looks at the run.
+    /// Its current activity, for display.
     pub(super) fn activity(&self) -> GuestActivity {
         let state = match &self.state {
             State::Stopped { next: FOREVER } => "waits for a message",
@@ -230,7 +230,7 @@ impl Player {
         }
     }
 
-    /// Who and where it is, and what it is doing.
+    /// Its name, nodes and state.
     pub(super) fn who(&self) -> String {
         let all: Vec<NodeId> = self.links().flatten().copied().collect();
         let nodes = match all.as_slice() {

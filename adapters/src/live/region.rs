@@ -1,24 +1,24 @@
-//! The part of a run that is measured: from one mark to another.
+//! The measured part of a run, between two marks.
 
 use trgen::Cycle;
 
 /// The labels that open and close the measurement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region {
-    /// Measuring begins when every guest has set it.
+    /// Measurement begins when every guest has set this mark.
     pub from: String,
-    /// Measuring ends when the first guest sets it, after its own [`from`](Self::from).
+    /// Measurement ends when the first guest sets this mark, after its own [`from`](Self::from).
     pub to: String,
 }
 
-/// What one guest has marked.
+/// Marks of one guest.
 #[derive(Clone, Copy, Default, Debug)]
 struct Marked {
     from: Option<Cycle>,
     to: Option<Cycle>,
 }
 
-/// Finds out when the measurement opens and closes.
+/// Determines when the measurement opens and closes.
 #[derive(Debug)]
 pub(super) struct Gate {
     region: Region,
@@ -31,7 +31,7 @@ impl Gate {
         Self { region, marked: vec![Marked::default(); guests], phase: 0 }
     }
 
-    /// A guest has set a mark that takes effect in cycle `at`. Only the first of each label counts.
+    /// Records a mark that takes effect in cycle `at`. Only the first of each label counts.
     pub(super) fn mark(&mut self, guest: usize, label: &str, at: Cycle) {
         let marked = &mut self.marked[guest];
         if label == self.region.from {
@@ -41,7 +41,7 @@ impl Gate {
         }
     }
 
-    /// The cycle in which the next phase begins, if that is known; `is_playing` tells whose marks are waited for.
+    /// The cycle in which the next phase begins, if known. Only guests for which `is_playing` are waited for.
     pub(super) fn next(&self, is_playing: impl Fn(usize) -> bool) -> Option<Cycle> {
         let opens = self.opens(is_playing)?;
         match self.phase {
@@ -53,7 +53,7 @@ impl Gate {
 
     fn opens(&self, is_playing: impl Fn(usize) -> bool) -> Option<Cycle> {
         let missing = self.marked.iter().enumerate().any(|(guest, marked)| marked.from.is_none() && is_playing(guest));
-        // Once it is open, whoever comes later to the mark changes nothing.
+        // Once measurement has begun, later marks of other guests change nothing.
         if missing && self.phase == 0 { None } else { self.marked.iter().filter_map(|marked| marked.from).max() }
     }
 
@@ -64,7 +64,7 @@ impl Gate {
         }
     }
 
-    /// 0 before, 1 while, 2 after measuring.
+    /// 0 before, 1 during, 2 after measurement.
     pub(super) fn phase(&self) -> u64 {
         self.phase
     }

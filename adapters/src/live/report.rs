@@ -1,4 +1,4 @@
-//! What the guests of a run did.
+//! The report of a live run.
 
 use crate::clock::Time;
 use crate::protocol::Class;
@@ -9,71 +9,71 @@ use super::pace::{Behind, Pace};
 use super::player::{Player, State};
 use super::trail::{Trail, Waymark};
 
-/// Something that a guest gave a name.
+/// A moment labelled by a guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mark {
-    /// \[ps\] When.
+    /// \[ps\] Its time.
     pub time: Time,
-    /// The name.
+    /// Its label.
     pub label: String,
 }
 
-/// What one guest did.
+/// Statistics of one guest.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GuestReport {
     /// Its name.
     pub name: String,
     /// Its nodes.
     pub nodes: Vec<u32>,
-    /// How its time passes.
+    /// Its class of time.
     pub class: Class,
-    /// Digest of what it is, as it said.
+    /// Digest of the guest, as given in its Hello.
     pub manifest: [u8; 32],
-    /// \[ps\] Where its clock was last.
+    /// \[ps\] The last known value of its clock.
     pub time: Time,
     /// True if it said goodbye.
     pub left: bool,
-    /// How it was lost, if it was.
+    /// How it was lost; `None` if it was not.
     pub lost: Option<String>,
-    /// Turns that it had.
+    /// Number of turns.
     pub turns: u64,
-    /// Messages that it injected.
+    /// Messages injected.
     pub injects: u64,
-    /// Deliveries and Dones that it was told of.
+    /// Delivers and Dones passed to it.
     pub notices: u64,
     /// Messages handed over late.
     pub late: u64,
-    /// \[ps\] Mean lateness of the late ones.
+    /// \[ps\] Mean lateness of the late messages.
     pub late_mean: Option<f64>,
-    /// \[ps\] Most lateness.
+    /// \[ps\] Greatest lateness.
     pub late_max: Time,
-    /// What it gave names.
+    /// Its marks.
     pub marks: Vec<Mark>,
 }
 
-/// What all guests did.
+/// Statistics of all guests.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LiveReport {
     /// In the order of their nodes.
     pub guests: Vec<GuestReport>,
     /// Messages that entered the network.
     pub injects: u64,
-    /// Messages that were handed over to a guest.
+    /// Messages handed over to guests.
     pub deliveries: u64,
-    /// Messages that arrived and were not handed over: at a node without a guest, or whose guest left or was lost
-    /// before. With [`deliveries`](Self::deliveries) they are all of [`injects`](Self::injects), but for those that are
-    /// still on their way when a run ends early.
+    /// Messages that arrived but were not handed over: at a node without a guest, or with a guest that had left or been
+    /// lost. With [`deliveries`](Self::deliveries) they are all of [`injects`](Self::injects), except messages in
+    /// flight when a run ends early.
     pub undelivered: u64,
-    /// Messages that carried nothing, which are in no capture.
+    /// Messages without a payload, which are missing from captures.
     pub bare: u64,
-    /// A hash over every injection and delivery: time, source, number, destination, size, cookie and what it carries.
+    /// A hash over every injection and delivery: time, source, sequence number, destination, size, cookie and payload.
     pub digest: u64,
-    /// The same over what was before regular moments, if that was asked for.
+    /// The same at regular moments, if requested.
     pub waymarks: Vec<Waymark>,
-    /// \[ps\] From injection to being handed over, of messages that were measured and handed over. A wait for the end of
-    /// a guest's warm-up is not in it.
+    /// \[ps\] From injection to hand-over, of messages that were measured and handed over. A wait for the end of a
+    /// guest's warm-up is excluded.
     pub latency: Option<Latency>,
-    /// In real-time mode: how much virtual time came behind the wall's.
+    /// In real-time mode: lag of virtual time behind the wall clock.
     pub behind: Option<Behind>,
 }
 

@@ -1,4 +1,4 @@
-//! What a run of guests depends on.
+//! Settings of a run of guests.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -7,39 +7,39 @@ use super::region::Region;
 use crate::clock::{Clock, Time};
 use crate::endpoint::Terms;
 
-/// What lies between a guest and the network's interface of its node, and what is known of the network.
+/// Overheads between a guest and the network interface of its node, and the response of the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overheads {
     /// \[ps\] From a guest's injection to the network.
     pub send: Time,
     /// \[ps\] From the network's delivery to the guest.
     pub receive: Time,
-    /// \[cycles\] That the network needs at least, from an injection to the end of the first cycle in which a delivery
-    /// can be different for it: 1 for routers, the delay for a network of constant delay.
+    /// \[cycles\] Shortest response of the network: from an injection to the end of the first cycle in which it can
+    /// affect a delivery. 1 for routers, the delay for a network of constant delay.
     pub response: u64,
 }
 
 impl Overheads {
-    /// \[ps\] The interference horizon: an injection changes nothing that a guest sees earlier than this after it.
+    /// \[ps\] The interference horizon: an injection affects nothing that a guest sees within this time.
     #[must_use]
     pub fn horizon(&self, clock: Clock) -> Time {
         self.send.saturating_add(self.receive).saturating_add(clock.span(self.response.max(1)))
     }
 }
 
-/// What to do about a guest that is lost: it dies, stalls, or breaks the protocol.
+/// Policy for a guest that is lost: it dies, stalls, or breaks the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LostGuest {
     /// End the run.
     Abort,
-    /// Go on without it; messages to it travel and are not handed over.
+    /// Go on without it; messages to it travel but are not handed over.
     DropNode,
-    /// Stand still: virtual time ends where it is, the other guests keep their state and can be looked at, until somebody
+    /// Stop: virtual time ends where it is, and the other guests keep their state for inspection until the user
     /// interrupts the run.
     Freeze,
 }
 
-/// How stepped guests begin: without steps, while they boot or set up.
+/// How stepped guests begin: their first grant can cover the time in which they boot or set up.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WarmUp {
     /// With steps from the start.
@@ -47,29 +47,29 @@ pub enum WarmUp {
     None,
     /// \[ps\] With one grant up to this time.
     Until(Time),
-    /// With one grant for ever, which each guest ends itself by setting a mark or waiting for a message.
+    /// With one endless grant, which each guest ends by setting a mark or waiting for a message.
     Mark,
 }
 
-/// How to deal with guests.
+/// Rules for guests.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// What guests have been told.
+    /// The terms that guests have been told.
     pub terms: Terms,
-    /// What lies between them and the network.
+    /// Overheads between them and the network.
     pub overheads: Overheads,
-    /// What to do about lost ones.
+    /// Policy for lost guests.
     pub lost: LostGuest,
-    /// How long the network waits before it says for whom.
+    /// How long the network waits for a guest before it reports so.
     pub warn: Duration,
-    /// \[bytes\] Carried by messages on their way, of all guests.
+    /// \[bytes\] Limit of the payloads of messages in flight, over all guests.
     pub payload_limit: u64,
     /// Ends the run when it becomes true.
     pub stop: &'static AtomicBool,
     /// How stepped guests begin.
     pub warm_up: WarmUp,
-    /// What of the run is measured; everything without one.
+    /// The measured part of the run; `None` for all of it.
     pub region: Option<Region>,
-    /// \[ps\] Between running digests; 0 for none.
+    /// \[ps\] Interval between running digests; 0 for none.
     pub digest_every: Time,
 }

@@ -1,10 +1,10 @@
-//! Running digests: where two runs that should be the same begin to differ.
+//! Running digests, which show where two supposedly identical runs diverge.
 
 use trgen::Cycle;
 
 use crate::clock::{Clock, Time};
 
-/// Rows that are kept; when there are more, every second one goes.
+/// Most rows kept; beyond it, every second one is dropped.
 const ROWS: usize = 1 << 14;
 
 /// The digest of everything before a moment.
@@ -16,7 +16,7 @@ pub struct Waymark {
     pub digest: u64,
 }
 
-/// Digests at regular moments; moments since which nothing has happened are left out.
+/// Digests at regular moments; moments without events since the previous one are omitted.
 #[derive(Debug)]
 pub(super) struct Trail {
     every: Time,
@@ -31,7 +31,7 @@ impl Trail {
         Self { every, clock, next: every, rows: Vec::new() }
     }
 
-    /// To be called before anything of `cycle` goes into the digest.
+    /// Call before any event of `cycle` enters the digest.
     pub(super) fn pass(&mut self, cycle: Cycle, digest: u64) {
         let begin = self.clock.span(cycle.0.saturating_sub(1));
         if begin < self.next {
@@ -40,7 +40,7 @@ impl Trail {
         let time = begin - begin % self.every;
         self.next = time.saturating_add(self.every);
         if self.rows.last().map_or(0, |last| last.digest) != digest {
-            // Nothing has happened since the first of the moments that have passed.
+            // Nothing has happened since the first of the moments passed.
             self.rows.push(Waymark { time, digest });
         }
         if self.rows.len() > ROWS {

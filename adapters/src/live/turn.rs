@@ -1,4 +1,4 @@
-//! The turn of a guest: what it is told, and what it says.
+//! The turn of a guest: frames sent to it and received from it.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -20,16 +20,16 @@ use crate::endpoint::Terms;
 pub(super) struct Loss {
     pub(super) code: Code,
     pub(super) what: String,
-    /// What came last and is not in the wire log yet, and on which of the guest's connections.
+    /// Its last input, which is not in the wire log yet, and the index of the connection.
     pub(super) heard: Option<(usize, Heard)>,
 }
 
-/// Why a turn is waited for no longer.
+/// Why waiting for a turn has ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// The guest that has it is lost.
+    /// The guest that has the turn is lost.
     Lost(Loss),
-    /// Another one is, and the run ends with it.
+    /// Another guest is lost, which ends the run.
     Run(SourceError),
 }
 
@@ -39,12 +39,12 @@ impl From<Loss> for Ended {
     }
 }
 
-/// What came from a guest.
+/// Input from a guest.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// A frame.
     Frame(Box<Frame>),
-    /// Bytes that are none, for this reason.
+    /// Bytes that are not a frame, with the reason.
     Malformed(String),
 }
 
@@ -57,7 +57,7 @@ impl Loss {
         Self { heard: Some((link, heard)), ..self }
     }
 
-    /// What came was heard on this connection of the guest.
+    /// Adds the connection on which the input was received.
     pub(super) fn on(self, link: usize) -> Self {
         Self { heard: self.heard.map(|(_, heard)| (link, heard)), ..self }
     }
@@ -83,7 +83,7 @@ impl From<Broken> for Loss {
 }
 
 impl Live {
-    /// Hands a guest what has arrived for it, and the turn.
+    /// Sends a guest its pending events and the GoAhead.
     pub(super) fn grant(&mut self, index: usize, now: Cycle) -> Result<(), Loss> {
         let from = self.players[index].promise(self.hub.first_notice(index));
         let until = self.until(index, from, now);
@@ -91,7 +91,7 @@ impl Live {
         let slack = self.players[index].slack;
         while let Some((place, notice)) = self.hub.take_notice(index, until.saturating_add(slack)) {
             let player = &mut self.players[index];
-            // A causal guest has been running without its clock: whatever came meanwhile is not late.
+            // The clock of a causal guest does not run while it waits: no event of that time is late.
             let late = if player.is_stepped() { player.time.saturating_sub(place.time) } else { 0 };
             let late_in_earnest = late > 0 && place.time >= player.warm;
             if late_in_earnest && exact {
@@ -123,14 +123,14 @@ impl Live {
         let body = Body::GoAhead { until, notices: player.notices };
         player.link().put(0, from, &body);
         self.log('>', index, 0, 0, from, &body);
-        // Its own connection is told last: with it the turn begins.
+        // Its own connection is last: the GoAhead on it begins the turn.
         for link in (0..=self.players[index].members.len()).rev() {
             self.send(index, link)?;
         }
         Ok(())
     }
 
-    /// Sends what waits for one of a guest's connections.
+    /// Sends the buffered frames of one of a guest's connections.
     fn send(&mut self, index: usize, link: usize) -> Result<(), Loss> {
         let (stall, stop) = (self.rules.terms.stall, self.rules.stop);
         let player = &mut self.players[index];
@@ -138,10 +138,10 @@ impl Live {
         flushed.map_err(|broken| player.on(link, broken.into()))
     }
 
-    /// Waits until a guest's turn has ended; `others`, of which it is the first, are waited for too.
+    /// Waits until a guest's turn has ended. `others`, of which it is the first, are awaited too.
     pub(super) fn await_turn(&mut self, index: usize, others: &[usize]) -> Result<(), Ended> {
         let Rules { stop, warn, terms: Terms { stall, .. }, .. } = self.rules;
-        // Since when it is silent, and how often that has been said.
+        // Start of the silence, and the number of reports on it.
         let (mut since, mut said) = (None, 0);
         loop {
             let waited = since.as_ref().map_or(Duration::ZERO, Instant::elapsed);
@@ -176,7 +176,7 @@ impl Live {
         }
     }
 
-    /// Hears the turns of guests among these that have closed their connections: all that they say has come.
+    /// Processes the remaining input of those guests among these that have closed their connections.
     fn hear_the_gone(&mut self, others: &[usize]) -> Result<(), Ended> {
         for &index in others {
             let player = &self.players[index];
@@ -190,7 +190,7 @@ impl Live {
         Ok(())
     }
 
-    /// The first cycle in which something of this time can enter the network.
+    /// The first cycle in which an injection of this time can enter the network.
     pub(super) fn entry(&self, time: Time) -> Cycle {
         self.rules.terms.clock.cycle(time.saturating_add(self.rules.overheads.send))
     }
@@ -205,7 +205,7 @@ impl Live {
         (self.tell)(format!("waiting for {} s for {}{more}", waited.as_secs_f64(), names.join("; ")));
     }
 
-    /// One frame of a guest that has the turn; true at the end of the turn.
+    /// Processes one frame of a guest that has the turn; returns true at the end of the turn.
     fn hear(&mut self, index: usize, frame: Frame) -> Result<bool, Loss> {
         self.log('<', index, 0, frame.endpoint, frame.time, &frame.body);
         let entry = self.entry(frame.time);
@@ -270,7 +270,7 @@ impl Live {
                 player.time = time;
                 player.state = State::Left;
                 let (injects, notices) = (player.injects, player.notices);
-                // It may not wait for the answer.
+                // The guest may not wait for the answer.
                 let bye = farewell(injects, notices);
                 player.say_everywhere(&bye);
                 self.log_everywhere(index, &bye);

@@ -1,4 +1,4 @@
-//! What is written down of a run while it goes on: frames as lines of text, carried bytes as packets.
+//! Records of a run: frames as lines of text, payloads as packets.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -10,17 +10,17 @@ use crate::protocol::{Body, Class, Deliver, Inject};
 
 use super::capture::Capture;
 
-/// Who writes down what, if anybody.
+/// The recorders of a run, if any.
 #[derive(Default)]
 pub struct Watch {
-    /// One line for each frame.
+    /// One line per frame.
     pub wire_log: Option<WireLog>,
-    /// A packet for each message that carries something.
+    /// A packet per message with a payload.
     pub capture: Option<Capture>,
 }
 
 impl Watch {
-    /// Writes what is still in buffers.
+    /// Flushes the buffers.
     ///
     /// # Errors
     /// Which of them failed, and how.
@@ -37,9 +37,9 @@ fn wire_error(error: &io::Error) -> String {
 }
 
 /// The frames of a run, one line each: direction (`>` to the guest, `<` from it), guest, endpoint, time in picoseconds,
-/// type and fields, separated by tabs. It begins with the Hello of each guest that was let in; Welcome, Challenge, Proof
-/// and whoever was refused are not in it, nor are carried bytes: only how many there are. Bytes that are no frame, which
-/// end a guest, are a line of type `malformed` that says why.
+/// type and fields, separated by tabs. It begins with the Hello of each admitted guest. Welcome, Challenge, Proof and
+/// refused connections are not logged; payloads are logged by length only. Bytes that are not a frame, which end a
+/// guest, are a line of type `malformed` with the reason.
 pub struct WireLog {
     out: Box<dyn Write + Send>,
     line: String,
@@ -102,7 +102,7 @@ impl WireLog {
         self.end()
     }
 
-    /// Something that is no frame has come from a guest whose clock is known to be at `time`.
+    /// Logs invalid input from a guest whose clock is known to be at `time`.
     pub(super) fn malformed(&mut self, guest: &str, time: Time, why: &str) -> Result<(), String> {
         self.line.clear();
         let _ = write!(self.line, "<\t{guest}\t0\t{time}\tmalformed\twhy={why}");

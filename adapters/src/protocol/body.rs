@@ -1,4 +1,4 @@
-//! Each type of frame as bytes, and back.
+//! Encoding and decoding of each type of frame.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -19,11 +19,11 @@ const MARK: u8 = 9;
 const BYE: u8 = 11;
 const ERROR: u8 = 12;
 
-/// Inject flag: a Done is wanted.
+/// Inject flag: requests a Done.
 const NOTIFY: u8 = 1;
 
 impl Body {
-    /// What the frame is called in messages to people.
+    /// Name of the frame, for messages.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Body {
         }
     }
 
-    /// The same after `a` or `an`.
+    /// The same with its article.
     #[must_use]
     pub(crate) fn a_name(&self) -> String {
         format!("{} {}", super::article(self.name()), self.name())
@@ -147,7 +147,7 @@ impl Body {
         }
     }
 
-    /// Reads a payload that has arrived in full; `None` for a frame to be skipped.
+    /// Reads a complete payload; `None` for a frame to be skipped.
     pub(crate) fn read(kind: u8, flags: u8, payload: Bytes) -> Result<Option<Self>, Malformed> {
         if flags & !(OPTIONAL | REPLY) != 0 || (flags & REPLY != 0 && kind != CHALLENGE) {
             return Err(Malformed::Flags { flags, kind });
@@ -218,7 +218,7 @@ fn hello(from: &mut Reader) -> Result<Hello, Malformed> {
     if count > MAX_ENDPOINTS {
         return Err(from.value("endpoints"));
     }
-    // Grows with what has arrived, not with what is announced.
+    // Grows with the data received, not with the announced count.
     let mut nodes = Vec::new();
     for _ in 0..count {
         nodes.push(from.u32()?);

@@ -1,7 +1,7 @@
-//! The frames of TGP/1. `docs/protocol.md` is the specification; names here are its names.
+//! The frames of TGP/1. `docs/protocol.md` is the specification, and its names are used here.
 //!
-//! A frame is a header of 24 bytes, little-endian, and a payload. Reading is total: every sequence of bytes is a frame or
-//! a [`Malformed`], and no allocation is larger than what has arrived.
+//! A frame is a header of 24 bytes, little-endian, and a payload. Reading is total: every sequence of bytes is a frame
+//! or a [`Malformed`], and no allocation exceeds the data received.
 
 mod body;
 mod wire;
@@ -17,19 +17,19 @@ pub(crate) use wire::{Reader, Writer, article};
 pub const MAGIC: [u8; 4] = *b"TGP1";
 /// Major version: both sides must agree.
 pub const MAJOR: u16 = 1;
-/// Minor version: the smaller one of both sides is spoken.
+/// Minor version: both sides use the smaller one.
 pub const MINOR: u16 = 0;
 /// \[bytes\] Length of a header.
 pub const HEADER: usize = 24;
 /// \[bytes\] Longest payload unless both sides agree on another.
 pub const MAX_PAYLOAD: u32 = 1 << 20;
-/// \[bytes\] Least that a guest may announce as its longest payload: every frame fits that carries no bytes of a message.
+/// \[bytes\] Least value that a guest may announce as its longest payload: every frame without message bytes fits.
 pub const MIN_PAYLOAD: u32 = 512;
-/// \[bytes\] Payload of a Deliver before the bytes that it carries.
+/// \[bytes\] Fields of a Deliver before its payload bytes.
 pub const DELIVER_FIELDS: u32 = 44;
 /// \[bytes\] Longest name, label or reason.
 pub const MAX_TEXT: usize = 256;
-/// \[bytes\] Largest size of a message in the model, as in traces: a larger one could not be simulated to its end.
+/// \[bytes\] Largest size of a message in the model, as in traces: a larger one could never be simulated to its end.
 pub const MAX_MESSAGE: u64 = 1 << 40;
 /// Most endpoints of one connection.
 pub const MAX_ENDPOINTS: usize = 4096;
@@ -39,30 +39,30 @@ pub const OPTIONAL: u8 = 1;
 /// Header flag: an answer (the Proof to a Challenge).
 pub const REPLY: u8 = 2;
 
-/// How a guest's time passes.
+/// A guest's class of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
     /// Its clock runs on by itself; it stops at the end of each grant.
     Stepped,
-    /// Its clock runs only with what it does; it stops to wait, and for nothing else.
+    /// Its clock advances only with its actions; it stops only to wait.
     Causal,
 }
 
-/// How deliveries relate to steps.
+/// Relation of deliveries to steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// No delivery is late; steps are at most the horizon.
     Exact,
-    /// Steps of any length; what comes within a step is handed over at its end.
+    /// Steps of any length; messages that arrive within a step are handed over at its end.
     Quantised,
-    /// Quantised, and virtual time runs no faster than the clock on the wall, slowed down by [`Welcome::pace`].
+    /// Quantised, and virtual time runs no faster than the wall clock, slowed down by [`Welcome::pace`].
     Realtime,
 }
 
-/// What a connection is for.
+/// Role of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Role {
-    /// A guest of its own: it sends, receives and takes turns.
+    /// An independent guest: it sends, receives and takes turns.
     #[default]
     Node,
     /// Takes turns for a group of connections; it may have nodes itself.
@@ -71,7 +71,7 @@ pub enum Role {
     Data,
 }
 
-/// What a guest says first.
+/// The first frame of a guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hello {
     /// Major version.
@@ -80,89 +80,89 @@ pub struct Hello {
     pub minor: u16,
     /// Bits 0-31 may be ignored, bits 32-63 must be understood. None is defined.
     pub capabilities: u64,
-    /// How its time passes.
+    /// Its class of time.
     pub class: Class,
-    /// What the connection is for.
+    /// Role of the connection.
     pub role: Role,
-    /// Number of its group, for a central and its data connections; else 0.
+    /// Number of its group, for a central and its data connections; otherwise 0.
     pub group: u32,
-    /// \[ps\] Longest grant that it wants; 0: as long as the endpoint likes.
+    /// \[ps\] Longest grant that it requests; 0 for the endpoint's default.
     pub step: Time,
     /// \[ps\] How far it may run past a grant.
     pub slack: Time,
-    /// \[bytes\] Longest payload that it takes.
+    /// \[bytes\] Longest payload that it accepts.
     pub max_payload: u32,
-    /// Digest of what the guest is (program, image, command line), kept with the result; zeros if it has none.
+    /// Digest of the guest (program, image, command line), kept with the result; zeros for none.
     pub manifest: [u8; 32],
-    /// Its name, for messages to people.
+    /// Its name, for messages.
     pub name: String,
-    /// The nodes that it wants to be, one for each of its endpoints; only a central may have none.
+    /// The nodes that it requests, one for each of its endpoints; only a central may have none.
     pub nodes: Vec<u32>,
 }
 
-/// What a guest is told when it has been taken.
+/// The answer to an admitted guest.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Welcome {
-    /// Minor version that is spoken.
+    /// Minor version in use.
     pub minor: u16,
-    /// How deliveries relate to steps.
+    /// Relation of deliveries to steps.
     pub mode: Mode,
     /// Capabilities that both sides have.
     pub capabilities: u64,
-    /// Names the run.
+    /// Identifier of the run.
     pub session: u64,
-    /// Nodes of the network: 0 to this less one.
+    /// Number of nodes of the network, which are 0 to this number - 1.
     pub node_count: u32,
     /// \[ps\] Length of grants.
     pub step: Time,
-    /// \[ps\] Interference horizon: an injection changes no delivery earlier than this after it.
+    /// \[ps\] Interference horizon: an injection affects no delivery within this time.
     pub horizon: Time,
     /// \[ps\] Length of a cycle of the network: numerator and denominator.
     pub cycle: (u64, u64),
     /// \[bytes\] Longest payload.
     pub max_payload: u32,
-    /// \[messages\] Of one node that may be on their way at once.
+    /// \[messages\] Most messages of one node in flight at once.
     pub window: u32,
-    /// \[ms\] How long a guest may be silent when its turn is waited for.
+    /// \[ms\] How long a guest may be silent when its turn is awaited.
     pub stall_ms: u32,
     /// Seed of the run.
     pub seed: u64,
-    /// \[thousandths\] Time on the wall over virtual time, in real-time mode: 1000 is as fast as the wall, 10 000 ten times
-    /// slower. 0 in the other modes.
+    /// \[thousandths\] Wall-clock time over virtual time, in real-time mode: 1000 is as fast as the wall clock, 10 000
+    /// ten times slower. 0 in the other modes.
     pub pace: u32,
 }
 
 /// A message that enters the network, at the time of its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inject {
-    /// Node that it goes to.
+    /// Destination node.
     pub destination: u32,
-    /// True if a Done is wanted when it has left the sender.
+    /// True to request a Done when it has left the sender.
     pub notify: bool,
     /// \[bytes\] Size in the model.
     pub size: u64,
-    /// The guest's own name for it, handed back in Done and given to the receiver.
+    /// The guest's own identifier, returned in the Done and passed to the receiver.
     pub cookie: u64,
-    /// Carried bytes, at most `size`; never looked at.
+    /// Payload bytes, at most `size`; never inspected.
     pub payload: Bytes,
 }
 
 /// A message that has arrived, at the time of its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deliver {
-    /// Node that it came from.
+    /// Source node.
     pub source: u32,
-    /// Number among the messages of that node, from 0.
+    /// Sequence number among the messages of that node, from 0.
     pub source_sequence: u64,
-    /// The sender's name for it.
+    /// The sender's identifier of the message.
     pub cookie: u64,
     /// \[ps\] When it was injected.
     pub injected: Time,
-    /// \[ps\] How much later than it arrived it is handed over; 0 in exact mode.
+    /// \[ps\] Lateness of its hand-over; 0 in exact mode.
     pub late: Time,
     /// \[bytes\] Size in the model.
     pub size: u64,
-    /// Carried bytes.
+    /// Payload bytes.
     pub payload: Bytes,
 }
 
@@ -170,9 +170,9 @@ pub struct Deliver {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub enum Code {
-    /// Bytes that are no frame.
+    /// Bytes that are not a frame.
     Malformed = 1,
-    /// Another major version, or a capability that must be understood and is not.
+    /// Another major version, or an unknown capability that must be understood.
     Version = 2,
     /// Wrong or missing proof.
     Token = 3,
@@ -180,26 +180,26 @@ pub enum Code {
     Node = 4,
     /// A step that the mode does not allow.
     Step = 5,
-    /// Out of turn, out of sequence, back in time, or a count that is wrong.
+    /// Out of turn, out of sequence, back in time, or a wrong count.
     Order = 6,
-    /// A destination or size that cannot be.
+    /// An impossible destination or size.
     Message = 7,
     /// More than the window or another limit allows.
     Limit = 8,
-    /// Too long without a word.
+    /// Silent for too long.
     Stalled = 9,
-    /// The run ended in failure; another guest may be the reason.
+    /// The run failed, possibly because of another guest.
     Run = 10,
 }
 
-/// What a frame says.
+/// The contents of a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// Guest: who it is.
+    /// Guest: its identity.
     Hello(Box<Hello>),
-    /// Endpoint: it is taken.
+    /// Endpoint: the guest is admitted.
     Welcome(Box<Welcome>),
-    /// Both: prove that you know the token.
+    /// Both: demands a proof of the token.
     Challenge([u8; 32]),
     /// Both: the proof.
     Proof([u8; 32]),
@@ -207,44 +207,44 @@ pub enum Body {
     Inject(Inject),
     /// Endpoint: a message has arrived.
     Deliver(Deliver),
-    /// Endpoint: a message that asked for it has left its sender.
+    /// Endpoint: a message sent with `notify` has left its sender.
     Done {
-        /// The guest's name for the message.
+        /// The guest's identifier of the message.
         cookie: u64,
     },
     /// Guest: its turn ends, at the time of the header.
     Timestamp {
-        /// \[ps\] It injects nothing earlier, unless a message comes first.
+        /// \[ps\] The guest injects nothing earlier, unless a message arrives first.
         next: Time,
         /// Injects of this connection, or of the whole group, so far.
         injects: u64,
     },
     /// Endpoint: the guest's turn begins.
     GoAhead {
-        /// \[ps\] It runs up to here; [`FOREVER`](crate::clock::FOREVER): until it waits.
+        /// \[ps\] End of the grant; [`FOREVER`](crate::clock::FOREVER): until it waits.
         until: Time,
         /// Delivers and Dones to this connection, or to the whole group, so far.
         notices: u64,
     },
-    /// Guest: something worth a name happens.
+    /// Guest: labels the moment.
     Mark {
-        /// The name.
+        /// The label.
         label: String,
     },
-    /// Either: the end.
+    /// Either: goodbye.
     Bye {
-        /// Why, in words.
+        /// The reason, as text.
         reason: String,
         /// Injects of this connection.
         injects: u64,
         /// Delivers and Dones to it.
         notices: u64,
     },
-    /// Either: the other side is refused; the connection ends.
+    /// Either: refuses the other side; the connection ends.
     Error {
-        /// Why.
+        /// Kind of the reason.
         code: Code,
-        /// Why, in words.
+        /// The reason, as text.
         text: String,
     },
 }
@@ -252,12 +252,12 @@ pub enum Body {
 /// A frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
-    /// Endpoint within the connection, 0 to their number less one.
+    /// Index of the endpoint within the connection.
     pub endpoint: u16,
     /// \[ps\] Virtual time.
     pub time: Time,
-    /// Number of the frame in its direction, from 0.
+    /// Sequence number of the frame in its direction, from 0.
     pub sequence: u64,
-    /// What it says.
+    /// Its contents.
     pub body: Body,
 }

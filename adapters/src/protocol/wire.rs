@@ -1,18 +1,18 @@
-//! Numbers and texts in bytes.
+//! Encoding of numbers and texts.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::MAX_TEXT;
 
-/// Bytes that are no frame of TGP/1.
+/// Bytes that are not a frame of TGP/1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Malformed {
     /// The payload is longer than agreed.
     #[error("a payload of {found} bytes is announced, and {limit} are allowed")]
     Oversize {
-        /// \[bytes\] As the header says.
+        /// \[bytes\] Announced in the header.
         found: u32,
-        /// \[bytes\] As agreed.
+        /// \[bytes\] Agreed limit.
         limit: u32,
     },
     /// The payload ends before its last field.
@@ -21,7 +21,7 @@ pub enum Malformed {
         /// Type of the frame.
         what: &'static str,
     },
-    /// The payload goes on after its last field.
+    /// The payload continues after its last field.
     #[error("{} {what} frame has {extra} bytes too many", article(.what))]
     Long {
         /// Type of the frame.
@@ -29,7 +29,7 @@ pub enum Malformed {
         /// \[bytes\]
         extra: usize,
     },
-    /// A type that is not known and may not be skipped.
+    /// An unknown type that may not be skipped.
     #[error("unknown frame type {kind}")]
     UnknownType {
         /// The type.
@@ -46,7 +46,7 @@ pub enum Malformed {
     /// A Hello that does not begin with `TGP1`.
     #[error("the first bytes are not `TGP1`")]
     Magic,
-    /// A field with a value that is not defined.
+    /// A field with an undefined value.
     #[error("{} {what} frame has an undefined value in `{field}`", article(.what))]
     Value {
         /// Type of the frame.
@@ -64,12 +64,12 @@ pub enum Malformed {
         /// \[bytes\]
         length: usize,
     },
-    /// A message that carries more than its size.
+    /// A message whose payload exceeds its size.
     #[error("an Inject frame carries {carried} bytes, but its size is {size}")]
     Carries {
-        /// \[bytes\] That it carries.
+        /// \[bytes\] Length of the payload.
         carried: u64,
-        /// \[bytes\] As it says.
+        /// \[bytes\] Stated size.
         size: u64,
     },
     /// The stream ended within a frame.
@@ -82,7 +82,7 @@ pub(crate) fn article(name: &str) -> &'static str {
     if name.starts_with(['E', 'I']) { "an" } else { "a" }
 }
 
-/// Reads fields from a payload that has arrived.
+/// Reads fields from a received payload.
 pub(crate) struct Reader {
     what: &'static str,
     rest: Bytes,
@@ -97,7 +97,7 @@ impl Reader {
         let Some(&head) = self.rest.first_chunk::<N>() else {
             return Err(Malformed::Short { what: self.what });
         };
-        // Not a slice: that would count references for each field.
+        // Not a slice, which would count references for each field.
         self.rest.advance(N);
         Ok(head)
     }
@@ -118,7 +118,8 @@ impl Reader {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A text of at most [`MAX_TEXT`] bytes; what is not UTF-8 or not printable becomes `?`, because it is shown.
+    /// A text of at most [`MAX_TEXT`] bytes. Invalid UTF-8 and unprintable characters become `?`, because the text is
+    /// displayed.
     pub(crate) fn text(&mut self, field: &'static str) -> Result<String, Malformed> {
         let length = usize::from(self.u16()?);
         if length > MAX_TEXT {
@@ -132,7 +133,7 @@ impl Reader {
         Ok(text.chars().map(|c| if c.is_control() || c == char::REPLACEMENT_CHARACTER { '?' } else { c }).collect())
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub(crate) fn rest(&mut self) -> Bytes {
         std::mem::take(&mut self.rest)
     }
@@ -141,7 +142,7 @@ impl Reader {
         Malformed::Value { what: self.what, field }
     }
 
-    /// Refuses what is left.
+    /// Fails if bytes remain.
     pub(crate) fn end(self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),

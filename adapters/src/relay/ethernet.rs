@@ -1,14 +1,14 @@
-//! Ethernet as far as a relay must know it: frames in a stream, addresses, and which node has which.
+//! Ethernet as far as a relay needs it: frames in a stream, addresses, and the node of each address.
 
 use std::collections::HashMap;
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// \[bytes\] Two addresses and a type: what every frame has at least.
+/// \[bytes\] Two addresses and a type: the minimum of every frame.
 pub(super) const SHORTEST: usize = 14;
-/// \[bytes\] Longest frame that QEMU hands over (its buffer of 64 KiB and 4 KiB).
+/// \[bytes\] Longest frame that QEMU sends (its buffer of 64 KiB plus 4 KiB).
 pub(super) const LONGEST: usize = 69_632;
-/// Addresses that are remembered; frames to others are flooded.
+/// Most addresses remembered; frames to others are flooded.
 const ADDRESSES: usize = 1 << 16;
 
 /// An address of a network interface.
@@ -22,18 +22,18 @@ impl Mac {
     }
 }
 
-/// Receiver and sender of a frame; `None` of one that is too short.
+/// Receiver and sender of a frame; `None` if it is too short.
 pub(super) fn addresses(frame: &[u8]) -> Option<(Mac, Mac)> {
     let (to, rest) = frame.split_first_chunk::<6>()?;
     let (from, _) = rest.split_first_chunk::<6>()?;
     (frame.len() >= SHORTEST).then_some((Mac(*to), Mac(*from)))
 }
 
-/// A stream in which a frame was announced that is longer than any.
+/// A stream that announces a frame beyond the longest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Oversize(pub(super) u32);
 
-/// The next frame of a stream in QEMU's `stream` framing: its length in four bytes, the highest first, and its bytes.
+/// The next frame of a stream in QEMU's `stream` framing: its length in four bytes, big-endian, and its bytes.
 pub(super) fn take_frame(stream: &mut BytesMut) -> Result<Option<Bytes>, Oversize> {
     let Some(&length) = stream.first_chunk::<4>() else { return Ok(None) };
     let announced = u32::from_be_bytes(length);
@@ -48,21 +48,21 @@ pub(super) fn take_frame(stream: &mut BytesMut) -> Result<Option<Bytes>, Oversiz
     Ok(Some(stream.split_to(length).freeze()))
 }
 
-/// Which node each address was last seen at, as a switch learns it.
+/// The node at which each address was last seen, as learned by a switch.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     nodes: HashMap<Mac, u32>,
 }
 
 impl Table {
-    /// A frame from `mac` has come from `node`.
+    /// Records that a frame from `mac` has come from `node`.
     pub(super) fn learn(&mut self, mac: Mac, node: u32) {
         if !mac.is_group() && (self.nodes.len() < ADDRESSES || self.nodes.contains_key(&mac)) {
             self.nodes.insert(mac, node);
         }
     }
 
-    /// Where a frame to `mac` goes; `None`: to everybody.
+    /// The node of `mac`; `None` to flood.
     pub(super) fn find(&self, mac: Mac) -> Option<u32> {
         self.nodes.get(&mac).copied()
     }

@@ -1,16 +1,17 @@
 //! A guest that carries Ethernet frames of virtual machines: each network interface of a machine is a node.
 //!
-//! Machines connect with QEMU's `stream` framing (`-netdev stream`, or `-netdev socket,connect=`). The relay is one stepped
-//! guest with an endpoint for each of them, in a run in real-time mode: its clock is that of the wall, slowed down by the
-//! run's factor. A frame is a message of its size, without preamble and check sequence, that carries itself. It goes to the
-//! node at which its receiver's address was last seen; to an address that is not known, and to groups, it is sent to every
-//! peer. All nodes of a relay share what they have learnt.
+//! Machines connect with QEMU's `stream` framing (`-netdev stream`, or `-netdev socket,connect=`). The relay is one
+//! stepped guest with an endpoint per interface, in a run in real-time mode: its clock is the wall clock, slowed down
+//! by the run's factor. A frame becomes a message of its size, without preamble and check sequence, with the frame as
+//! its payload. It goes to the node at which its receiver's address was last seen; frames to unknown addresses and to
+//! groups are sent to every peer. All nodes of a relay share the learned addresses.
 //!
 //! # How it departs from reality, and who could notice
-//! - The machines' clocks run freely: with a factor of 10 they see everything ten times slower than virtual time says. There
-//!   is no control of their steps, and nothing is deterministic.
-//! - What arrives within a step is handed over at its end: round trips are up to two steps too long. Take short steps.
-//! - A sender floods by sending a message to each peer, one after another, as there is no multicast in the network.
+//! - The machines' clocks run freely: with a factor of 10 they observe times ten times longer than virtual time. Their
+//!   steps are not controlled, and nothing is deterministic.
+//! - Frames that arrive within a step are handed over at its end: round trips are up to two steps too long. Use short
+//!   steps.
+//! - A sender floods by sending a message to each peer, one after another, as the network has no multicast.
 
 mod ethernet;
 mod nic;
@@ -31,11 +32,11 @@ use crate::protocol::Inject;
 use ethernet::Table;
 use nic::{Nic, Said, Socket};
 
-/// Frames of all machines that wait for the relay.
+/// Frames of all machines queued for the relay.
 const WAITING: usize = 4096;
-/// Frames of one machine that have not left its node; what comes on top is lost, as in a network interface.
+/// Frames of one machine that have not left its node; further ones are lost, as in a network interface.
 const OUTSTANDING: u64 = 1024;
-/// How long the relay waits at most before it looks whether to go on.
+/// Longest wait of the relay before it checks whether to go on.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Why a relay cannot work.
@@ -44,30 +45,30 @@ pub enum RelayError {
     /// The run is not in real-time mode.
     #[error("the endpoint does not run in real-time mode, and machines have clocks of their own")]
     NotRealtime,
-    /// Everybody could connect.
+    /// Any machine could connect.
     #[error("{address} can be reached from other machines, and nothing is asked of who connects there")]
     Open {
-        /// Where it was to listen.
+        /// The address.
         address: Address,
     },
     /// A socket for a machine fails.
     #[error("cannot wait for a machine at {address}: {error}")]
     Socket {
-        /// Where.
+        /// The address.
         address: Address,
-        /// Why.
+        /// The cause.
         error: io::Error,
     },
-    /// The system refuses what is needed.
+    /// The system denies a resource.
     #[error("the system fails: {0}")]
     System(#[from] io::Error),
-    /// As a guest.
+    /// An error of the relay as a guest.
     #[error(transparent)]
     Guest(#[from] GuestError),
 }
 
 impl RelayError {
-    /// What the user can do about it.
+    /// The remedy for the user.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         match self {
@@ -80,31 +81,31 @@ impl RelayError {
     }
 }
 
-/// What became of the frames of one machine.
+/// Counts of the frames of one machine.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Traffic {
-    /// Frames that the machine sent.
+    /// Frames received from the machine.
     pub from_machine: u64,
-    /// Frames that it was given.
+    /// Frames sent to the machine.
     pub to_machine: u64,
-    /// Frames of it that were sent to every peer.
+    /// Its frames that were flooded.
     pub flooded: u64,
-    /// Frames of it to an address at its own node: they go nowhere.
+    /// Its frames to an address at its own node, which are dropped.
     pub filtered: u64,
-    /// Frames of it that were lost: shorter than a header, or more than its interface holds.
+    /// Its frames that were lost: shorter than a header, or beyond the capacity of its interface.
     pub lost_sending: u64,
     /// Frames to it that were lost: it does not read, or has gone.
     pub lost_receiving: u64,
 }
 
-/// What a relay did.
+/// Statistics of a relay.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct RelayReport {
-    /// Of each node, in the order of the configuration.
+    /// Per node, in the order of the configuration.
     pub traffic: Vec<(u32, Traffic)>,
     /// \[ps\] Virtual time at the end.
     pub time: Time,
-    /// Turns.
+    /// Number of turns.
     pub turns: u64,
 }
 
@@ -118,22 +119,22 @@ impl Relay {
     /// Begins to listen for machines, one at each address.
     ///
     /// # Errors
-    /// An address that cannot be listened on, or that other hosts could reach.
+    /// An address on which the system cannot listen, or that other hosts could reach.
     pub fn bind(addresses: &[Address]) -> Result<Self, RelayError> {
         Ok(Self { sockets: addresses.iter().map(Socket::bind).collect::<Result<_, _>>()? })
     }
 
-    /// Where machines connect, with the ports that the system chose.
+    /// The addresses to which machines connect, with the ports that the system chose.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not report them.
     pub fn addresses(&self) -> io::Result<Vec<Address>> {
         self.sockets.iter().map(Socket::address).collect()
     }
 
     /// Waits for all machines, connects to the endpoint with a node for each (`config.nodes`, in the order of the
-    /// addresses), and relays until all machines have gone or `stop` becomes true. Frames to everybody go to `peers`, or to
-    /// all nodes if there are none; `tell` hears of machines that go.
+    /// addresses), and relays until all machines have gone or `stop` becomes true. Flooded frames go to `peers`, or to
+    /// all nodes if there are none; `tell` reports machines that go.
     ///
     /// # Errors
     /// The endpoint refuses the relay or is lost.
@@ -157,7 +158,7 @@ impl Relay {
         let peers = if peers.is_empty() { (0..guest.welcome().node_count).collect() } else { peers.to_vec() };
         let ports = nics.into_iter().zip(&config.nodes).map(|(nic, &node)| Port::new(nic, node)).collect();
         let mut bridge = Bridge { guest, ports, peers, table: Table::default() };
-        // The first turn comes when all guests of the run are there.
+        // The first turn begins when all guests of the run are present.
         bridge.guest.until()?;
         let epoch = Instant::now();
         while !stop.load(Ordering::Relaxed) {
@@ -168,7 +169,7 @@ impl Relay {
             match inbox.recv_timeout(wait.min(LOOK)) {
                 Ok(Said::Frame(port, at, frame)) => {
                     let at = virtual_time(at.saturating_duration_since(epoch), pace);
-                    // Within the grant, even if the wall is past it.
+                    // Within the grant, even if the wall clock is beyond it.
                     let at = at.min(until.saturating_sub(1)).max(bridge.guest.now());
                     bridge.guest.advance(at - bridge.guest.now())?;
                     bridge.relay(port, frame)?;
@@ -225,7 +226,7 @@ struct Bridge {
 }
 
 impl Bridge {
-    /// Gives machines what has arrived by now.
+    /// Sends machines the frames that have arrived by now.
     fn hand_over(&mut self) -> Result<(), RelayError> {
         while let Some(event) = self.guest.poll()? {
             match event {
@@ -250,7 +251,7 @@ impl Bridge {
         Ok(())
     }
 
-    /// Sends a frame of a machine where it belongs.
+    /// Sends a frame of a machine to its destination.
     fn relay(&mut self, number: usize, frame: Bytes) -> Result<(), RelayError> {
         let port = &mut self.ports[number];
         port.traffic.from_machine += 1;

@@ -1,4 +1,4 @@
-//! The sockets of virtual machines: one for each node, with a thread that reads it and one that writes.
+//! The sockets of virtual machines: one per node, with a reader and a writer thread.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -15,21 +15,21 @@ use super::ethernet::{Oversize, take_frame};
 use crate::address::Address;
 use crate::private::bind_private;
 
-/// Frames to one machine that wait for it to read; what comes on top is lost, as in a switch.
+/// Frames queued for one machine; further ones are lost, as in a switch.
 const QUEUE: usize = 1024;
-/// Between two looks at whether a machine has come.
+/// Polling interval while waiting for a machine.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a machine's socket says.
+/// Input from a machine's socket.
 #[derive(Debug)]
 pub(super) enum Said {
-    /// A frame, and when it came.
+    /// A frame, and its time of arrival.
     Frame(usize, Instant, Bytes),
-    /// It is over: how.
+    /// The end of the connection, with its reason.
     Gone(usize, String),
 }
 
-/// A socket that waits for a machine; that of a path is removed at the end.
+/// A socket that waits for a machine; a Unix socket is removed from the file system at the end.
 #[derive(Debug)]
 pub(super) enum Socket {
     Tcp(TcpListener),
@@ -38,7 +38,7 @@ pub(super) enum Socket {
 
 impl Socket {
     pub(super) fn bind(address: &Address) -> Result<Self, RelayError> {
-        // Nothing is asked of who connects.
+        // There is no authentication.
         if !address.is_local() {
             return Err(RelayError::Open { address: address.clone() });
         }
@@ -64,7 +64,7 @@ impl Socket {
         })
     }
 
-    /// Waits for a machine; `None` if `go_on` says no.
+    /// Waits for a machine; `None` if `go_on` returns false.
     pub(super) fn accept(&self, go_on: &mut dyn FnMut() -> bool) -> io::Result<Option<Cable>> {
         loop {
             let accepted = match self {
@@ -148,7 +148,7 @@ pub(super) struct Nic {
 }
 
 impl Nic {
-    /// Begins to read and write in threads of their own; what is read goes to `said`, with the interface's number.
+    /// Starts a reader and a writer thread; input goes to `said`, with the number of the interface.
     pub(super) fn start(number: usize, cable: Cable, said: SyncSender<Said>) -> io::Result<Self> {
         let (frames, waiting) = sync_channel::<Bytes>(QUEUE);
         let mut writing = cable.try_clone()?;
@@ -157,7 +157,7 @@ impl Nic {
                 let mut bytes = BytesMut::with_capacity(4 + frame.len());
                 bytes.extend_from_slice(&(frame.len() as u32).to_be_bytes());
                 bytes.extend_from_slice(&frame);
-                // The reader sees that the cable is cut.
+                // The reader detects that the cable is cut.
                 if writing.write_all(&bytes).is_err() {
                     return;
                 }
@@ -171,7 +171,7 @@ impl Nic {
         Ok(Self { cable, frames })
     }
 
-    /// Hands a frame to the machine; false if it is lost because the machine does not read.
+    /// Queues a frame for the machine; false if it is lost because the machine does not read.
     pub(super) fn give(&self, frame: Bytes) -> bool {
         !matches!(self.frames.try_send(frame), Err(TrySendError::Full(_) | TrySendError::Disconnected(_)))
     }
@@ -183,7 +183,7 @@ impl Drop for Nic {
     }
 }
 
-/// Reads frames until the end, and says what it was. A relay that is busy does not read, which slows the machine down.
+/// Reads frames until the end, and returns its reason. A busy relay does not read, which slows the machine down.
 fn read(number: usize, mut cable: Cable, said: &SyncSender<Said>) -> String {
     let (mut stream, mut chunk) = (BytesMut::new(), vec![0; 64 << 10]);
     loop {

@@ -1,20 +1,20 @@
 //! Counts the memory that a thread takes from the allocator.
 //!
-//! Libraries in C (zstd, liblzma) take theirs elsewhere and are not counted: their windows are limited by the readers.
+//! C libraries (zstd, liblzma) allocate elsewhere and are not counted: the readers limit their windows.
 
 #![allow(unsafe_code, reason = "`GlobalAlloc` is an unsafe trait; every call goes unchanged to the system's allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator with a count for each thread.
+/// The system's allocator with a counter per thread.
 #[derive(Debug)]
 pub struct Counting;
 
-/// What was allocated while something ran.
+/// Allocations during a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Usage {
-    /// \[bytes\] Held at once, at most, beyond what was held at the beginning.
+    /// \[bytes\] Peak of the memory held, beyond that held at the beginning.
     pub peak: usize,
     /// \[bytes\] Largest single allocation.
     pub largest: usize,
@@ -32,7 +32,7 @@ thread_local! {
 }
 
 fn note(taken: usize, given: usize) {
-    // A thread that is ending has no count any more.
+    // A thread that is ending has no counter any more.
     let _ = COUNT.try_with(|cell| {
         let mut count = cell.get();
         count.held += taken as isize - given as isize;
@@ -42,7 +42,8 @@ fn note(taken: usize, given: usize) {
     });
 }
 
-// SAFETY: all four pass their arguments unchanged to `System`, which upholds the contract; the count allocates nothing.
+// SAFETY: all four methods pass their arguments unchanged to `System`, which upholds the contract; the counter
+// allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
@@ -60,14 +61,14 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // While it moves, both may be held; the old one is given back afterwards.
+        // During a move both blocks may be held; the old one is freed afterwards.
         note(size, 0);
         note(0, layout.size());
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
-/// Runs `work` on this thread and says what it allocated.
+/// Runs `work` on this thread and returns its allocations.
 pub fn of<T>(work: impl FnOnce() -> T) -> (T, Usage) {
     let before = COUNT.with(|cell| {
         let mut count = cell.get();

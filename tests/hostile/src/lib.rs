@@ -1,7 +1,7 @@
-//! Hostile files: what is sound, changed in ways that readers stumble over, and what reading it costs.
+//! Hostile files: mutations of valid files, and the cost of reading them.
 //!
-//! A seed of each format is changed (bits, lengths of 2^63, pieces that change places, ends that are missing) by a
-//! generator that a number fixes, and read. [`allocations`] counts the memory that reading takes.
+//! A seed file of each format is mutated (bits, lengths of 2^63, exchanged pieces, missing ends) by a deterministic
+//! generator, and read. [`allocations`] counts the memory that reading takes.
 
 pub mod allocations;
 pub mod mutate;

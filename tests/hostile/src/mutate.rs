@@ -1,6 +1,6 @@
-//! Changes of a file that readers stumble over, drawn from a number.
+//! Mutations of a file that may trip up readers, drawn from a seed.
 
-/// A stream of numbers that its seed fixes (SplitMix64; Steele, Lea, Flood 2014).
+/// A stream of numbers determined by its seed (SplitMix64; Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Draw(u64);
 
@@ -36,7 +36,7 @@ impl Draw {
     }
 }
 
-/// Numbers at which counts, lengths and offsets break.
+/// Boundary values for counts, lengths and offsets.
 const NUMBERS: &[u64] = &[
     0,
     1,
@@ -60,7 +60,7 @@ const NUMBERS: &[u64] = &[
     u64::MAX,
 ];
 
-/// Words that stand for numbers, or for none.
+/// Valid and invalid words for numbers.
 const WORDS: &[&str] = &[
     "9223372036854775808",
     "9223372036854775807",
@@ -86,7 +86,7 @@ const WORDS: &[&str] = &[
     "\u{e9}",
 ];
 
-/// Changes `bytes` in one to four ways.
+/// Mutates `bytes` in one to four ways.
 pub fn bytes(bytes: &mut Vec<u8>, draw: &mut Draw) {
     for _ in 0..=draw.below(4) {
         once(bytes, draw);
@@ -135,7 +135,7 @@ fn once(bytes: &mut Vec<u8>, draw: &mut Draw) {
     }
 }
 
-/// Writes another number in the place of one.
+/// Replaces a number by another.
 fn number(bytes: &mut Vec<u8>, draw: &mut Draw) {
     let from = draw.below(bytes.len());
     let Some(begin) = bytes[from..].iter().position(u8::is_ascii_digit).map(|at| from + at) else { return };
@@ -162,7 +162,7 @@ fn lines(bytes: &mut Vec<u8>, draw: &mut Draw) {
     *bytes = lines.concat();
 }
 
-/// Exchanges the beginnings of two words of the same file.
+/// Exchanges the beginnings of two words of a file.
 fn words(bytes: &mut [u8], draw: &mut Draw) {
     let starts: Vec<usize> = (1..bytes.len()).filter(|&at| bytes[at - 1] == b' ' && bytes[at] != b' ').collect();
     if starts.len() > 1 {

@@ -1,4 +1,4 @@
-//! One attempt to read, and what it must keep to.
+//! One attempt to read, and the guarantees that it must keep.
 
 use std::time::{Duration, Instant};
 
@@ -8,27 +8,27 @@ use trgen::trace::program::{Event, Program};
 
 use crate::allocations;
 
-/// Events that a trace may have here; what they take is part of [`ALLOWANCE`].
+/// Events allowed to a trace here; their memory is part of [`ALLOWANCE`].
 const MAX_EVENTS: u64 = 1 << 12;
-/// \[bytes\] Beside four times the file: buffers of reading, 4096 events, and a block of a container.
+/// \[bytes\] Allowed in addition to four times the file: read buffers, 4096 events, and a block of a container.
 pub const ALLOWANCE: usize = 1 << 20;
-/// Reading a file of some kilobytes takes less than a millisecond; a machine may be busy.
+/// Reading a file of some kilobytes takes less than a millisecond, but the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What became of a file.
+/// Outcome of reading a file.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was read.
     Accepted,
-    /// It was refused, in these words.
+    /// It was rejected with this message.
     Refused(String),
 }
 
-/// Reads `bytes` as a file of format `from` and panics if a promise is broken: memory in proportion to the file, an end
-/// in time, a program that is sound or an error that says where.
+/// Reads `bytes` as a file of format `from` and panics if a guarantee is broken: memory in proportion to the file, an
+/// end in time, a valid program or an error with its place.
 ///
 /// # Panics
-/// When a promise is broken.
+/// When a guarantee is broken.
 #[must_use]
 pub fn read(from: &str, bytes: &[u8]) -> Outcome {
     let options = ReadOptions { from: Some(from.to_owned()), max_events: MAX_EVENTS, ..ReadOptions::default() };
@@ -51,7 +51,7 @@ pub fn read(from: &str, bytes: &[u8]) -> Outcome {
     }
 }
 
-/// \[bytes\] The file after decompression, if it is a sound xz file.
+/// \[bytes\] Size of the file after decompression, if it is a valid xz file.
 fn unpacked(bytes: &[u8]) -> usize {
     let mut counted = 0;
     let mut decoder = liblzma::read::XzDecoder::new(bytes);
@@ -62,7 +62,7 @@ fn unpacked(bytes: &[u8]) -> usize {
     counted.max(bytes.len())
 }
 
-/// An error is one line, names a line or a byte, and says what to do, if it is not said by itself.
+/// Checks that an error is one line, names a line or a byte, and has a remedy unless that is obvious.
 fn refusal(error: &ReadError) -> String {
     let text = error.to_string();
     assert!(text.starts_with("rank-0"), "{text}");
@@ -70,7 +70,7 @@ fn refusal(error: &ReadError) -> String {
     assert!(text.len() < 2000, "short: {text}");
     let place = &error.place;
     let located = place.line.is_some() || place.byte.is_some() || place.member.is_some();
-    // What the whole lacks stands at no line.
+    // An error of the whole file has no line.
     let whole = matches!(
         *error.fault,
         Fault::Empty
@@ -86,7 +86,7 @@ fn refusal(error: &ReadError) -> String {
     text
 }
 
-/// Peers exist, times and sizes are within limits, and no request is begun twice.
+/// Peers exist, times and sizes are within limits, and no request is started twice.
 fn program(program: &Program) {
     let tasks = program.tasks.len();
     let events: usize = program.tasks.iter().map(Vec::len).sum();

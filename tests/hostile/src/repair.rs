@@ -1,14 +1,14 @@
-//! Containers that are wrong inside: a change of a block with the checksums set right again.
+//! Containers that are wrong inside: a changed block with recomputed checksums.
 //!
-//! The checksum is computed here a second time, bit by bit, so that it also checks the container's own.
+//! The checksum has a second implementation here, bit by bit, so that it also checks the container's own.
 
 use crate::mutate::{self, Draw};
 
 /// \[bytes\] Magic number and version.
 const BEGIN: usize = 12;
-/// \[bytes\] Fields of a block before its stored bytes.
+/// \[bytes\] Header of a block.
 const BLOCK: usize = 25;
-/// \[bytes\] After the index.
+/// \[bytes\] Size of the trailer.
 const TRAILER: usize = 24;
 
 /// CRC-32 (IEEE 802.3, reflected).
@@ -27,7 +27,7 @@ fn word(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..at + 4).map_or(0, |word| word.iter().rev().fold(0, |sum, &byte| sum << 8 | usize::from(byte)))
 }
 
-/// The blocks of a sound container: the 21 bytes of fields, and the stored bytes.
+/// The blocks of a valid container: the 21 bytes of fields, and the stored bytes.
 fn blocks(container: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     let mut at = BEGIN;
@@ -39,9 +39,9 @@ fn blocks(container: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     found
 }
 
-/// Changes what the blocks of a sound container hold, and writes lengths and checksums that fit.
+/// Changes the contents of the blocks of a valid container, and writes matching lengths and checksums.
 ///
-/// Offsets in the index are those of before: a block that grows moves the others, which the reader must find out.
+/// Offsets in the index stay as before: a block that grows moves the others, which the reader must detect.
 #[must_use]
 pub fn container(sound: &[u8], draw: &mut Draw) -> Vec<u8> {
     let mut blocks = blocks(sound);

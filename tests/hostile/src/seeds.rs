@@ -1,4 +1,4 @@
-//! Sound files of every format, small enough to be read a million times.
+//! Valid files of every format, small enough to be read a million times.
 
 use std::io::Write as _;
 
@@ -8,14 +8,14 @@ use trgen::trace::goal::{Graph, binary, patterns, text};
 use trgen::trace::kernels;
 use trgen::trace::program::Program;
 
-/// A file that can be read.
+/// A valid file.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// What it is, for messages.
+    /// Its description, for messages.
     pub name: &'static str,
-    /// Format that it is read as.
+    /// The format as which it is read.
     pub format: &'static str,
-    /// The file.
+    /// Its contents.
     pub bytes: Vec<u8>,
 }
 
@@ -68,8 +68,8 @@ MPI_COLLECTIVE_END                             9               5600  Operation: 
 MPI_IRECV_REQUEST                              9               5700  Request: 3
 "#;
 
-/// Calls of one rank as `dumpi2ascii` prints them, one per line with its arguments; `R` stands for the rank, `P` for the
-/// other one.
+/// Calls of one rank in the form of `dumpi2ascii`, one per line with its arguments; `R` stands for the rank, `P` for
+/// the other one.
 const DUMP: &str = "Init;int argc=1;string argv[1]=[\"./a\"]
 Comm_rank;W;int rank=R
 Comm_size;W;int size=2
@@ -121,7 +121,7 @@ fn calls(rank: usize) -> String {
         .replace("MPI_", "\0")
         .replace('P', &(1 - rank).to_string())
         .replace('\0', "MPI_")
-        // The letters of names that stand for nothing.
+        // Restore the letters of names that are not placeholders.
         .replace(&format!("MPI_{rank}ecv"), "MPI_Recv")
         .replace(&format!("MPI_{rank}educe"), "MPI_Reduce")
 }
@@ -150,7 +150,7 @@ fn dump(rank: usize) -> String {
     text + "MPI_ALL_FUNCTIONS called 24 times and ignored 0 times\nDatatype 9 (MPI_INT) has size 4\n"
 }
 
-/// The dump of a program of one rank: without an archive around it, more changes reach what is inside.
+/// The dump of a program of one rank: without an archive around it, more mutations reach the contents.
 fn dump_of_one() -> String {
     dump(0)
         .replace("dest=1", "dest=0")
@@ -197,7 +197,7 @@ fn trc(program: &Program) -> Vec<u8> {
     out
 }
 
-/// Sound files of some hundred kilobytes, to measure what reading takes.
+/// Valid files of some hundred kilobytes, to measure the cost of reading.
 #[must_use]
 pub fn large() -> Vec<Seed> {
     let seed = |name, format, bytes| Seed { name, format, bytes };

@@ -1,8 +1,7 @@
-//! Every reader against changed files: no panic, no hang, memory in proportion to the file, errors that say where.
+//! Every reader against mutated files: no panic, no hang, memory in proportion to the file, errors with their place.
 //!
-//! The long form reads a million changed files of each seed:
-//! `cargo test -p hostile --release -- --ignored --nocapture`; of some seeds only with a part of their names in
-//! `HOSTILE_ONLY`.
+//! The long form reads a million mutations of each seed: `cargo test -p hostile --release -- --ignored --nocapture`.
+//! `HOSTILE_ONLY` selects seeds by a part of their names.
 
 #![allow(clippy::print_stderr, reason = "the long form says how far it is")]
 
@@ -14,12 +13,12 @@ use hostile::seeds::{self, Seed};
 use hostile::{allocations, repair};
 use trgen::trace::formats::{Application, FORMATS, ReadOptions, open_bytes};
 
-/// Reads `count` changed forms of a seed; how many were accepted.
+/// Reads `count` mutations of a seed; returns how many were accepted.
 fn attack(seed: &Seed, count: u64, first: u64) -> u64 {
     let mut accepted = 0;
     for number in first..first + count {
         let mut draw = Draw::new(number);
-        // Without a checksum that fits, no change of a container reaches what is inside.
+        // Without a matching checksum, no change of a container reaches its contents.
         let bytes = if seed.format == "trg" && number % 4 != 0 {
             repair::container(&seed.bytes, &mut draw)
         } else {
@@ -56,7 +55,7 @@ fn seeds_are_sound_and_cover_every_format() {
 fn changed_files_keep_every_promise() {
     for seed in seeds::all() {
         let accepted = attack(&seed, 3000, 1);
-        // Otherwise nothing beyond the first check would be reached.
+        // Otherwise nothing beyond the first check would be tested.
         assert!((1..2900).contains(&accepted), "{}: {accepted} of 3000 accepted", seed.name);
     }
 }
@@ -81,7 +80,7 @@ fn a_million_changed_files_keep_every_promise() {
     });
 }
 
-/// \[bytes\] Of one event in memory; an operation of a graph takes less.
+/// \[bytes\] Size of one event in memory; an operation of a graph is smaller.
 const EVENT: usize = 48;
 
 #[test]
@@ -113,7 +112,7 @@ fn every_cut_of_a_file_is_read_or_refused() {
 #[test]
 fn the_count_of_memory_counts() {
     let (length, usage) = allocations::of(|| {
-        // An optimiser leaves out memory that nobody looks at.
+        // An optimiser removes allocations that are not used.
         let first = black_box(vec![1_u8; 1000]);
         let second = black_box(vec![2_u8; 5000]);
         drop(second);

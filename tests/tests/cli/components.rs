@@ -7,7 +7,7 @@ use super::{done, figures, folder, text};
 #[test]
 fn every_component_is_listed_and_explains_itself() {
     let folder = folder();
-    // The families are those that the command knows.
+    // The families are those known to the command.
     let refused = String::from_utf8_lossy(&run(folder.path(), "list nothing").stderr).into_owned();
     let known = refused.split_once("[possible values: ").unwrap().1.split_once(']').unwrap().0;
     let families: Vec<&str> = known.split(", ").collect();
@@ -35,7 +35,7 @@ fn what_is_listed_can_be_run() {
     let folder = folder();
     for pattern in text(&run(folder.path(), "list traffic")).lines() {
         let name = pattern.split_whitespace().next().unwrap();
-        // Without arguments a pattern either runs with its defaults or says which it needs.
+        // Without arguments a pattern either runs with its defaults or names the missing ones.
         let output = run(folder.path(), &format!("run --cycles 200 --topology torus:4x4 --traffic {name}"));
         let stderr = String::from_utf8(output.stderr).unwrap();
         match output.status.code() {
@@ -61,7 +61,7 @@ fn what_is_listed_can_be_run() {
     std::fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
     for topology in text(&run(folder.path(), "list topologies")).lines() {
         let name = topology.split_whitespace().next().unwrap();
-        // Each refuses what lacks its sizes with an example of them, which runs.
+        // Each rejects missing sizes with a valid example.
         let refused = String::from_utf8(run(folder.path(), &format!("run --topology {name}")).stderr).unwrap();
         let example =
             refused.split('`').find(|word| word.starts_with(&format!("{name}:")) && word.len() > name.len() + 1);

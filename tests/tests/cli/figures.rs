@@ -1,4 +1,4 @@
-//! Figures of results: their names, what they must be, and that all formats tell the same.
+//! Figures of results: their names, their sanity, and the agreement of all formats.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,10 +9,10 @@ use tests::command::run;
 
 use super::{QUICK, folder, json, number, positive_integer, reproducible, text};
 
-/// What a figure must be.
+/// The sanity check of a figure.
 type Sane = fn(&Value) -> bool;
 
-/// The names of the JSON result that scripts use, and what each must be.
+/// The names in the JSON result that scripts use, each with its sanity check.
 const FIGURES: &[(&str, Sane)] = &[
     ("schema", positive_integer),
     ("complete", Value::is_boolean),
@@ -107,7 +107,7 @@ fn all_formats_tell_the_same() {
     assert!(line.starts_with('{') && line.ends_with("}\n"));
     let jsonl: Map<String, Value> = serde_json::from_str(&line).unwrap();
     let mut jsonl = reproducible(jsonl);
-    // The command lines differ in the format.
+    // The command lines differ only in the format.
     jsonl["manifest"]["command"] = json["manifest"]["command"].clone();
     assert_eq!(jsonl, json);
 
@@ -131,7 +131,7 @@ fn all_formats_tell_the_same() {
             Value::String(word) => word.clone(),
             other => other.to_string(),
         };
-        // A reader of JSON may miss the last bit of a number.
+        // A JSON parser may miss the last bit of a number.
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-14 * a.abs();
         let equal = value.is_f64() && near(cell.parse().unwrap(), expected.parse().unwrap());
         assert!(equal || cell == expected, "{name}: {cell}, {expected} in JSON");
@@ -170,7 +170,7 @@ fn idle_time_costs_nothing() {
     fs::write(folder.path().join("long.trc"), "c 0 1e14\ns 0 1 0 64\nr 0 1 0 64\n").unwrap();
     let asked = Instant::now();
     let figures = json(folder.path(), "run --trace long.trc --topology torus:4");
-    // 10^14 ns are 3.125 * 10^13 cycles of 3.2 ns; looked at every 10 000 cycles they would take minutes.
+    // 10^14 ns are 3.125 * 10^13 cycles of 3.2 ns; stopping at every 10 000 cycles would take minutes.
     assert!(figures["completion_cycles"].as_u64().unwrap() > 31_250_000_000_000);
     assert!(asked.elapsed() < Duration::from_secs(30));
 }
@@ -181,7 +181,7 @@ fn percentiles_hold_for_long_delays_too() {
     let figures = json(folder.path(), "run --cycles 20000 --topology torus:4x4 --load 3 --source open");
     let cycles = |name: &str| figures[&format!("latency_{name}_cycles")].as_f64().unwrap();
     assert!(cycles("mean") > 4096.0, "long beyond saturation");
-    // Delays grow evenly: the median is near the mean.
+    // Delays grow evenly: the median is close to the mean.
     assert!((0.8..1.25).contains(&(cycles("p50") / cycles("mean"))));
     assert!(cycles("p99") > cycles("mean"));
 }
@@ -239,7 +239,7 @@ fn an_ideal_network_is_told_in_every_format() {
     let table = text(&run(folder.path(), line));
     assert!(table.starts_with("ideal:L=2500,G=6 hosts o=100,g=0,O=0,S=65535 | trace two.goal\n"), "{table}");
     assert!(table.contains(&format!("{finish} ns")), "{table}");
-    // Defaults are told like what was asked for.
+    // Defaults are reported like explicit settings.
     let bare = "run --trace two.goal --network ideal";
     let table = text(&run(folder.path(), bare));
     assert!(table.starts_with("ideal:L=2500,G=6 hosts o=1500,g=1000,O=0,S=65535 | trace two.goal\n"), "{table}");
@@ -260,7 +260,7 @@ fn the_table_says_what_a_placement_comes_to() {
         |label: &str| table.lines().find_map(|row| row.strip_prefix(label)).unwrap().split_whitespace().next().unwrap();
     assert_eq!(cell("bytes x hops "), found["hop_bytes"].to_string());
     assert_eq!(cell("  per byte "), format!("{:.4}", found["hops_per_byte"].as_f64().unwrap()));
-    // Of traffic without tasks there is nothing to place.
+    // Traffic without tasks has no placement.
     let table = run(folder.path(), "run --topology torus:4x4 --cycles 100 -q").stdout;
     assert!(!String::from_utf8_lossy(&table).contains("bytes x hops"));
 }

@@ -1,4 +1,4 @@
-//! What a run keeps and reads: result folders, manifests, input files.
+//! Outputs and inputs of a run: result folders, manifests, input files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -74,7 +74,7 @@ fn a_full_stdout_does_not_cost_the_folder() {
     assert!(folder.path().join("kept/result.json").is_file());
 }
 
-/// A trace is read more than once: a pipe would be empty the second time, a device may have no end.
+/// A trace is read more than once: a pipe would be empty the second time, a device may be endless.
 #[cfg(target_os = "linux")]
 #[test]
 fn traces_are_files() {

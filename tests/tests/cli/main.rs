@@ -1,4 +1,4 @@
-//! What `fsin` prints, keeps and returns when nothing is wrong with its input.
+//! Output, files and exit codes of `fsin` for valid input.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ mod settings;
 mod streams;
 mod traffic;
 
-/// Runs in milliseconds, and every figure of synthetic traffic can be computed.
+/// Runs in milliseconds, and yields every figure of synthetic traffic.
 const QUICK: &str = "run --topology torus:4x4 --warmup 500 --samples 3 --sample-size 500";
 
 fn folder() -> TempDir {
@@ -50,7 +50,7 @@ fn json(folder: &Path, line: &str) -> Map<String, Value> {
     figures(&output)
 }
 
-/// What the figures of a run are, apart from what it cost and when it was.
+/// The reproducible figures of a run, without its cost and date.
 fn reproducible(mut figures: Map<String, Value>) -> Map<String, Value> {
     for name in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes"] {
         figures.remove(name);

@@ -1,4 +1,4 @@
-//! Settings: defaults, files, environment, flags, and what is said of them.
+//! Settings: defaults, files, environment, flags, and messages about them.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn the_effective_experiment_runs_again_to_the_same_digest() {
     ] {
         let first = json(folder.path(), &format!("run {arguments}"));
         let config = text(&run(folder.path(), &format!("config {arguments}")));
-        // Somewhere else: paths must not depend on the folder.
+        // In another folder: paths must not depend on the working directory.
         let elsewhere = tempfile::tempdir().unwrap();
         fs::write(elsewhere.path().join("e.toml"), &config).unwrap();
         let second = json(elsewhere.path(), "run e.toml");
@@ -140,7 +140,7 @@ fn help_shows_every_flag_with_its_default() {
     let folder = folder();
     for (verb, flag) in [("run", "--help"), ("config", "--help")] {
         let help = text(&run(folder.path(), &format!("{verb} {flag}")));
-        // Help wraps: compared without regard to lines.
+        // Help is wrapped: compare without regard to lines.
         let words: Vec<&str> = help.split_whitespace().collect();
         let entry = |name: &str| {
             let start = words.iter().position(|word| *word == format!("--{name}"))?;

@@ -1,4 +1,4 @@
-//! What goes to stdout and stderr, signals, limits.
+//! Output on stdout and stderr, signals, limits.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// Waits until a process handles interrupts, and a little more, so that it is in the midst of its work.
+/// Waits until a process handles interrupts, and a little more, so that it is in the middle of its work.
 #[cfg(unix)]
 fn await_handler(process: u32) {
     const SIGINT: u64 = 1 << 1;
@@ -48,7 +48,7 @@ fn await_handler(process: u32) {
         Some(u64::from_str_radix(&mask, 16).ok()? & SIGINT != 0)
     };
     let asked = Instant::now();
-    // Where the system does not tell, two seconds are ample.
+    // Where the system does not report it, two seconds are ample.
     let patience = Duration::from_secs(if handles().is_some() { 30 } else { 2 });
     while handles() != Some(true) && asked.elapsed() < patience {
         std::thread::sleep(Duration::from_millis(5));
@@ -65,7 +65,7 @@ fn an_interrupted_run_prints_what_it_has() {
         "run --kernel all-to-all:tasks=16,bytes=1073741824 --topology torus:4x4 --format json",
         "run --engine reference --samples 100000 --sample-size 1000000 --topology torus:4x4 --format json",
     ] {
-        // While a network is built there is nothing to print yet; a busy machine may need longer for it.
+        // While a network is built there is nothing to print yet; a busy machine may need longer.
         let output = [0, 1, 5, 25]
             .into_iter()
             .map(|seconds| interrupted(folder.path(), line, Duration::from_secs(seconds)))
@@ -80,7 +80,7 @@ fn an_interrupted_run_prints_what_it_has() {
     assert_eq!(kept["complete"], false);
 }
 
-/// Starts the command, interrupts it in the midst of its work after so long, and waits for its end.
+/// Starts the command, interrupts it after this time in the middle of its work, and waits for its end.
 #[cfg(unix)]
 fn interrupted(folder: &Path, line: &str, later: Duration) -> std::process::Output {
     let mut command = fsin(folder);
@@ -111,7 +111,7 @@ fn an_interrupted_run_is_run_again_up_to_where_it_was_stopped() {
         let said = String::from_utf8_lossy(&again.stderr).into_owned();
         assert_eq!(again.status.code(), Some(0), "{line}: {}{said}", String::from_utf8_lossy(&again.stdout));
         assert!(said.contains(&format!("was stopped after {cycles} cycles, before its end")), "{line}: {said}");
-        // A digit that is wrong is found there, too.
+        // A wrong digit is detected there, too.
         let wrong = fs::read_to_string(place.join("result.json")).unwrap().replacen(
             &format!("\"packets_received\": {}", kept["packets_received"]),
             "\"packets_received\": 7",
@@ -129,7 +129,7 @@ fn an_interrupted_run_is_run_again_up_to_where_it_was_stopped() {
 #[test]
 fn an_interrupted_search_prints_the_loads_that_it_tried() {
     let folder = folder();
-    // The first load ends soon, the next ones take longer than anybody waits.
+    // The first load ends soon, the next ones take practically for ever.
     let search = "saturation --topology torus:16x16 --load 0.3 --warmup 10000000000 --samples 10 -q";
     let none = interrupted(folder.path(), search, Duration::ZERO);
     assert_eq!(
@@ -148,7 +148,7 @@ fn an_interrupted_search_prints_the_loads_that_it_tried() {
     assert!(!whole["probes"].as_array().unwrap().is_empty());
 }
 
-/// A search that comes to its end.
+/// A search that completes.
 #[cfg(unix)]
 fn json_of_search(folder: &Path) -> Value {
     let line =

@@ -1,4 +1,4 @@
-//! Traffic: as a list, in shots, in sums and phases, beside an application.
+//! Traffic: as a list, in shots, in sums and phases, and as background.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,11 +31,11 @@ fn traffic_is_listed_without_a_network() {
     assert!((load / 0.5 - 1.0).abs() < 0.05, "{load}");
     assert_eq!(all, listed(line), "the same again");
     assert_ne!(all, listed(&format!("{line} --seed 2")));
-    // Without --cycles, 1000 of them; the same words as in a run.
+    // The default of --cycles is 1000; the syntax is that of a run.
     let sizes = listed("--topology torus:4x4 --traffic tornado+2:shift(1) --size bimodal(2,9,0.5) --load 1");
     assert!(sizes.iter().all(|row| row[0] <= 1000 && (row[3] == 2 || row[3] == 9)));
     assert!(sizes.iter().any(|row| row[0] > 900));
-    // What ends is listed to its end: shots, and the messages of an application.
+    // Finite traffic is listed to its end: shots, and the messages of an application.
     assert_eq!(listed("--topology torus:4x4 --shot 3 --samples 5").len(), 16 * 3 * 5);
     let tree = listed("--topology torus:4x4 --kernel bintree:bytes=100");
     assert_eq!(tree.len(), 15);
@@ -69,9 +69,9 @@ fn shots_are_reported_one_by_one() {
     assert!((shots["shot_cycles_ci95"].as_f64().unwrap() / half_width - 1.0).abs() < 1e-6);
     assert_eq!(shots["packets_received"], 1120);
     assert_eq!(shots["complete"], true);
-    // A shot of 10 packets of 16 phits takes no less than their phits.
+    // A shot of 10 packets of 16 phits takes at least as many cycles as phits.
     assert!(cycles.iter().all(|&cycles| cycles > 160), "{cycles:?}");
-    // The same in other words, on the other engine, and out of a file.
+    // The same in equivalent words, on the other engine, and from a file.
     let other = json(folder.path(), "run --topology torus:4x4 --temporal shot(10) --samples 7 --engine reference");
     assert_eq!((&other["shots"], &other["digest"]), (&shots["shots"], &shots["digest"]));
     fs::write(folder.path().join("e.toml"), "topology = 'torus:4x4'\nshot = 10\nsamples = 7\nload = 0.1\n").unwrap();
@@ -99,7 +99,7 @@ fn sums_phases_and_reactions_run_with_the_load_asked_for() {
         for engine in ["fast", "reference"] {
             let words = ["run", "--topology", "torus:5x5", "--load", "0.2", "--cycles", "20000", "--format", "json"];
             let words = words.into_iter().chain(["--traffic", traffic, "--temporal", temporal, "--engine", engine]);
-            // 25 nodes are no power of two.
+            // 25 nodes are not a power of two.
             let words =
                 words.map(|word| if traffic.contains("transpose") { word.replace("5x5", "4x4") } else { word.into() });
             let output = fsin(folder.path()).args(words).output().unwrap();

@@ -1,4 +1,4 @@
-//! Which sends and receives of a trace have no counterpart in it, in whatever order they come.
+//! Finds the sends and receives of a trace without a counterpart, whatever their order.
 //!
 //! Decision: docs/decisions/0121-unmatched-messages.md.
 
@@ -9,10 +9,10 @@ use trgen::trace::goal::{ANY, Kind, Node};
 use trgen::trace::program::{Event, Receive, Tag, TagFilter};
 use trgen::trace::replay::wanted;
 
-/// Ends of messages, counted.
+/// Counts of sends and receives.
 #[derive(Default)]
 pub(super) struct Ends {
-    /// By sender, receiver and tag: sends less receives that name both.
+    /// By sender, receiver and tag: sends less receives without wildcards.
     balance: HashMap<(TaskId, TaskId, Tag), i64>,
     /// By receiver, source and tag: receives with a wildcard.
     wild: HashMap<(TaskId, Option<TaskId>, TagFilter), u64>,
@@ -53,11 +53,11 @@ impl Ends {
         }
     }
 
-    /// How many ends have no counterpart, and the first `shown` of them in words.
+    /// The number of sends and receives without a counterpart, and descriptions of the first `shown`.
     pub(super) fn alone(self, shown: usize) -> (u64, Vec<String>) {
-        // By receiver: sender, tag, how many.
+        // By receiver: sender, tag, count.
         let mut sends: BTreeMap<TaskId, Vec<(TaskId, Tag, u64)>> = BTreeMap::new();
-        // By task: what it is, how many.
+        // By task: description, count.
         let mut alone: Vec<(TaskId, String, u64)> = Vec::new();
         for ((from, to, tag), balance) in self.balance {
             let count = balance.unsigned_abs();
@@ -69,7 +69,7 @@ impl Ends {
             }
         }
         sends.values_mut().for_each(|sends| sends.sort_unstable());
-        // What names a source or a tag has less choice than what names neither.
+        // Match the most specific receives first: source or tag given before neither.
         let mut wild: Vec<_> = self.wild.into_iter().collect();
         wild.sort_unstable_by_key(|((task, from, tag), _)| {
             (*task, from.is_none(), matches!(tag, TagFilter::AnyIn(_)), *from, tag.context())

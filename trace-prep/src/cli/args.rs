@@ -1,4 +1,4 @@
-//! The words of the command line.
+//! The command line and its arguments.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::{Complaint, Exit};
 const EXIT: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or an input cannot be used, 3 the \
                     trace deadlocks, 130 a recording was interrupted.";
 
-/// Said in the help of `record`.
+/// A remark in the help of `record`.
 const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08) are recorded. What cannot be followed: \
                             collectives that are non-blocking, persistent or of neighbours, matched receives (MPI_Mprobe), \
                             one-sided messages, windows that ranks synchronise by fence, post, start or lock, \
@@ -29,7 +29,7 @@ const NOT_RECORDED: &str = "Programs in C, C++ and Fortran (mpif.h, mpi, mpi_f08
 /// Formats that `export` writes.
 pub(super) const TARGETS: [&str; 5] = ["trg", "fsin-trc", "simgrid-ti", "goal", "goal-bin"];
 
-/// Flags that the short help leaves out: what few traces need.
+/// Rarely needed flags, which the short help omits.
 const RARE: [&str; 4] = ["flop-rate", "trace-unit", "recv-order", "max-events"];
 
 /// Examples of a command.
@@ -63,7 +63,7 @@ fn examples(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Gives a command and those below it what all have in common: a short help of one screen, and examples and exit status in
+/// Gives a command and its subcommands their common parts: a short help of one screen, and examples and exit status in
 /// the long one.
 fn complete(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
@@ -263,7 +263,7 @@ fn commands() -> Command {
         )
 }
 
-/// `-o` of what is printed on stdout without it.
+/// The flag `-o` of a command that prints to stdout by default.
 fn printed() -> Arg {
     path("output", "FILE").short('o').long("output").help("A new file for what is printed [stdout]")
 }
@@ -288,7 +288,7 @@ fn factor(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).value_name("X").allow_negative_numbers(true).value_parser(number).help(help)
 }
 
-/// A factor; what is meant by per cent is said.
+/// A factor; a percentage is rejected with the equivalent factor.
 fn number(word: &str) -> Result<f64, String> {
     let meant = word.strip_suffix('%').and_then(|share| share.trim().parse::<f64>().ok());
     match (word.parse::<f64>(), meant) {
@@ -298,12 +298,12 @@ fn number(word: &str) -> Result<f64, String> {
     }
 }
 
-/// A format that can be written.
+/// The name of an output format.
 fn target(word: &str) -> Result<String, String> {
     if TARGETS.contains(&word) {
         return Ok(word.to_owned());
     }
-    // A part of a name is too short to be near it: `ti`.
+    // A part of a name, such as `ti`, is too short for the similarity search.
     let part = TARGETS.iter().find(|target| target.split('-').any(|part| part.eq_ignore_ascii_case(word)));
     Err(part.map_or_else(|| suggestion(word, &TARGETS), |target| format!("did you mean `{target}`?")))
 }
@@ -316,7 +316,7 @@ fn reading(command: Command) -> Command {
     )
 }
 
-/// What a reader must be told because the file does not say it.
+/// Options that supply information missing from a file.
 fn options(command: Command) -> Command {
     let formats: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     command
@@ -444,7 +444,7 @@ mod tests {
             let has = |short: char, long: &str| {
                 command.get_arguments().any(|arg| arg.get_short() == Some(short) && arg.get_long() == Some(long))
             };
-            // They say nothing besides what was asked for.
+            // Without explicit options they add nothing.
             assert!(
                 has('q', "quiet") || ["completions", "man", "reference"].contains(&name.as_str()),
                 "{name} has no -q"

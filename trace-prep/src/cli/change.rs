@@ -1,4 +1,4 @@
-//! Commands that make a trace of traces, or of a few words.
+//! Commands that derive a trace from traces, or from a short specification.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ use super::meter::Meter;
 use super::store::{header, history, programs_header, store_graph, store_program};
 use super::{Complaint, Exit, print};
 
-/// Reads programs, changes them and writes them; `how` is what the command was told, which the new trace keeps after what was
-/// done before. `change` returns what there is to say of the change.
+/// Reads programs, changes them and writes them. `how` is the command with its flags, which the new trace appends to
+/// its history. `change` returns remarks on the change.
 fn change(
     matches: &ArgMatches,
     command: &str,
@@ -31,7 +31,7 @@ fn change(
     change_loaded(&path, loaded, command, how, change)
 }
 
-/// The same of a trace that has been read, to be written to `path`.
+/// The same for a trace that has been read, written to `path`.
 fn change_loaded(
     path: &Path,
     loaded: Loaded,
@@ -88,7 +88,7 @@ pub(super) fn scale(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Those of these flags that were given, as they were written and in that order.
+/// Those of these flags that were given, as written and in that order.
 fn told(matches: &ArgMatches, flags: &[&str]) -> String {
     let words = flags.iter().filter_map(|flag| {
         let values = matches.get_raw(flag)?.map(|value| value.to_string_lossy().into_owned());
@@ -99,7 +99,7 @@ fn told(matches: &ArgMatches, flags: &[&str]) -> String {
     words.into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" ")
 }
 
-/// The range of tasks that `--tasks FIRST..END` gives.
+/// The range of tasks given by `--tasks FIRST..END`.
 fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
     let Some(text) = matches.get_one::<String>("tasks") else { return Ok(None) };
     let parsed = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
@@ -107,13 +107,13 @@ fn range(matches: &ArgMatches) -> Result<Option<(usize, usize)>, Complaint> {
     parsed.map(Some).ok_or_else(bad)
 }
 
-/// Calls of collectives, of which either may be left out.
+/// Calls of collectives; either may be absent.
 struct Between {
     after: Option<u64>,
     before: Option<u64>,
 }
 
-/// What `--between FIRST..LAST` gives.
+/// The calls given by `--between FIRST..LAST`.
 fn between(matches: &ArgMatches) -> Result<Option<Between>, Complaint> {
     let Some(text) = matches.get_one::<String>("between") else { return Ok(None) };
     let bad = || {
@@ -141,7 +141,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     change(matches, "slice", &told(matches, &["tasks", "between", "events"]), |trace| {
         let mut program = std::mem::take(&mut trace.program);
-        // What the reader said is of the whole.
+        // The reader's remarks apply to the whole trace.
         for note in trace.notes.iter_mut().chain(&mut trace.warnings) {
             *note = format!("before the slice: {note}");
         }
@@ -152,7 +152,7 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
             }
             part
         };
-        // Calls of collectives are those of all tasks.
+        // Calls are counted over all tasks.
         if let Some(Between { after, before }) = between {
             program = cut(transform::between(program, after, before)?, "between", "whose other end is outside");
         }
@@ -163,13 +163,13 @@ pub(super) fn slice(matches: &ArgMatches) -> Result<Exit, Complaint> {
             program = cut(transform::prefix(program, events)?, "events", "whose other end is outside");
         }
         trace.program = program;
-        // How many of the calls are left is not known.
+        // The number of remaining calls is unknown.
         trace.collectives.clear();
         Ok(said)
     })
 }
 
-/// What a slice has not, in words.
+/// Description of the messages that a slice omits.
 fn left_out(left: &Left, outside: &str) -> String {
     let count = |messages: u64, bytes: u64, how: &str| {
         let (word, unit) = (plural(messages as usize, "message", "messages"), plural(bytes as usize, "byte", "bytes"));
@@ -226,7 +226,7 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let name = spec.split([':', '(']).next().unwrap_or_default().trim();
     let is_kernel = family != Some("pattern") && kernels::components().any(|component| component.name == name);
     let is_pattern = family != Some("kernel") && patterns::components().any(|component| component.name == name);
-    // Of a kernel and a pattern of one name the first parameter decides, if it is given.
+    // If a kernel and a pattern share a name, the first parameter decides, if present.
     if is_kernel && is_pattern && !spec.contains("ranks") && !spec.contains("tasks") {
         let what = format!("`{name}` is a kernel and a graph pattern");
         return Err(Complaint::new(Exit::Usage, what, format!("write kernel/{spec} or pattern/{spec}")));

@@ -1,4 +1,4 @@
-//! Errors on their way to the user: what happened, and what can be done.
+//! Errors for the user: the fault and the remedy.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use trgen::trace::formats::ReadError;
 
 use super::Exit;
 
-/// An error on its way to the user.
+/// An error for the user.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     pub(super) what: String,

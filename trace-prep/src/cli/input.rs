@@ -1,4 +1,4 @@
-//! Opening what the command line names.
+//! Opens the inputs given on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use trgen::trace::goal::Graph;
 use super::meter::Meter;
 use super::{Complaint, Exit, tell};
 
-/// A trace that was read, with what the reader said.
+/// A trace with its reader's remarks.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) application: Application,
@@ -45,7 +45,7 @@ pub(super) fn file(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complain
     matches.get_one::<PathBuf>(name).cloned().ok_or_else(missing)
 }
 
-/// Where the argument `name` says that something is to be written; refused before any work where it cannot be.
+/// The output path in the argument `name`, checked before any work for whether it can be written.
 pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Complaint> {
     let path = file(matches, name)?;
     let flag = if name == "output" { "-o".to_owned() } else { format!("--{name}") };
@@ -53,7 +53,7 @@ pub(super) fn output(matches: &ArgMatches, name: &str) -> Result<PathBuf, Compla
     Ok(path)
 }
 
-/// Reads the trace that the argument `input` names, and tells what the reader said.
+/// Reads the trace given by the argument `input`, and reports the reader's remarks.
 pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let loaded = load_silently(&file(matches, "input")?, matches)?;
     if !loaded.quiet {
@@ -63,13 +63,13 @@ pub(super) fn load(matches: &ArgMatches) -> Result<Loaded, Complaint> {
     Ok(loaded)
 }
 
-/// Tells what a reader said.
+/// Reports a reader's remarks.
 pub(super) fn tell_remarks(notes: &[String], warnings: &[String]) {
     notes.iter().for_each(|note| tell(&format!("note: {note}")));
     warnings.iter().for_each(|warning| tell(&format!("warning: {warning}")));
 }
 
-/// Reads a trace; what the reader said is left to be told when it is known that the command can be done.
+/// Reads a trace without reporting the remarks, which the caller reports once the command is known to be possible.
 pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded, Complaint> {
     let quiet = quiet(matches);
     let meter = Meter::new(quiet, &format!("reading {}", path.display()));
@@ -86,7 +86,7 @@ pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded,
         Application::Graphs(trace) => trace.format,
     };
     let is_flag = |key: &str| matches.try_contains_id(key).is_ok() && matches.value_source(key) == Some(CommandLine);
-    // Written as operations, computing needs a speed, wherever it comes from.
+    // Output in operations needs a speed for computing, whatever the input format.
     let to = matches.try_get_one::<String>("to").ok().flatten();
     let is_used = |key: &str| key == "flop-rate" && to.is_some_and(|to| to == "simgrid-ti");
     if let Some((key, of)) = unused_options(format).find(|(key, _)| is_flag(key) && !is_used(key)) {
@@ -104,7 +104,7 @@ impl Loaded {
         }
     }
 
-    /// The programs; a graph is refused.
+    /// The programs; a graph is rejected.
     pub(super) fn programs(self, command: &str) -> Result<Trace, Complaint> {
         match self.application {
             Application::Programs(trace) => Ok(trace),
@@ -116,7 +116,7 @@ impl Loaded {
         }
     }
 
-    /// The graph, or the programs as one.
+    /// The graph; programs are converted to one.
     pub(super) fn graph(self) -> Result<Graph, Complaint> {
         match self.application {
             Application::Programs(trace) => Ok(trgen::trace::goal::chain::graph(&trace.program)?),

@@ -1,4 +1,4 @@
-//! `check`, `info` and `matrix`: what a trace is, without changing it.
+//! `check`, `info` and `matrix`: describe a trace without changing it.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ use super::{Complaint, Exit, print, tell};
 pub(super) fn check(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let synchronous = matches.get_flag("synchronous");
     let quiet = input::quiet(matches);
-    // What the trace says of itself, if it is not whole.
+    // The trace's own remark that it is incomplete, if any.
     let mut incomplete = None;
     let mut look = |notes: &[String]| {
         incomplete = notes.iter().find_map(|note| Some(note.split_once("not complete: ")?.1.to_owned()));
@@ -173,7 +173,7 @@ fn as_table(facts: &Facts, format: &str, collectives: Collectives<'_>) -> String
     text
 }
 
-/// As near as a number can be to what was counted: a product with 10^-12 is off in its last digit.
+/// The nearest number: multiplication by 10^-12 would be off in the last digit.
 fn seconds(time: Picoseconds) -> f64 {
     time.0 as f64 / 1e12
 }

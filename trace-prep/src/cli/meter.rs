@@ -1,11 +1,11 @@
-//! Signs of life on stderr, only where that is a terminal.
+//! Progress on stderr, only if that is a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Shows what is being done, and how far it is.
+/// Shows the current work and its progress.
 pub(super) struct Meter(Option<ProgressBar>);
 
 impl Meter {
@@ -23,7 +23,7 @@ impl Meter {
         Self(bar)
     }
 
-    /// So many events have been handled.
+    /// Sets the number of events processed.
     pub(super) fn at(&self, events: u64) {
         if let Some(bar) = &self.0 {
             bar.set_position(events);

@@ -1,4 +1,4 @@
-//! The command line: words in, files and exit codes out. Everything else is the libraries'.
+//! The command line: arguments in, files and exit codes out. Everything else is in the libraries.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -18,7 +18,8 @@ mod store;
 
 pub(crate) use self::complaint::Complaint;
 
-/// Exit codes: done, failed while working, unusable command line or input, deadlock of the trace, interrupted by the user.
+/// Exit codes: success, failure during the work, unusable command line or input, deadlock of the trace, interrupted by
+/// the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     Done = 0,
@@ -28,7 +29,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// Prints a complaint to stderr, in the form of those of clap and `fsin`. Lines are not wrapped: a terminal does it, and
+/// Prints an error to stderr, in the form used by clap and `fsin`. Lines are not wrapped: the terminal does so, and
 /// scripts search them.
 fn show(complaint: &Complaint) {
     let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
@@ -42,12 +43,12 @@ fn show(complaint: &Complaint) {
     tell(text.trim());
 }
 
-/// A line for the user, on stderr. Nobody listening is no error.
+/// Writes a line for the user to stderr. A closed stderr is not an error.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Writes results to stdout. A reader that has gone is no error.
+/// Writes results to stdout. A reader that has gone is not an error.
 pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     match io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -55,7 +56,7 @@ pub(crate) fn print(text: &str) -> Result<(), Complaint> {
     }
 }
 
-/// Writes a document to the new file of `--output`, or to stdout.
+/// Writes a document to the new file given by `--output`, or to stdout.
 pub(crate) fn deliver(matches: &ArgMatches, text: &str) -> Result<(), Complaint> {
     if !matches.contains_id("output") {
         return print(text);

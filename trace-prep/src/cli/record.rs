@@ -1,4 +1,4 @@
-//! `record`: runs an MPI program and keeps what it did.
+//! `record`: runs an MPI program and records its calls.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -65,7 +65,7 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell(&format!("{} is not complete: it ends where the program was interrupted", output.display()));
     }
     if keep.is_some() || (done.is_err() && recorded_something) {
-        // What was recorded may have taken days, and is not to be lost for want of room.
+        // A recording may have taken days, and must not be lost because the disk is full.
         if done.is_err() || stopped {
             tell(&format!("the logs of the ranks are in {}{}", folder.display(), incomplete(stopped)));
         }
@@ -75,14 +75,14 @@ pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     done
 }
 
-/// What a recording of a program that did not end well may lack.
+/// The possible losses of a recording whose program did not end normally.
 const LOST: &str = "but for the last calls of a rank that was killed (SIGKILL): up to 4 KiB of its log";
 
 const fn incomplete(stopped: bool) -> &'static str {
     if stopped { ", not complete" } else { "" }
 }
 
-/// Waits for the program when the user interrupts, which interrupts the program, too; a second time ends at once.
+/// On an interrupt, which also reaches the program, waits for the program; a second one ends at once.
 fn listen(folder: &Path) -> Result<(), Complaint> {
     let folder = folder.to_owned();
     ctrlc::set_handler(move || {
@@ -97,8 +97,8 @@ fn listen(folder: &Path) -> Result<(), Complaint> {
     })
 }
 
-/// Reads what the ranks recorded and writes it as a container, which tells its readers how the program ended, if that was before
-/// its time.
+/// Reads the logs of the ranks and writes them as a container. If the program ended prematurely, the container says
+/// how.
 fn keep_recorded(folder: &Path, output: &Path, ended: Option<String>, quiet: bool) -> Result<(), Complaint> {
     let mut trace = formats::read(folder, &ReadOptions::default())?;
     if !quiet {

@@ -1,4 +1,4 @@
-//! `import` and `export`: from any format to the container, and back.
+//! `import` and `export`: from any format to a container, and back.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -20,13 +20,13 @@ use super::{Complaint, Exit, print, tell};
 /// The format of containers.
 const CONTAINER: &str = "trg";
 
-/// What a container is to say of where its trace comes from, if nothing was done to it: the name of the format, or what the
-/// container said that it was read from. That is the first note of its reader, and is taken out.
+/// The origin for the container of an unchanged trace: the name of the format, or the origin of the container that was
+/// read, which is the first note of its reader and is removed from `notes`.
 pub(super) fn origin(format: &str, notes: &mut Vec<String>) -> String {
     if format == CONTAINER && !notes.is_empty() { notes.remove(0) } else { format.to_owned() }
 }
 
-/// The same after something was done to it.
+/// The same for a changed trace.
 pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
     match origin(format, notes) {
         name if name == format => format!("imported from {format}"),
@@ -34,7 +34,7 @@ pub(super) fn history(format: &str, notes: &mut Vec<String>) -> String {
     }
 }
 
-/// The header of a container made of a trace.
+/// The header of a container for a trace.
 pub(super) fn header(trace: &Trace, origin: &str) -> Header {
     let collectives = trace.collectives.iter().map(|(name, calls)| ((*name).to_owned(), *calls)).collect();
     let notes = trace.notes.iter().cloned().chain(trace.warnings.iter().map(|text| format!("warning: {text}")));
@@ -89,7 +89,7 @@ fn store(path: &Path, loaded: Loaded) -> Result<(), Complaint> {
     }
 }
 
-/// Writes a trace to which nothing was done.
+/// Writes an unchanged trace.
 fn store_trace(path: &Path, mut trace: Trace, quiet: bool) -> Result<(), Complaint> {
     let origin = origin(trace.format, &mut trace.notes);
     store_program(path, &header(&trace, &origin), &trace.program, quiet)
@@ -203,7 +203,7 @@ fn empty_operations(graph: &Graph) -> u64 {
     operations.filter(|node| node.kind == Kind::Send && node.size == 0).count() as u64
 }
 
-/// What is not in a graph, and yet decides about its time.
+/// Information that a graph lacks and that determines its time.
 const HOSTS: &str = "a graph does not say what sending costs its hosts: `fsin run --trace` of it takes o=1500,g=1000,O=0,S=65535 \
                      (ns, ns, ns/byte, bytes), where the program had none; --hosts o=0,g=0 sets them";
 

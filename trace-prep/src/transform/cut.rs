@@ -7,7 +7,7 @@ use trgen::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 
 use super::{TransformError, refuse};
 
-/// Messages that a part leaves out, since their other end is not in it.
+/// Messages that a part omits, since their other end is outside it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Left {
     /// Sent by tasks of the part.
@@ -16,7 +16,7 @@ pub struct Left {
     pub sent_bytes: u64,
     /// Received by tasks of the part.
     pub received: u64,
-    /// \[bytes\] That those receives have room for.
+    /// \[bytes\] Buffer sizes of those receives.
     pub received_bytes: u64,
 }
 
@@ -36,10 +36,10 @@ impl Left {
     }
 }
 
-/// The tasks from `first` up to but not including `end`, renumbered from 0, with what they exchange among themselves.
+/// The tasks from `first` to `end` - 1, renumbered from 0, with their messages among each other.
 ///
 /// # Errors
-/// A range that is empty or leaves the program.
+/// A range that is empty or exceeds the program.
 pub fn tasks(program: Program, first: usize, end: usize) -> Result<(Program, Left), TransformError> {
     let count = program.tasks.len();
     if first >= end || end > count {
@@ -73,21 +73,21 @@ pub fn tasks(program: Program, first: usize, end: usize) -> Result<(Program, Lef
     Ok((part, left))
 }
 
-/// The first `count` events of every task, without messages of which only one end is among them. What is left can be
-/// executed: the k-th message from one task to another with some tag belongs to the k-th receive for it.
+/// The first `count` events of every task, without messages of which only one end is included. The result can be
+/// executed: the k-th message between two tasks with a given tag belongs to its k-th receive.
 ///
 /// # Errors
-/// Receives with wildcards, whose messages are not known.
+/// Receives with wildcards, whose messages are unknown.
 pub fn prefix(program: Program, count: usize) -> Result<(Program, Left), TransformError> {
     window(program, |events| 0..count.min(events.len()))
 }
 
-/// What every task does after call `after` of a collective on the world communicator and before call `before`, numbered
-/// from 0 in the order of calls, without messages of which only one end is there: a timed section, for one. `None` is the
-/// beginning, or the end.
+/// The events of every task after call `after` of a collective on the world communicator and before call `before`,
+/// numbered from 0 in the order of calls, without messages of which only one end is included. Extracts, for example, a
+/// timed section. `None` stands for the beginning, or the end.
 ///
 /// # Errors
-/// Receives with wildcards, whose messages are not known; calls that the program does not make, or in the wrong order.
+/// Receives with wildcards, whose messages are unknown; calls that the program does not make, or in the wrong order.
 pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Result<(Program, Left), TransformError> {
     let calls = program.tasks.iter().flatten().filter_map(call).max().map_or(0, |last| last + 1);
     if [after, before].into_iter().flatten().any(|call| call >= calls) {
@@ -108,7 +108,7 @@ pub fn between(program: Program, after: Option<u64>, before: Option<u64>) -> Res
     })
 }
 
-/// The number of the collective on the world communicator that an event is part of.
+/// The number of the collective on the world communicator to which an event belongs.
 fn call(event: &Event) -> Option<u64> {
     let tag = match event {
         Event::Send(send) | Event::Isend(send, _) => send.tag,
@@ -121,7 +121,7 @@ fn call(event: &Event) -> Option<u64> {
     if tag.context == Tag::COLLECTIVE { u64::try_from(tag.label).ok() } else { None }
 }
 
-/// The position behind the last event of a collective and of those before it, waits included.
+/// The position after the last event of collective `last` and of all earlier ones, including their waits.
 fn end_of_call(events: &[Event], last: u64) -> usize {
     let mut begun: HashSet<Request> = HashSet::new();
     let mut end = 0;
@@ -148,7 +148,7 @@ fn end_of_call(events: &[Event], last: u64) -> usize {
     end
 }
 
-/// Of every task the events in the range that `part` gives, without messages of which only one end is there.
+/// For every task the events in the range that `part` gives, without messages of which only one end is included.
 fn window(
     mut program: Program,
     part: impl Fn(&[Event]) -> std::ops::Range<usize>,
@@ -157,7 +157,7 @@ fn window(
         return refuse("a receive with a wildcard: which message served it is not known", "slice by tasks");
     }
     let parts: Vec<_> = program.tasks.iter().map(|events| part(events)).collect();
-    // By pair and tag: how many of its messages begin or end before the parts of sender and receiver, and up to their ends.
+    // By pair and tag: the number of message ends before the parts of sender and receiver, and up to their ends.
     let mut ends: HashMap<(TaskId, TaskId, Tag), [[u64; 2]; 2]> = HashMap::new();
     for (task, (events, part)) in program.tasks.iter().zip(&parts).enumerate() {
         for (position, event) in events.iter().enumerate().take(part.end) {
@@ -199,7 +199,7 @@ fn is_wildcard(event: &Event) -> bool {
     }
 }
 
-/// The pair and tag of a message, and which end of it an event is: 0 the sender's, 1 the receiver's.
+/// The pair and tag of a message, and its end at the event: 0 for the sender, 1 for the receiver.
 fn end_of_message(task: TaskId, event: &Event) -> Option<((TaskId, TaskId, Tag), usize)> {
     match event {
         Event::Send(send) | Event::Isend(send, _) => Some(((task, send.to, send.tag), 0)),
@@ -211,7 +211,7 @@ fn end_of_message(task: TaskId, event: &Event) -> Option<((TaskId, TaskId, Tag),
     }
 }
 
-/// Removes waits for requests that nothing begins any more.
+/// Removes waits for requests that no longer exist.
 fn drop_void_waits(events: &mut Vec<Event>) {
     let mut begun: HashSet<Request> = HashSet::new();
     events.retain_mut(|event| {

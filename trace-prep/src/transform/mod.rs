@@ -1,4 +1,4 @@
-//! What can be made of programs: other programs.
+//! Transformations of programs.
 
 mod cut;
 mod rename;
@@ -12,13 +12,13 @@ use trgen::trace::goal::{Graph, MAX_BYTES};
 use trgen::trace::program::{Event, Program, Tag, TagFilter};
 use trgen::{Picoseconds, TaskId};
 
-/// A transformation cannot be done.
+/// Why a transformation is impossible.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct TransformError {
-    /// What was asked for and why it cannot be.
+    /// The request and the fault.
     pub what: String,
-    /// What to write instead.
+    /// The remedy.
     pub remedy: String,
 }
 
@@ -37,7 +37,7 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
         }
     }
     let size = |value: u64| {
-        // Exact where nothing changes.
+        // Exact without a change of size.
         let scaled = if bytes == 1.0 { value } else { (value as f64 * bytes).round() as u64 };
         if scaled > 1 << 40 {
             refuse(format!("a message of {scaled} bytes"), "use a smaller --bytes")
@@ -58,8 +58,8 @@ pub fn scale(program: &mut Program, compute: f64, bytes: f64) -> Result<(), Tran
     Ok(())
 }
 
-/// Multiplies the calculations of a graph by `compute` (of the ranks of `tasks` alone, from its first to before its end), and
-/// the sizes of all messages by `bytes`, both from 0 to 10^6, rounded to the nearest.
+/// Multiplies the calculations of a graph by `compute` (only on the ranks in the range `tasks`), and the sizes of all
+/// messages by `bytes`, both from 0 to 10^6, rounded to the nearest.
 ///
 /// # Errors
 /// Factors out of range, a message above 1 TiB, ranks that do not exist.
@@ -90,8 +90,8 @@ pub fn scale_graph(
     Ok(())
 }
 
-/// Gives receives of collectives whose size the trace left open (0) that of their message. What no longer shows that it is
-/// part of a collective would be taken for a receive of nothing.
+/// Sets the sizes of receives in collectives that the trace left unknown (0) to those of their messages. In a format
+/// that does not distinguish collectives, a size of 0 would mean an empty message.
 pub fn fill_sizes(program: &mut Program) {
     let mut sent: HashMap<(TaskId, TaskId, Tag), VecDeque<u64>> = HashMap::new();
     for (task, events) in program.tasks.iter().enumerate() {
@@ -116,7 +116,8 @@ pub fn fill_sizes(program: &mut Program) {
     }
 }
 
-/// Multiplies the computing times of tasks `first` to `end` - 1 by `factor`, from 0 to 10^6: processors of another speed.
+/// Multiplies the computing times of tasks `first` to `end` - 1 by `factor`, from 0 to 10^6: processors of another
+/// speed.
 ///
 /// # Errors
 /// A factor out of range, tasks that do not exist, a time above 106 days.
@@ -131,7 +132,7 @@ pub fn speed(program: &mut Program, first: usize, end: usize, factor: f64) -> Re
     }
 }
 
-/// A factor that cannot be used, as short as it may have been written: not with 300 zeros.
+/// The error for an unusable factor, written in short form: not with 300 zeros.
 fn out_of_range(name: &str, factor: f64) -> String {
     let is_short = factor == 0.0 || !factor.is_finite() || (1e-5..1e16).contains(&factor.abs());
     let factor = if is_short { factor.to_string() } else { format!("{factor:e}") };

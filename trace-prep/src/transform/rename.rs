@@ -1,4 +1,4 @@
-//! Tasks under other numbers: one program renumbered, several side by side.
+//! Renumbering of tasks: one program, or several side by side.
 
 use trgen::TaskId;
 use trgen::rng::{Purpose, stream};
@@ -6,7 +6,7 @@ use trgen::trace::program::{Event, Program};
 
 use super::{TransformError, refuse};
 
-/// Gives every peer of a program another number.
+/// Renumbers the peers in the events of a task.
 fn rename_peers(events: &mut [Event], number: impl Fn(TaskId) -> TaskId) {
     for event in events {
         match event {
@@ -17,10 +17,11 @@ fn rename_peers(events: &mut [Event], number: impl Fn(TaskId) -> TaskId) {
     }
 }
 
-/// Puts programs side by side: the tasks of each follow those of the one before. They exchange nothing.
+/// Puts programs side by side: the tasks of each follow those of the previous one. The programs do not communicate with
+/// each other.
 ///
 /// # Errors
-/// More than 2^24 tasks together.
+/// More than 2^24 tasks in all.
 pub fn merge(programs: Vec<Program>) -> Result<Program, TransformError> {
     let mut merged = Program::new(0);
     for program in programs {
@@ -40,7 +41,7 @@ pub fn merge(programs: Vec<Program>) -> Result<Program, TransformError> {
 /// separated by commas.
 ///
 /// # Errors
-/// A word that is none of these, a list that does not name every task once.
+/// A word that is none of these, a list that does not contain every task exactly once.
 pub fn permutation(spec: &str, tasks: usize) -> Result<Vec<usize>, TransformError> {
     const REMEDY: &str = "write reverse, shift:1, random:1, or a list such as 2,0,1";
     let number = |word: &str| word.parse::<usize>().ok();

@@ -1,5 +1,5 @@
-/* Holds the table of calls against the declarations of the MPI library: nothing but calls with the right number of
- * arguments are compiled. Prints their names. */
+/* Checks the table of calls against the declarations of the MPI library: only calls with the right number of arguments
+ * compile. Prints their names. */
 #include <mpi.h>
 #include <stdio.h>
 

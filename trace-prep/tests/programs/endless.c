@@ -1,5 +1,6 @@
-/* Rank 0 sends to all others for ever, or until it calls MPI_Abort (given `abort`) or exit (given `exit`) after 40 rounds. After
- * the 30th it says so. No rank is more than a message behind: what is sent has been met by its receive. */
+/* Rank 0 sends to all others for ever, or until it calls MPI_Abort (given `abort`) or exit (given `exit`) after 40
+ * rounds. After the 30th it prints a line. No rank is more than a message behind, since every send waits for its
+ * receive. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

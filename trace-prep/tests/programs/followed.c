@@ -1,4 +1,4 @@
-/* Calls beyond plain messages, one after another on 4 ranks: what each of them sends is added up in the test. */
+/* Calls beyond plain messages, one after another on 4 ranks; the test adds up the messages of each. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 static int rank, size, before, after;
 
-/* A hundred bytes that persistent requests carry around the ring, four times. */
+/* A hundred bytes, carried around the ring by persistent requests, four times. */
 static void persistent(void) {
     char out[100] = {0}, in[100];
     int first;
@@ -26,7 +26,7 @@ static void persistent(void) {
     MPI_Request_free(&both[1]);
 }
 
-/* Twenty bytes, whose completion is only tested for; and a receive that nobody answers. */
+/* Twenty bytes, whose completion is only tested; and a receive without a message. */
 static void tested(void) {
     char out[20] = {0}, in[20];
     MPI_Request three[3];
@@ -42,7 +42,7 @@ static void tested(void) {
     }
 }
 
-/* A receive that is called off when its message of 4 bytes has come, as one of 4 more says: it stays. */
+/* A receive that is cancelled when its message of 4 bytes has already arrived, as 4 more bytes announce: it stays. */
 static void too_late(void) {
     int in, token = 0, flag = 1;
     MPI_Request requests[1];

@@ -1,4 +1,4 @@
-! What Fortran programs call, by the module `mpi` or, with F08, by `mpi_f08`: on 4 ranks, added up in the test.
+! Calls of Fortran programs, through the module `mpi` or, with F08, `mpi_f08`: on 4 ranks, added up in the test.
 program calls
 #ifdef F08
   use mpi_f08
@@ -68,7 +68,7 @@ program calls
   call MPI_Scatter(many, 4, MPI_INTEGER, few, 4, MPI_INTEGER, 0, MPI_COMM_WORLD, ierror)
   call MPI_Allgatherv(few, rank + 1, MPI_INTEGER, many, counts, places, MPI_INTEGER, MPI_COMM_WORLD, ierror)
   call MPI_Reduce_scatter(many, few, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
-  ! Each gives each two integers.
+  ! Every rank sends every rank two integers.
   counts = 2
   places = (/ 0, 2, 4, 6 /)
   call MPI_Alltoallv(MPI_IN_PLACE, (/ -1, -1, -1, -1 /), places, MPI_INTEGER, many, counts, places, MPI_INTEGER, &

@@ -1,4 +1,4 @@
-/* The ring, by the entry points that a Fortran program (mpif.h, use mpi) calls: no Fortran compiler is needed. */
+/* The ring, through the entry points that a Fortran program (mpif.h, use mpi) calls: no Fortran compiler is needed. */
 #include <mpi.h>
 
 extern void mpi_init_(MPI_Fint *);

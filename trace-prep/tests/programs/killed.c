@@ -1,4 +1,4 @@
-/* A ring of messages in which rank 1 is killed after 200 rounds, as by a scheduler or for want of memory. */
+/* A ring of messages in which rank 1 is killed after 200 rounds, as by a scheduler or the out-of-memory killer. */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Calls that the library refuses and that return to the program, and a datatype of 3 GiB; between them, 4 ranks send each
- * 8 bytes around a ring, and 40 to a receive that has room for 20 of them. */
+/* Calls that the library rejects and that return to the program, and a datatype of 3 GiB; between them, each of 4 ranks
+ * sends 8 bytes around a ring, and 40 bytes to a receive with room for 20. */
 #include <mpi.h>
 #include <stdlib.h>
 

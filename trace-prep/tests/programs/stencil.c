@@ -1,4 +1,4 @@
-/* Two halves of the ranks, each on a communicator of its own, exchange borders around a ring and add up. */
+/* Two halves of the ranks, each on its own communicator, exchange borders around a ring and sum up. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
-/* Four threads of each rank send 300 messages of 4 bytes to the next rank, with tags of their own, and then receive those
- * of the rank before. Where the library cannot have several threads at once, none does, which it says. */
+/* Four threads of each rank send 300 messages of 4 bytes to the next rank, each thread with its own tags, and then
+ * receive those of the previous rank. If the library does not support several threads at once, the program reports that
+ * and sends nothing. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Calls that no trace can hold, by their names, and whether they still do what they should. */
+/* Calls that no trace can hold, by name; checks that they still work. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static void communicators(void) {
     must(made != MPI_COMM_NULL);
 }
 
-/* A fifth process, which has a rank 0 of its own and gives its parents a number. */
+/* A fifth process, which has its own rank 0 and sends a number to its parents. */
 static void spawn(char *program) {
     MPI_Comm child;
     int number = 0;
@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    /* A library that cannot do a call ends all ranks, which have begun their logs by then. */
+    /* A library without a call ends all ranks, whose logs have begun by then. */
     MPI_Barrier(WORLD);
     MPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL) {

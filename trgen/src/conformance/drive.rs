@@ -1,4 +1,4 @@
-//! One instance over one toy network, watched.
+//! Drives one instance over one toy network and records its behaviour.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use crate::units::{Cycle, NodeId};
 /// When `generate` is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Drive {
-    /// When `next` asks, and not otherwise; idle time is skipped.
+    /// When `next` says, and not otherwise; idle time is skipped.
     AsAsked,
     /// In every cycle.
     EveryCycle,
@@ -30,17 +30,17 @@ impl Drive {
     }
 }
 
-/// What was generated when, and what became of it.
+/// The messages generated, with their cycles, and the outcome.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) log: Vec<(Cycle, Message)>,
     pub(super) run: Run,
 }
 
-/// \[cycle\] How long a source that is done is called on, to see that it stays so.
+/// \[cycle\] How long a source that is done is still called, to check that it stays done.
 const AFTERWARDS: u64 = 10;
 
-/// Couples `source` to a `toy` network until it is done and the network empty, or `horizon` is past.
+/// Couples `source` to a `toy` network until the source is done and the network empty, or `horizon` has passed.
 pub(super) fn drive(
     name: &str,
     source: Box<dyn TrGen>,
@@ -101,14 +101,14 @@ pub(super) fn drive(
             return Err(Violation::Deadlock { waits: watched.source.waits(), at: watched.at() });
         }
         if idle && said == Next::Done {
-            // Called on for a while, to see that nothing follows.
+            // Keep calling for a while, to check that nothing follows.
             after += 1;
             if after > AFTERWARDS {
                 break End::Done;
             }
         }
         now = match (how, said) {
-            // What waits outside is offered in every cycle.
+            // Refused messages are offered in every cycle.
             (Drive::AsAsked, _) if watched.outbox.is_empty() && after == 0 => {
                 let asked = if let Next::At(cycle) = said { cycle } else { Cycle::NEVER };
                 network.next().map_or(asked, |event| asked.min(event)).max(now.next())
@@ -125,14 +125,14 @@ fn key(message: &Message) -> (NodeId, u64) {
     (message.source, message.id)
 }
 
-/// A source and what it has done so far.
+/// A source and its history.
 struct Watched {
     source: Box<dyn TrGen>,
     nodes: usize,
     place: Place,
-    /// Where its messages wait for the network.
+    /// Messages waiting for the network.
     outbox: Outbox,
-    /// The same, in the order in which they were generated.
+    /// The same messages, in the order of generation.
     queues: Vec<VecDeque<Message>>,
     in_flight: BTreeSet<(NodeId, u64)>,
     senders: BTreeSet<NodeId>,
@@ -147,7 +147,7 @@ impl Watched {
         Box::new(self.place.clone())
     }
 
-    /// Calls `generate` with an outbox of its own, so that what is new can be told from what waits.
+    /// Calls `generate` with an outbox of its own, to tell new messages from waiting ones.
     fn generate(&mut self, now: Cycle) -> Result<Vec<Message>, Violation> {
         self.generated = Some(now);
         let mut out = Outbox::new(self.nodes);

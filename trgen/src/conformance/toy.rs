@@ -1,18 +1,18 @@
-//! Networks of a few lines.
+//! Minimal networks.
 
 use std::collections::BTreeMap;
 
 use crate::message::{Delivery, Message};
 use crate::units::Cycle;
 
-/// A kind of network: every message arrives [`Toy::DELAY`] cycles after it has left its sender's interface.
+/// A kind of network: every message arrives [`Toy::DELAY`] cycles after it has left the interface of its sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Toy {
     pub(super) name: &'static str,
-    /// \[cycle\] How long a message occupies its node's interface, which then takes no other; 0 for interfaces that take
-    /// any number at once.
+    /// \[cycle\] How long a message occupies its node's interface, which accepts no other meanwhile; 0 for interfaces
+    /// that accept any number at once.
     serial: u64,
-    /// Nothing is taken in the first `closed.0` of every `closed.1` cycles.
+    /// Nothing is accepted in the first `closed.0` of every `closed.1` cycles.
     closed: (u64, u64),
 }
 
@@ -27,7 +27,7 @@ impl Toy {
     const DELAY: u64 = 7;
 }
 
-/// What a network says at the end of a cycle.
+/// Notices of a network at the end of a cycle.
 #[derive(Default, Debug)]
 pub(super) struct Notices {
     pub(super) sent: Vec<Message>,
@@ -38,10 +38,10 @@ pub(super) struct Notices {
 #[derive(Debug)]
 pub(super) struct ToyNetwork {
     toy: Toy,
-    /// Per node: first cycle in which its interface takes a message.
+    /// Per node: the first cycle in which its interface accepts a message.
     free: Vec<Cycle>,
     notices: BTreeMap<Cycle, Notices>,
-    /// Messages taken and not delivered.
+    /// Messages accepted and not delivered.
     pub(super) in_flight: u64,
 }
 
@@ -50,7 +50,7 @@ impl ToyNetwork {
         Self { toy, free: vec![Cycle(0); nodes], notices: BTreeMap::new(), in_flight: 0 }
     }
 
-    /// Takes a message, or refuses it.
+    /// Accepts a message, or refuses it.
     pub(super) fn offer(&mut self, now: Cycle, message: Message) -> bool {
         let free = &mut self.free[message.source.index()];
         if now < *free || now.0 % self.toy.closed.1 < self.toy.closed.0 {
@@ -65,14 +65,14 @@ impl ToyNetwork {
         true
     }
 
-    /// What happens in cycle `now`.
+    /// Simulates cycle `now`.
     pub(super) fn live(&mut self, now: Cycle) -> Notices {
         let notices = self.notices.remove(&now).unwrap_or_default();
         self.in_flight -= notices.delivered.len() as u64;
         notices
     }
 
-    /// The next cycle in which something happens.
+    /// The next cycle with an event.
     pub(super) fn next(&self) -> Option<Cycle> {
         self.notices.first_key_value().map(|(&cycle, _)| cycle)
     }

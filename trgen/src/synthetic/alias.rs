@@ -1,7 +1,7 @@
 //! Weighted choices in constant time: Vose's alias tables.
 //!
-//! The tables and the draws use sums, products and quotients only, so that results are the same on every host and do
-//! not hang on another library's way of drawing.
+//! The tables and the draws use sums, products and quotients only. Results are therefore the same on every host and do
+//! not depend on the sampling methods of another library.
 //!
 //! Decision: docs/decisions/0022-own-draws.md.
 
@@ -11,9 +11,9 @@ use crate::synthetic::draw::{below, chance};
 /// A choice among 0 to n-1 with given weights. 12 bytes per entry.
 #[derive(Clone, Debug)]
 pub(super) struct Alias {
-    /// Per column: with which probability it stands for itself.
+    /// Per column: the probability that it yields its own index.
     keep: Box<[f64]>,
-    /// Per column: whom it stands for otherwise.
+    /// Per column: the index that it yields otherwise.
     other: Box<[u32]>,
 }
 
@@ -26,7 +26,7 @@ impl Alias {
         if !(total > 0.0 && total.is_finite()) || weights.iter().any(|&weight| weight < 0.0) {
             return None;
         }
-        // Divided first: the product could overflow.
+        // Divide first: the product could overflow.
         let mut keep: Box<[f64]> = weights.iter().map(|weight| weight / total * f64::from(count)).collect();
         let mut other: Box<[u32]> = (0..count).collect();
         let (mut small, mut large): (Vec<u32>, Vec<u32>) = (0..count).partition(|&column| keep[column as usize] < 1.0);
@@ -39,8 +39,8 @@ impl Alias {
                 small.push(rich);
             }
         }
-        // Rounding may leave columns over. What weighs nothing must still never be drawn, and so those columns go to
-        // the heaviest; the others stand for themselves.
+        // Rounding may leave columns unassigned. A choice of weight 0 must never be drawn, so its column goes to the
+        // heaviest choice; the other columns yield their own index.
         let heaviest = (0..count).max_by(|&a, &b| weights[a as usize].total_cmp(&weights[b as usize]))?;
         for column in small.into_iter().chain(large) {
             let empty = weights[column as usize] == 0.0;
@@ -52,7 +52,7 @@ impl Alias {
 
     pub(super) fn draw(&self, rng: &mut Stream) -> usize {
         let column = below(self.keep.len() as u32, rng) as usize;
-        // A column that is certain costs no second draw.
+        // A column with probability 1 costs no second draw.
         if self.keep[column] >= 1.0 || chance(self.keep[column], rng) { column } else { self.other[column] as usize }
     }
 }

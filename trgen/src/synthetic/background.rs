@@ -1,7 +1,7 @@
-//! Traffic beside a trace or kernel, from the nodes without a task.
+//! Background traffic from the nodes without a task, beside a trace or kernel.
 //!
-//! The nodes without a task, in order, are the nodes 0, 1, ... of the traffic beside: it stays among them and meets the
-//! application on the links only. It ends when the application has sent its last message.
+//! The nodes without a task, in order, are nodes 0, 1, ... of the background traffic, which stays among them and shares
+//! only links with the application. It ends when the application has sent its last message.
 
 use super::bundle::earlier;
 use crate::message::{Delivery, Message};
@@ -10,23 +10,23 @@ use crate::units::{Cycle, NodeId};
 
 use super::Traffic;
 
-/// A main source and other traffic on the nodes that it leaves idle. Messages of the main source have even ids.
+/// A main source, and other traffic on the nodes that it leaves idle. Messages of the main source have even ids.
 #[derive(Debug)]
 pub struct Background<M> {
     main: M,
     beside: Traffic,
     /// Per node of `beside`: its node in the network.
     idle: Vec<NodeId>,
-    /// Per node of the network: its number in `idle`.
+    /// Per node of the network: its index in `idle`.
     numbers: Vec<u32>,
-    /// \[messages\] Of the main source that are under way.
+    /// \[messages\] Of the main source, in flight.
     underway: u64,
     scratch: [Outbox; 2],
 }
 
 impl<M: TrGen> Background<M> {
-    /// `beside` on the nodes `idle` of the network of `main`; `None` unless `beside` has as many nodes as `idle` lists,
-    /// each of them a node.
+    /// `beside` on the nodes `idle` of the network of `main`. `None` unless `beside` has as many nodes as `idle` lists,
+    /// each of them a node of the network.
     #[must_use]
     pub fn new(main: M, beside: Traffic, idle: Vec<NodeId>) -> Option<Self> {
         let nodes = main.nodes();
@@ -46,7 +46,7 @@ impl<M: TrGen> Background<M> {
         &self.main
     }
 
-    /// A message as `beside` knows it.
+    /// The message in the numbering of `beside`.
     fn inner(&self, message: &Message) -> Message {
         let number = |node: NodeId| NodeId(self.numbers[node.index()]);
         let (source, destination) = (number(message.source), number(message.destination));
@@ -114,7 +114,7 @@ impl<M: TrGen> TrGen for Background<M> {
     fn next(&self) -> Next {
         match self.main.next() {
             Next::Done => Next::Done,
-            // An application that waits for nothing is in deadlock, whatever goes on beside it.
+            // An application that waits with no message in flight is deadlocked, whatever the background traffic does.
             Next::Waiting if self.underway == 0 => Next::Waiting,
             main => earlier(main, self.beside.next()),
         }
@@ -122,7 +122,7 @@ impl<M: TrGen> TrGen for Background<M> {
 
     fn silent_nodes(&self) -> usize {
         let beside = (0..self.idle.len()).filter(|&node| self.beside.is_silent(NodeId::at(node))).count();
-        // Idle nodes are silent in the main source.
+        // The main source counts idle nodes as silent.
         self.main.silent_nodes().saturating_sub(self.idle.len()) + beside
     }
 

@@ -1,20 +1,20 @@
-//! Several sources behind one: whose a message is stands in its id.
+//! Several sources behind one; the id of a message encodes its source.
 
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
-/// A source that says who is silent.
+/// A source that can tell which nodes are silent.
 pub(crate) trait Part: TrGen + std::fmt::Debug + Send {
     /// True if this node never sends.
     fn is_silent(&self, node: NodeId) -> bool;
 }
 
-/// Sources over the same nodes. A message of part p of n with the part's id i has the id n i + p.
+/// Sources over the same nodes. A message with id i of part p of n has the id n i + p.
 #[derive(Debug)]
 pub(super) struct Bundle {
     parts: Vec<Box<dyn Part>>,
-    /// What one part generates in one call.
+    /// Messages that one part generates in one call.
     scratch: Outbox,
 }
 
@@ -43,7 +43,7 @@ impl Bundle {
         Ok(())
     }
 
-    /// Whose a message is.
+    /// The part that generated a message.
     pub(super) fn owner(&self, message: &Message) -> usize {
         (message.id % self.parts.len() as u64) as usize
     }
@@ -85,7 +85,7 @@ impl Bundle {
     }
 }
 
-/// What two sources want together: the earlier cycle; else to wait if one does.
+/// Combines two answers: the earlier cycle, else waiting if either waits.
 pub(crate) fn earlier(a: Next, b: Next) -> Next {
     match (a, b) {
         (Next::At(a), Next::At(b)) => Next::At(a.min(b)),
@@ -95,7 +95,7 @@ pub(crate) fn earlier(a: Next, b: Next) -> Next {
     }
 }
 
-/// Sources at the same time.
+/// Sources that run at the same time.
 #[derive(Debug)]
 pub(super) struct Sum {
     parts: Bundle,

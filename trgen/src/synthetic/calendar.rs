@@ -1,25 +1,25 @@
-//! Which node is due when: a timing wheel, whose cost is per entry and not per cycle.
+//! A timing wheel of the nodes' due cycles, whose cost is per entry and not per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::units::{Cycle, NodeId};
 
-/// \[cycle\] The wheel's span, a power of two. Gaps are mostly shorter; longer ones cost a heap operation more.
+/// \[cycle\] The wheel's span, a power of two. Most gaps are shorter; longer ones cost one more heap operation.
 const SLOTS: usize = 4096;
 const END: u32 = u32::MAX;
 
-/// At most one entry per node. Entries of the next [`SLOTS`] cycles hang in the wheel, one list per cycle, linked
-/// through the nodes; later ones wait in a heap until the window reaches them.
+/// At most one entry per node. Entries of the next [`SLOTS`] cycles are in the wheel, one list per cycle, linked
+/// through the nodes; later ones are in a heap until the window reaches them.
 #[derive(Debug)]
 pub(super) struct Calendar {
     heads: Box<[u32]>,
-    /// One bit per slot: its list is not empty.
+    /// One bit per slot, set if its list is not empty.
     occupied: Box<[u64]>,
     /// Per node: the next one in the same list.
     links: Vec<u32>,
     far: BinaryHeap<Reverse<(u64, u32)>>,
-    /// First cycle of the window: everything before it has been taken.
+    /// First cycle of the window; all earlier entries have been taken.
     start: u64,
 }
 
@@ -34,7 +34,7 @@ impl Calendar {
         }
     }
 
-    /// Enters a node that has no entry; what is past becomes due at once.
+    /// Enters a node that has no entry. A past cycle makes it due at once.
     pub(super) fn insert(&mut self, cycle: Cycle, node: NodeId) {
         let cycle = cycle.0.max(self.start);
         if cycle - self.start < SLOTS as u64 {
@@ -54,7 +54,7 @@ impl Calendar {
     pub(super) fn next(&self) -> Option<Cycle> {
         let first = self.start as usize % SLOTS;
         let words = self.occupied.len();
-        // The word of the first slot comes twice: its upper part first, its lower part, a whole turn later, last.
+        // The word of the first slot is read twice: its upper part first, and its lower part last, one turn later.
         for step in 0..=words {
             let word = (first / 64 + step) % words;
             let mut bits = self.occupied[word];
@@ -69,8 +69,8 @@ impl Calendar {
         self.far.peek().map(|&Reverse((cycle, _))| Cycle(cycle))
     }
 
-    /// Takes the entries of the earliest cycle up to `now` that has any, in the order of the nodes, and names that
-    /// cycle. `None` if none is left; later insertions are then due after `now`.
+    /// Takes the entries of the earliest nonempty cycle up to `now`, in node order, and returns that cycle. `None` if
+    /// none is left; later insertions are then due after `now`.
     pub(super) fn take(&mut self, now: Cycle, due: &mut Vec<NodeId>) -> Option<Cycle> {
         due.clear();
         let Some(cycle) = self.next().filter(|&cycle| cycle <= now) else {
@@ -90,7 +90,7 @@ impl Calendar {
         Some(cycle)
     }
 
-    /// Moves the window forward. No entry lies before its new start.
+    /// Moves the window forward. No entry may lie before its new start.
     fn move_to(&mut self, start: u64) {
         if start <= self.start {
             return;
@@ -113,7 +113,7 @@ mod tests {
     use crate::rng::{Purpose, stream};
     use crate::synthetic::draw::below;
 
-    /// Against a sorted set, with gaps of all lengths, late calls and early ones.
+    /// Compared with a sorted set, with gaps of all lengths and calls both late and early.
     #[test]
     fn agrees_with_a_sorted_set() {
         let mut rng = stream(5, 0, Purpose::Setup);

@@ -1,4 +1,4 @@
-//! Messages that nodes owe, and send at full speed.
+//! Pending messages that nodes send at full speed.
 
 use super::calendar::Calendar;
 use super::size::Law;
@@ -11,9 +11,9 @@ use crate::units::{Cycle, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Owes nothing.
+    /// Nothing to send.
     Idle,
-    /// Stands in the calendar.
+    /// In the calendar.
     Due,
     /// Throttled: waits for its message to be sent.
     Blocked,
@@ -29,7 +29,7 @@ struct Node {
     state: State,
 }
 
-/// What every node owes. A node that owes sends a message per cycle, or whenever the last one has left its hands.
+/// Messages that each node still has to send, one per cycle or, if throttled, one whenever the last has been sent.
 #[derive(Debug)]
 pub(super) struct Debts {
     pattern: Box<dyn Pattern>,
@@ -39,7 +39,7 @@ pub(super) struct Debts {
     nodes: Vec<Node>,
     calendar: Calendar,
     blocked: usize,
-    /// Nodes due in one cycle; kept for its memory.
+    /// Nodes due in one cycle; kept to reuse the allocation.
     due: Vec<NodeId>,
 }
 
@@ -73,8 +73,8 @@ impl Debts {
         self.pattern.is_silent(node)
     }
 
-    /// A node owes so many messages more, from the cycle after `now` on. Silent nodes owe nothing. Returns what was
-    /// added.
+    /// Adds `messages` to those that a node has to send, from the cycle after `now` on. Silent nodes send nothing.
+    /// Returns the number added.
     pub(super) fn owe(&mut self, id: NodeId, messages: u64, now: Cycle) -> u64 {
         if messages == 0 || self.is_silent(id) {
             return 0;
@@ -134,7 +134,7 @@ impl Debts {
         }
     }
 
-    /// [`Next::Done`] while nothing is owed and nothing waits.
+    /// [`Next::Done`] once every message has been sent.
     pub(super) fn next(&self) -> Next {
         match self.calendar.next() {
             Some(cycle) => Next::At(cycle),

@@ -1,4 +1,4 @@
-//! Draws whose result is the same on every host and with every version of every library.
+//! Draws whose results are the same on every host and with every library version.
 //!
 //! Decision: docs/decisions/0022-own-draws.md.
 
@@ -6,16 +6,16 @@ use rand::Rng as _;
 
 use crate::rng::Stream;
 
-/// An exactly even draw below `bound`, which is at least 1.
+/// An unbiased draw below `bound`, which is at least 1.
 ///
-/// The high word of a 32-bit draw times `bound` splits the 2^32 draws into `bound` shares; draws that would make some
-/// shares larger by one (fewer than `bound` of them) are drawn again.
+/// The high word of a 32-bit draw times `bound` maps the 2^32 draws to `bound` values. To make all values equally
+/// likely, the surplus draws (fewer than `bound`) are rejected and repeated.
 pub(super) fn below(bound: u32, rng: &mut Stream) -> u32 {
     debug_assert!(bound > 0, "there is nothing to draw from");
     loop {
         // The upper half: the lower bits of this generator are its weaker ones.
         let product = (rng.next_u64() >> 32) * u64::from(bound);
-        // How many are drawn again takes a division, and is less than `bound`.
+        // The exact number of rejected draws costs a division; it is less than `bound`.
         let low = product as u32;
         if low >= bound || low >= bound.wrapping_neg() % bound {
             return (product >> 32) as u32;
@@ -28,7 +28,7 @@ pub(super) fn chance(probability: f64, rng: &mut Stream) -> bool {
     ((rng.next_u64() >> 11) as f64) < probability * TWO_53
 }
 
-/// An even draw from the multiples of 2^-53 in (0, 1]: never 0, so that it has a logarithm.
+/// A uniform draw from the multiples of 2^-53 in (0, 1]: never 0, so that its logarithm exists.
 pub(crate) fn positive_unit(rng: &mut Stream) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / TWO_53
 }
@@ -37,11 +37,11 @@ const TWO_53: f64 = 9_007_199_254_740_992.0;
 
 /// ln((1 + s) / (1 - s)) for |s| <= 0.172, to a few units in the last place.
 ///
-/// Twice the series of artanh. Host libraries disagree in the last place of `ln`, and results must not depend on the
-/// host; this uses additions, products and divisions only, which all hosts round alike.
+/// Twice the series of artanh. The `ln` of host libraries differs in the last place, and results must not depend on the
+/// host. This function uses additions, products and divisions only, which all hosts round alike.
 fn twice_artanh(s: f64) -> f64 {
     let (square, fourth) = (s * s, (s * s) * (s * s));
-    // Every second term, so that processors sum both halves at once. 0.172^24 / 25 is below 2^-60.
+    // Every second term, so that the processor computes both halves in parallel. 0.172^24 / 25 is below 2^-60.
     let half = |first: u32| (0..6).rev().fold(0.0, |sum, k| sum * fourth + 1.0 / f64::from(4 * k + first));
     2.0 * s * (half(1) + square * half(3))
 }
@@ -70,7 +70,7 @@ pub(super) fn ln_one_minus(p: f64) -> f64 {
 ///
 /// x = k ln 2 + r with |r| <= ln 2 / 2; the series of e^r is short, and 2^k is exact.
 pub(super) fn exp(x: f64) -> f64 {
-    // The high part of ln 2 ends with zeros, so that its product with k is exact.
+    // The high part of ln 2 ends in zeros, so that its product with k is exact.
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     let k = (x * std::f64::consts::LOG2_E).round_ties_even();
@@ -154,7 +154,7 @@ mod tests {
             }
             assert!(seen.iter().all(|&seen| seen), "bound {bound}");
         }
-        // The largest bound, for which almost nothing is drawn again and nothing may overflow.
+        // The largest bound: rejection is rarest and overflow most likely.
         assert!(below(u32::MAX, &mut rng) < u32::MAX);
     }
 

@@ -1,19 +1,19 @@
-//! The words of the user: `name`, `name(argument, ...)`, `name:key=value,...`.
+//! The syntax of components: `name`, `name(argument, ...)`, `name:key=value,...`.
 //!
 //! # Grammar
 //! ```text
 //! expression = word [ '(' [ arguments ] ')' ]
-//!            | word ':' arguments       on the outside
+//!            | word ':' arguments       at the outermost level
 //!            | word ':' argument        within parentheses, where a comma ends it
 //! arguments  = argument { ',' argument } [ ';' argument { ',' argument } ]
 //! argument   = [ word '=' ] expression
 //! word       = any characters but blanks and ( ) , : ; = @, and + only at its beginning or in the exponent of a number
 //!            | '"' any characters but '"' '"'
 //! ```
-//! A number is a word that reads as one ([`Expr::number`]). Blanks separate and mean nothing. So
+//! A number is a word that parses as one ([`Expr::number`]). Blanks separate and have no other meaning. So
 //! `mix(0.9:uniform, 0.1:hotspot(0.02, 0))` has two arguments `0.9` and `0.1`, each with one argument of its own. A
-//! semicolon ends a list of any length: `polynomial(1, 0.5; 4, 64)`. Signs between expressions, `+`, `@` and `then`,
-//! are those of [`traffic`](super::traffic).
+//! semicolon ends a list of any length: `polynomial(1, 0.5; 4, 64)`. The operators between expressions, `+`, `@` and
+//! `then`, belong to [`traffic`](super::traffic).
 //!
 //! Every node of the tree knows its byte position, and every [`Refusal`] shows it with a caret under the text.
 
@@ -27,16 +27,16 @@ use crate::catalog::{Component, Refusal, suggestion};
 pub struct Expr {
     /// The word: a component's name, or a number as it was written.
     pub name: String,
-    /// What it is applied to, in the order written.
+    /// Its arguments, in the order written.
     pub arguments: Vec<Argument>,
-    /// \[byte\] Where it begins in the text.
+    /// \[byte\] Its position in the text.
     pub position: usize,
 }
 
 /// One argument of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Argument {
-    /// The word before `=` with its byte position, if there is one.
+    /// The word before `=` with its byte position, if any.
     pub key: Option<(String, usize)>,
     /// The argument itself.
     pub value: Expr,
@@ -44,11 +44,11 @@ pub struct Argument {
     pub after_semicolon: bool,
 }
 
-/// Nesting that nobody needs; deeper texts are refused before they exhaust the stack.
+/// Maximum nesting depth; deeper texts are rejected before they exhaust the stack.
 const DEEPEST: usize = 32;
 
 impl Expr {
-    /// Reads one expression, which must be the whole text.
+    /// Parses one expression, which must be the whole text.
     ///
     /// # Errors
     /// When the text does not follow the [grammar](self) or nests more than 32 deep.
@@ -59,7 +59,7 @@ impl Expr {
         Ok(expression)
     }
 
-    /// The value of a number that stands alone; `None` for anything else, infinities included.
+    /// The value, if this is a number without arguments; `None` for anything else, infinities included.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         if !self.arguments.is_empty() || !self.name.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) {
@@ -68,7 +68,7 @@ impl Expr {
         self.name.parse().ok().filter(|number: &f64| number.is_finite())
     }
 
-    /// The value of a whole number that stands alone: `64`, `-3`, and `1e6` up to 2^53.
+    /// The value, if this is a whole number without arguments: `64`, `-3`, and `1e6` up to 2^53.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         if self.arguments.is_empty()
@@ -81,14 +81,14 @@ impl Expr {
             .map(|number| number as i64)
     }
 
-    /// The word, if it stands alone.
+    /// The word, if it has no arguments.
     #[must_use]
     pub fn word(&self) -> Option<&str> {
         self.arguments.is_empty().then_some(self.name.as_str())
     }
 }
 
-/// Writes the expression in its normal form, with parentheses; reading that gives the same tree.
+/// Writes the expression in its normal form, with parentheses; parsing that gives the same tree.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_word(&self.name, f)?;
@@ -108,7 +108,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// A refusal that shows `text` with a caret under the byte at `position`.
+/// An error that shows `text` with a caret under the byte at `position`.
 #[must_use]
 pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<String>) -> Refusal {
     // Tabs and line ends would displace the caret.
@@ -125,13 +125,13 @@ fn write_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Reads expressions one after another.
+/// Parses expressions one after another.
 pub(super) struct Parser<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// \[bytes\] Of the word that `text` begins with.
+/// \[bytes\] Length of the word at the beginning of `text`.
 fn word_length(text: &str) -> usize {
     let numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     let mut before = None;
@@ -148,12 +148,12 @@ impl<'a> Parser<'a> {
         Self { text, at: 0 }
     }
 
-    /// \[byte\] Where it stands.
+    /// \[byte\] Its position.
     pub(super) const fn position(&self) -> usize {
         self.at
     }
 
-    /// The next character that is not blank; the position moves up to it.
+    /// The next nonblank character; the position moves to it.
     pub(super) fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Takes a word if it is the next one.
+    /// Consumes the next word if it is `wanted`.
     pub(super) fn take_word(&mut self, wanted: &str) -> bool {
         self.peek();
         let rest = &self.text[self.at..];
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// That nothing is left.
+    /// Checks that nothing is left.
     pub(super) fn end(&mut self) -> Result<(), Refusal> {
         match self.peek() {
             None => Ok(()),
@@ -257,21 +257,21 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A member of a family: what it says of itself, and how it is built (`F`, a function pointer).
+/// A member of a family: its description, and its constructor (`F`, a function pointer).
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<F: 'static> {
     /// Name, definition, parameters, source.
     pub component: Component,
-    /// Other words for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
     /// Builds it from its arguments.
     pub build: F,
 }
 
-/// The member of a family that `expr`, read from `text`, names.
+/// The member of a family that is named by `expr`, parsed from `text`.
 ///
 /// # Errors
-/// When there is none; a caret shows the name, and the remedy lists the nearest ones.
+/// When there is none; a caret marks the name, and the remedy lists the nearest ones.
 pub fn find<F>(
     family: &'static str,
     table: &[&'static Entry<F>],
@@ -287,10 +287,10 @@ pub fn find<F>(
     })
 }
 
-/// An expression whose arguments have been assigned to the parameters of its component.
+/// An expression whose arguments have been bound to the parameters of its component.
 ///
-/// Arguments without a key take the parameters in order; those with one take theirs. A parameter whose name ends with
-/// `...` takes every argument without a key up to a semicolon, which leads to the parameter behind it.
+/// Arguments without a key are bound in order, those with a key by name. A parameter whose name ends with `...` takes
+/// every argument without a key up to a semicolon, which leads to the next parameter.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     text: &'a str,
@@ -301,7 +301,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Assigns the arguments of `expr`, which was read from `text`, to the parameters of `component`.
+    /// Binds the arguments of `expr`, which was parsed from `text`, to the parameters of `component`.
     ///
     /// # Errors
     /// When there are too many arguments, a key is unknown (the remedy names the nearest), or one is given twice.
@@ -332,7 +332,7 @@ impl<'a> Call<'a> {
                 call.rest.push(value);
                 continue;
             }
-            // A list goes on after an argument that names its parameter.
+            // A list continues after a named argument.
             if key.is_none() || list.is_none_or(|list| next != list) {
                 next = index + 1;
             }
@@ -349,7 +349,7 @@ impl<'a> Call<'a> {
         Ok(call)
     }
 
-    /// How the component is written, with its parameters' ranges.
+    /// Syntax of the component, with its parameters' ranges.
     fn usage(&self) -> String {
         let name = self.component.name;
         if self.component.parameters.is_empty() {
@@ -360,13 +360,13 @@ impl<'a> Call<'a> {
         format!("`{name}` takes {}", list.join("; "))
     }
 
-    /// A refusal with a caret under one argument.
+    /// An error with a caret under one argument.
     #[must_use]
     pub fn refuse(&self, argument: &Expr, problem: &str, remedy: impl Into<String>) -> Refusal {
         refuse(self.text, argument.position, problem, remedy)
     }
 
-    /// A refusal with a caret under the component's name.
+    /// An error with a caret under the component's name.
     #[must_use]
     pub fn refuse_all(&self, problem: &str, remedy: impl Into<String>) -> Refusal {
         refuse(self.text, self.expr.position, problem, remedy)
@@ -375,13 +375,13 @@ impl<'a> Call<'a> {
     /// The argument given for a parameter, if any.
     ///
     /// # Panics
-    /// When the component has no such parameter: its file contradicts itself.
+    /// When the component has no such parameter, which is a bug in its own file.
     #[must_use]
     pub fn given(&self, parameter: &str) -> Option<&'a Expr> {
         self.bound[self.index(parameter)]
     }
 
-    /// The arguments taken by the list, `name...`.
+    /// The arguments bound to the list parameter, `name...`.
     #[must_use]
     pub fn rest(&self) -> &[&'a Expr] {
         &self.rest
@@ -393,7 +393,7 @@ impl<'a> Call<'a> {
         self.component.name
     }
 
-    /// The text that was read.
+    /// The text that was parsed.
     #[must_use]
     pub fn text(&self) -> &'a str {
         self.text
@@ -402,7 +402,7 @@ impl<'a> Call<'a> {
     /// The value of a number, or the parameter's default.
     ///
     /// # Errors
-    /// When it is absent without a default, is no number, or lies outside `range`.
+    /// When it is missing without a default, not a number, or outside `range`.
     pub fn number(&self, parameter: &str, range: RangeInclusive<f64>) -> Result<f64, Refusal> {
         self.value(parameter, Expr::number, |value| range.contains(value), "a number")
     }
@@ -410,20 +410,20 @@ impl<'a> Call<'a> {
     /// The value of a whole number, or the parameter's default.
     ///
     /// # Errors
-    /// When it is absent without a default, is no whole number, or lies outside `range`.
+    /// When it is missing without a default, not a whole number, or outside `range`.
     pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, Refusal> {
         self.value(parameter, Expr::integer, |value| range.contains(value), "a whole number")
     }
 
-    /// The word of a parameter, or its default.
+    /// The word given for a parameter, or its default.
     ///
     /// # Errors
-    /// When it is absent without a default, or something other than a word.
+    /// When it is missing without a default, or is not a word.
     pub fn word(&self, parameter: &str) -> Result<String, Refusal> {
         self.value(parameter, |expr| expr.word().filter(|word| !word.is_empty()).map(str::to_owned), |_| true, "a word")
     }
 
-    /// The meaning of a parameter that is one of a few words.
+    /// The value of a parameter with a few permitted words.
     ///
     /// # Errors
     /// When it is none of them; the remedy names the nearest.

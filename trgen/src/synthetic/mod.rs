@@ -1,18 +1,18 @@
 //! Synthetic traffic: a temporal process x a spatial pattern x a size law.
 //!
 //! # How it is put together
-//! [`temporal`] says when a node generates a message, [`spatial`] whom it goes to, [`size`] how long it is;
-//! [`Synthetic`] puts the three together behind [`TrGen`](crate::TrGen). Each is a word of the user, read by [`expr`];
-//! each family has one table of [`Component`](crate::catalog::Component)s, and a new member is one file and one line
-//! there.
+//! [`temporal`] decides when a node generates a message, [`spatial`] its destination, [`size`] its length;
+//! [`Synthetic`] combines the three behind [`TrGen`](crate::TrGen). The user writes each as an expression, parsed by
+//! [`expr`]. Each family has one table of [`Component`](crate::catalog::Component)s; a new member is one file and one
+//! line in that table.
 //!
-//! [`Traffic`] is all that can be written: such a source, sums and phases of several, shots (bursts that the whole
-//! machine shares) and reactions to what is received; [`traffic`] explains the words. [`Background`] adds traffic to an
-//! application.
+//! [`Traffic`] covers everything that the user can write: a single such source, sums and phases of several, shots
+//! (bursts that the whole machine shares) and reactions to receptions; [`traffic`] explains the syntax. [`Background`]
+//! adds traffic to an application.
 //!
 //! # How the model departs from reality, and who could notice
-//! Nodes know nothing of each other, and of what they receive no more than that something was: no message is the answer
-//! to another. A user who wants round trips or real barriers should take an application kernel or a trace instead
+//! Nodes know nothing of each other, and react at most to the fact of a reception: no message is the answer to another.
+//! A user who needs round trips or real barriers should take an application kernel or a trace instead
 //! ([`crate::trace`]).
 //!
 //! # Example

@@ -1,29 +1,29 @@
 //! Sources one after another.
 //!
-//! Each has a clock of its own, which runs only in its phases. What a source has generated before the end of its phase
-//! still travels in the next one, and a message that the network has not taken yet stays in the queue of its node.
+//! Each has its own clock, which runs only in its phases. Messages generated before the end of a phase may still be in
+//! flight in the next one, and a message that the network has not accepted yet stays in the queue of its node.
 
 use super::bundle::{Bundle, Part};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
-/// Sources by turns. The last one goes on for ever if its phase has no length; otherwise all begin again.
+/// Sources in turn. If the last phase has no length it never ends; otherwise the sequence repeats.
 #[derive(Debug)]
 pub(super) struct Phases {
     parts: Bundle,
-    /// \[cycles\] Of each part; only the last one may be without end.
+    /// \[cycles\] Length of each part; only the last one may be endless.
     lengths: Vec<Option<u64>>,
-    /// \[cycles\] That each part's clock has run in phases that are over.
+    /// \[cycles\] Time that each part's clock has advanced in completed phases.
     elapsed: Vec<u64>,
-    /// Whose turn it is.
+    /// The active part.
     current: usize,
-    /// \[cycle\] The first of this phase.
+    /// \[cycle\] The first cycle of this phase.
     begun: Cycle,
 }
 
 impl Phases {
-    /// As many lengths as parts, at least one; each 1 or more.
+    /// Needs at least one part and as many lengths as parts, each 1 or more.
     pub(super) fn new(parts: Vec<Box<dyn Part>>, lengths: Vec<Option<u64>>) -> Self {
         let elapsed = vec![0; parts.len()];
         Self { parts: Bundle::new(parts), lengths, elapsed, current: 0, begun: Cycle::FIRST }
@@ -34,7 +34,7 @@ impl Phases {
         self.lengths[self.current].map(|length| self.begun + length)
     }
 
-    /// What the clock of a part shows in cycle `now`.
+    /// The local clock of a part in cycle `now`.
     fn clock(&self, part: usize, now: Cycle) -> Cycle {
         let running = if part == self.current { now.since(self.begun).saturating_add(1) } else { 0 };
         Cycle(self.elapsed[part].saturating_add(running))
@@ -56,7 +56,7 @@ impl TrGen for Phases {
         while let (Some(end), Some(length)) = (self.end(), self.lengths[self.current])
             && now >= end
         {
-            // A late call brings what was due meanwhile.
+            // A late call generates the messages that were due in the meantime.
             let clock = self.clock(self.current, end - 1);
             self.parts.generate(self.current, clock, out)?;
             self.elapsed[self.current] += length;

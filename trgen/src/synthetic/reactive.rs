@@ -1,12 +1,12 @@
 //! Traffic in which receptions cause messages.
 //!
-//! Every reception makes its node owe some messages with some probability; they go where the pattern says, at full
-//! speed, and their receptions may cause more. What a reception causes is a hash of the message that was received: it
-//! does not hang on the order of deliveries.
+//! With some probability, a reception makes its node send some messages; they go to the destinations of the pattern, at
+//! full speed, and their receptions may cause more. The number caused is a hash of the received message and does not
+//! depend on the order of deliveries.
 //!
 //! # How the model departs from reality, and who could notice
-//! A reaction goes where the pattern says, not back to whom it answers; a user of requests and replies should take a
-//! kernel. Reactions and the node's other messages wait for the network each on its own.
+//! A reaction goes to a destination of the pattern, not back to the sender; for requests and replies, take a kernel.
+//! Reactions and the node's other messages wait for the network independently.
 
 use super::bundle::{Part, earlier};
 use super::debt::Debts;
@@ -23,7 +23,7 @@ pub(super) struct Reactive {
     base: Synthetic,
     debts: Debts,
     reaction: Reaction,
-    /// Of (run seed, purpose).
+    /// Key of (run seed, purpose).
     key: u64,
     /// \[messages\] Generated and not delivered.
     underway: u64,
@@ -36,7 +36,7 @@ impl Reactive {
         Self { base, debts, reaction, key: mix2(seed, Purpose::Reaction as u64), underway: 0, scratch }
     }
 
-    /// \[messages\] That the reception of a message causes.
+    /// \[messages\] Caused by the reception of `message`.
     fn caused(&self, message: &Message) -> u64 {
         let Reaction { probability, min, max } = self.reaction;
         let key = mix2(mix2(self.key, u64::from(message.source.0)), message.id);

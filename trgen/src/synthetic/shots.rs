@@ -1,8 +1,8 @@
 //! Shots: bursts that the whole machine shares.
 //!
-//! In a shot every node owes the same number of messages, generated at full speed; the next one begins in the cycle
-//! after the one in which the last message of this one has arrived. A shot takes the cycles from its beginning to that
-//! arrival, both counted. Silent nodes owe nothing.
+//! In a shot every node sends the same number of messages, generated at full speed. The next shot begins in the cycle
+//! after the arrival of the last message. The length of a shot counts both its first cycle and the cycle of that
+//! arrival. Silent nodes send nothing.
 
 use super::debt::Debts;
 use crate::message::{Delivery, Message};
@@ -12,11 +12,11 @@ use crate::units::{Cycle, NodeId};
 /// A shot that has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shot {
-    /// \[cycle\] The first in which messages were generated.
+    /// \[cycle\] The first cycle in which messages were generated.
     pub start: Cycle,
     /// \[cycles\] From there to the last arrival, both counted.
     pub cycles: u64,
-    /// \[messages\] Of all nodes.
+    /// \[messages\] Sent by all nodes.
     pub messages: u64,
 }
 
@@ -24,15 +24,15 @@ pub struct Shot {
 #[derive(Debug)]
 pub(super) struct Shots {
     debts: Debts,
-    /// \[messages\] Of each node and shot.
+    /// \[messages\] Per node and shot.
     each: u64,
-    /// Shots that are still to begin.
+    /// Shots that have not begun.
     left: u64,
-    /// \[cycle\] When the present one began.
+    /// \[cycle\] When the current shot began.
     start: Cycle,
-    /// \[messages\] Of the present one.
+    /// \[messages\] In the current shot.
     messages: u64,
-    /// \[messages\] Of the present one that have not arrived.
+    /// \[messages\] Of the current shot, not delivered yet.
     missing: u64,
     ended: Vec<Shot>,
 }

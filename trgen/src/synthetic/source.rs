@@ -1,4 +1,4 @@
-//! The synthetic source: process x pattern x law behind [`TrGen`].
+//! The synthetic source: process x pattern x size law behind [`TrGen`].
 
 use std::path::PathBuf;
 
@@ -14,22 +14,22 @@ use crate::rng::{Purpose, Stream, stream};
 use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
-/// What a node does while the network does not take its message.
+/// Behaviour of a node while the network does not accept its message.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Mode {
-    /// It waits, and draws the gap to its next message when the last one has left its hands: at most one message per
-    /// node waits.
+    /// It waits, and draws the gap to its next message when the last one has been sent: at most one message per node
+    /// waits.
     #[default]
     Throttled,
-    /// It goes on generating: messages queue before the network without bound.
+    /// It keeps generating: messages queue before the network without bound.
     Open,
 }
 
-/// A synthetic source in the words of the user. [`Traffic::new`](super::Traffic::new) reads them all,
-/// [`Synthetic::new`] those of a single source.
+/// A synthetic source as the user writes it. [`Traffic::new`](super::Traffic::new) reads every form, [`Synthetic::new`]
+/// only single sources.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// The grid of nodes; a network without one has a single dimension.
+    /// The grid of nodes; a network without a grid has one dimension.
     pub geometry: Geometry,
     /// Spatial pattern, [`spatial::parse`], or several, [`traffic`](super::traffic).
     pub pattern: String,
@@ -37,19 +37,20 @@ pub struct Config {
     pub process: String,
     /// Size law, [`size::parse`].
     pub size: String,
-    /// \[phit/node/cycle\] Offered load of every node that is not silent, in full packets of `packet_phits`; 0 for none.
+    /// \[phit/node/cycle\] Offered load of every node that is not silent, in full packets of `packet_phits`; 0 for
+    /// none.
     pub load: f64,
     /// \[phit\] Packet length, 1 or more; the default of the size law.
     pub packet_phits: u32,
     /// \[bytes\] Size of a phit, 1 or more.
     pub phit_bytes: u32,
-    /// What a node does while the network does not take its message.
+    /// Behaviour of a node while the network does not accept its message.
     pub mode: Mode,
     /// Run seed.
     pub seed: u64,
     /// Number of shots, for a process `shot(messages)`.
     pub shots: u64,
-    /// Folder that relative paths of files in the pattern start from; empty for the working directory.
+    /// Base folder of relative paths in the pattern; empty for the working directory.
     pub folder: PathBuf,
 }
 
@@ -73,10 +74,10 @@ impl Config {
     }
 }
 
-/// What a node is up to.
+/// State of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Stands in the calendar.
+    /// In the calendar.
     Due,
     /// Throttled: waits for [`TrGen::sent`].
     Blocked,
@@ -84,7 +85,7 @@ enum State {
     Finished,
 }
 
-/// The streams that a node draws from for each message, whatever the law of sizes; on one line of the cache.
+/// The streams from which a node draws for each message under any size law; together on one cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Draws {
@@ -102,7 +103,7 @@ struct Node {
 /// Synthetic traffic.
 ///
 /// A message's id is its running number at its source, from 0. The clock of gaps starts at cycle 0, so that the first
-/// possible message is that of [`Cycle::FIRST`]. The cost is per message, not per node and cycle.
+/// possible message is in [`Cycle::FIRST`]. The cost is per message, not per node and cycle.
 #[derive(Debug)]
 pub struct Synthetic {
     pattern: Box<dyn Pattern>,
@@ -111,15 +112,15 @@ pub struct Synthetic {
     mode: Mode,
     phit_bytes: u64,
     nodes: Vec<Node>,
-    /// By node.
+    /// Per node.
     draws: Vec<Draws>,
-    /// Draws of sizes, by node.
+    /// Size streams, per node.
     sizes: Vec<Stream>,
     calendar: Calendar,
-    /// Number of nodes that are blocked.
+    /// Number of blocked nodes.
     blocked: usize,
     silent: usize,
-    /// Nodes due in one cycle; kept for its memory.
+    /// Nodes due in one cycle; kept to reuse the allocation.
     due: Vec<NodeId>,
 }
 
@@ -127,8 +128,8 @@ impl Synthetic {
     /// Builds the source that `config` describes.
     ///
     /// # Errors
-    /// When a word of the configuration is unknown or its parameters unusable, the pattern is not defined for this
-    /// number of nodes, the load is more than the process can generate, or a phit or packet is empty.
+    /// When a name in the configuration is unknown or its parameters unusable, the pattern is not defined for this
+    /// number of nodes, the load exceeds the maximum of the process, or a phit or packet is empty.
     pub fn new(config: &Config) -> Result<Self, Refusal> {
         for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
             if value == 0 {
@@ -147,7 +148,7 @@ impl Synthetic {
         Ok(Self::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
     }
 
-    /// Builds a source from parts that may be of the caller's own making; the pattern says how many nodes there are.
+    /// Builds a source from parts, which may be the caller's own. The pattern determines the number of nodes.
     #[must_use]
     pub fn from_parts(
         pattern: Box<dyn Pattern>,
@@ -182,7 +183,7 @@ impl Synthetic {
         source
     }
 
-    /// Draws the next message's cycle for a node that is free since `from`.
+    /// Draws the cycle of the next message of a node that is free since `from`.
     fn schedule(&mut self, id: NodeId, from: Cycle) {
         let node = &mut self.nodes[id.index()];
         let cycle = self.process.next(id, from, &mut self.draws[id.index()].temporal);
@@ -244,7 +245,7 @@ impl TrGen for Synthetic {
     }
 
     fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
-        // The gap to the next message begins anew; that of an open-loop source is under way already.
+        // The gap to the next message begins anew; that of an open-loop source has already begun.
         self.sent(now, message);
         true
     }

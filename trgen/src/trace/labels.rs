@@ -1,4 +1,4 @@
-//! Tags as plain numbers, for formats that have one space of tags and no communicators.
+//! Tags as plain numbers, for formats with a single tag space and no communicators.
 //!
 //! Decision: docs/decisions/0028-tags.md.
 
@@ -6,16 +6,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::program::{Event, Program, Receive, Tag, TagFilter};
 
-/// A number for each tag of a program. Tags that the program gave on its world communicator keep their number where it is
-/// small enough; those of other communicators and of expanded collectives get the smallest numbers that are free, in
-/// order of context and label. The same program always gets the same numbers.
+/// A number for each tag of a program. The program's tags on its world communicator keep their number if it is small
+/// enough; those of other communicators and of expanded collectives get the smallest free numbers, in order of context
+/// and label. The same program always gets the same numbers.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Labels {
     numbers: HashMap<Tag, u32>,
 }
 
 impl Labels {
-    /// Numbers below `limit`. A program with more different tags than that has some without a number.
+    /// Assigns numbers below `limit`. A program with more different tags has some without a number.
     #[must_use]
     pub fn below(limit: u32, program: &Program) -> Self {
         let mut all = BTreeSet::new();
@@ -42,7 +42,7 @@ impl Labels {
         Self { numbers }
     }
 
-    /// The number of a tag; `None` if all were in use, or if the program has no such tag.
+    /// The number of a tag; `None` if all numbers were in use, or if the program has no such tag.
     #[must_use]
     pub fn number(&self, tag: Tag) -> Option<u32> {
         self.numbers.get(&tag).copied()

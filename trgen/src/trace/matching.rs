@@ -1,8 +1,8 @@
 //! MPI's matching of receives with messages, for one task.
 //!
-//! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. Messages
-//! must be handed in so that those of one sender come in the order in which they were sent (MPI's non-overtaking rule);
-//! [`Replay`](super::replay::Replay) sees to that, whatever order the network delivers them in.
+//! A receive takes the earliest message that it accepts, a message goes to the earliest receive that accepts it. The
+//! messages of one sender must be passed in the order in which they were sent (MPI's non-overtaking rule);
+//! [`Replay`](super::replay::Replay) ensures this, whatever the order of their deliveries.
 //!
 //! Decision: docs/decisions/0004-message-order.md.
 
@@ -19,14 +19,15 @@ pub struct Envelope {
     pub from: TaskId,
     /// The sender's tag.
     pub tag: Tag,
-    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if they are here.
+    /// The sender's handle of a message whose data have not been sent yet (rendezvous); `None` if the data have
+    /// arrived.
     pub announced: Option<u32>,
 }
 
 /// A receive that has been posted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posted {
-    /// What it accepts.
+    /// The messages that it accepts.
     pub receive: Receive,
     /// The request to complete; `None` for a blocking receive.
     pub request: Option<Request>,
@@ -38,7 +39,7 @@ impl Posted {
     }
 }
 
-/// Receives that wait for messages, and messages that wait for receives; either may have more to it than is matched by.
+/// Receives that wait for messages, and messages that wait for receives; either type may carry additional data.
 #[derive(Clone, Debug)]
 pub struct Mailbox<P = Posted, E = Envelope> {
     posted: VecDeque<P>,
@@ -52,7 +53,7 @@ impl<P, E> Default for Mailbox<P, E> {
 }
 
 impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
-    /// Posts a receive. If a message for it is there, takes that message instead and returns it.
+    /// Posts a receive. If a matching message is present, removes and returns the message instead.
     pub fn post(&mut self, posted: P) -> Option<E> {
         match self.unexpected.iter().position(|envelope| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.unexpected.remove(position),
@@ -63,7 +64,7 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
         }
     }
 
-    /// Hands in a message. If a receive waits for it, removes that receive and returns it.
+    /// Passes a message. If a matching receive is waiting, removes and returns the receive.
     pub fn arrive(&mut self, envelope: E) -> Option<P> {
         match self.posted.iter().position(|posted| posted.borrow().accepts(envelope.borrow())) {
             Some(position) => self.posted.remove(position),
@@ -74,18 +75,18 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
         }
     }
 
-    /// Messages that nobody has received.
+    /// Number of unreceived messages.
     #[must_use]
     pub fn unexpected(&self) -> usize {
         self.unexpected.len()
     }
 
-    /// Messages that nobody has received, in the order of arrival.
+    /// Unreceived messages, in order of arrival.
     pub fn unreceived(&self) -> impl Iterator<Item = &E> {
         self.unexpected.iter()
     }
 
-    /// Receives that no message has served, in the order of posting.
+    /// Unmatched receives, in the order of posting.
     pub fn unserved(&self) -> impl Iterator<Item = &P> {
         self.posted.iter()
     }

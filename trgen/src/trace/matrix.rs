@@ -1,4 +1,4 @@
-//! The communication matrix of an application: who sends how much to whom. Only pairs that exchange anything are kept.
+//! The communication matrix of an application. Only pairs that exchange messages are stored.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +6,27 @@ use super::container::{ContainerError, Reader};
 use super::goal::{Graph, Kind};
 use super::program::{Event, Program};
 
-/// What one task sends to another, or to itself.
+/// Traffic from one task to another, or to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pair {
     /// The task that sends.
     pub source: u32,
     /// The task that receives.
     pub destination: u32,
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// \[bytes\] Of all of them.
+    /// \[bytes\] Total size.
     pub bytes: u64,
 }
 
-/// Messages and bytes of each ordered pair of tasks that exchanges any.
+/// Messages and bytes of each ordered pair of tasks with any.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Matrix {
     tasks: usize,
     pairs: Vec<Pair>,
 }
 
-/// What one task sends: messages and bytes by destination.
+/// Traffic of one sender: messages and bytes by destination.
 #[derive(Default)]
 struct Row(BTreeMap<u32, (u64, u64)>);
 
@@ -45,7 +45,7 @@ impl Row {
 }
 
 impl Matrix {
-    /// Of programs.
+    /// The matrix of programs.
     #[must_use]
     pub fn of_program(program: &Program) -> Self {
         let mut matrix = Self::default();
@@ -57,7 +57,7 @@ impl Matrix {
         matrix
     }
 
-    /// Of a graph.
+    /// The matrix of a graph.
     #[must_use]
     pub fn of_graph(graph: &Graph) -> Self {
         let mut matrix = Self::default();
@@ -70,8 +70,8 @@ impl Matrix {
         matrix
     }
 
-    /// Of the programs of a container, which is read once, block by block: that takes the time of reading it all, and
-    /// memory for the pairs.
+    /// The matrix of the programs of a container, which is read once, block by block: this takes the time to read all
+    /// of it, and memory for the pairs.
     ///
     /// # Errors
     /// A damaged block; a container of graphs.
@@ -108,7 +108,7 @@ impl Matrix {
         &self.pairs
     }
 
-    /// The matrix of groups of `each` tasks, at least 1, that follow each other; the last group may be smaller.
+    /// The matrix of groups of `each` consecutive tasks, at least 1; the last group may be smaller.
     #[must_use]
     pub fn grouped(&self, each: usize) -> Self {
         let mut matrix = Self::default();

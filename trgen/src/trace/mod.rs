@@ -1,4 +1,4 @@
-//! Applications as traffic: the program of each task, where programs come from, and their replay.
+//! Applications as traffic: the program of each task, the origins of programs, and their replay.
 
 pub mod collectives;
 pub mod container;

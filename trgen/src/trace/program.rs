@@ -1,15 +1,15 @@
-//! The program of each task: what a trace becomes once its timestamps are gone.
+//! The program of each task: a trace without its timestamps.
 //!
 //! # How the model departs from reality, and who could notice
 //! A program is fixed when the run starts. A task that would have taken another branch because a message came earlier
-//! (a master that hands out work) takes the recorded one; a user who studies dynamic load balancing should drive the
-//! network live instead.
+//! (a master that distributes work) takes the recorded one; a study of dynamic load balancing should drive the network
+//! live instead.
 
 use crate::units::{Picoseconds, TaskId};
 
-/// What a message is matched by, beside its source: the tag that the program gave, in a context.
+/// The matching key of a message, beside its source: the program's own tag, in a context.
 ///
-/// Contexts keep apart what must never match: point-to-point messages ([`Tag::POINT_TO_POINT`]), the messages of
+/// Contexts separate messages that must never match: point-to-point messages ([`Tag::POINT_TO_POINT`]), the messages of
 /// expanded collectives ([`Tag::COLLECTIVE`]), communicators.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tag {
@@ -20,13 +20,13 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// Context of messages that the program sent itself, on the world communicator.
+    /// Context of the program's own messages on the world communicator.
     pub const POINT_TO_POINT: u32 = 0;
-    /// Context of messages that a collective operation was expanded to.
+    /// Context of the messages of an expanded collective.
     pub const COLLECTIVE: u32 = 1;
 
-    /// Context of the messages that the program sent itself on a communicator, by number of the communicator; 0 is the
-    /// world. The next context is that of the communicator's expanded collectives.
+    /// Context of the program's own messages on a communicator, by number of the communicator; 0 is the world. The next
+    /// context is that of the communicator's expanded collectives.
     #[must_use]
     pub const fn context_of(communicator: u32) -> u32 {
         communicator.wrapping_mul(2)
@@ -51,7 +51,7 @@ impl Tag {
     }
 }
 
-/// The tag that a receive asks for.
+/// The tags that a receive accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum TagFilter {
     /// Exactly this one.
@@ -61,7 +61,7 @@ pub enum TagFilter {
 }
 
 impl TagFilter {
-    /// The context that it receives in.
+    /// Its context.
     #[must_use]
     pub const fn context(self) -> u32 {
         match self {
@@ -70,7 +70,7 @@ impl TagFilter {
         }
     }
 
-    /// True if a message of this tag may be received.
+    /// True if a message of this tag is accepted.
     #[must_use]
     pub fn accepts(self, tag: Tag) -> bool {
         match self {
@@ -80,16 +80,16 @@ impl TagFilter {
     }
 }
 
-/// Names an outstanding non-blocking operation of one task. Free for reuse after its wait.
+/// Identifies an outstanding non-blocking operation of one task. Free for reuse after its wait.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Request(pub u32);
 
 /// A message to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Send {
-    /// Receiving task; may be the sender itself (such a message takes no network and no time).
+    /// Receiving task; may be the sender itself (such a message uses no network and takes no time).
     pub to: TaskId,
-    /// What the receiver matches it by.
+    /// Matching key.
     pub tag: Tag,
     /// \[bytes\] Payload, 0 allowed.
     pub bytes: u64,
@@ -100,20 +100,20 @@ pub struct Send {
 pub struct Receive {
     /// Sending task; `None` for any (`MPI_ANY_SOURCE`).
     pub from: Option<TaskId>,
-    /// Tags that will do.
+    /// Accepted tags.
     pub tag: TagFilter,
-    /// \[bytes\] Size of the receive buffer, as recorded; matching does not look at it.
+    /// \[bytes\] Size of the receive buffer, as recorded; matching ignores it.
     pub bytes: u64,
 }
 
-/// One step of a task. Steps run one after another; a blocking step ends before the next begins.
+/// One event of a task. Events run one after another; a blocking event ends before the next begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// Works for this long.
+    /// Computes for this time.
     Compute(Picoseconds),
-    /// Sends, and blocks until the message has left the task's hands.
+    /// Sends, and blocks until the message has been sent.
     Send(Send),
-    /// Begins to send; the request completes when the message has left the task's hands.
+    /// Starts a send; the request completes when the message has been sent.
     Isend(Send, Request),
     /// Blocks until a matching message has arrived.
     Recv(Receive),
@@ -123,15 +123,15 @@ pub enum Event {
     Wait(Request),
     /// Blocks until all of these have completed.
     WaitAll(Box<[Request]>),
-    /// Blocks until one of these has completed that no wait has accounted for yet. It counts as waited for; which one it
-    /// is may differ from the recording. If none of these is left, there is nothing to wait for.
+    /// Blocks until one of these has completed that no wait has accounted for yet. It counts as waited for, and may
+    /// differ from the one in the recording. If none of these is left, the wait returns at once.
     WaitAny(Box<[Request]>),
 }
 
 /// The programs of all tasks of one application.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Program {
-    /// Steps of each task.
+    /// Events of each task.
     pub tasks: Vec<Vec<Event>>,
 }
 
@@ -142,22 +142,22 @@ pub struct Totals {
     pub point_to_point_messages: u64,
     /// \[bytes\] Their payload.
     pub point_to_point_bytes: u64,
-    /// Messages that collectives were expanded to.
+    /// Messages of expanded collectives.
     pub collective_messages: u64,
     /// \[bytes\] Their payload.
     pub collective_bytes: u64,
-    /// Work of all tasks.
+    /// Computing time of all tasks.
     pub compute: Picoseconds,
 }
 
 impl Program {
-    /// A program of `tasks` tasks that do nothing.
+    /// A program of `tasks` tasks without events.
     #[must_use]
     pub fn new(tasks: usize) -> Self {
         Self { tasks: vec![Vec::new(); tasks] }
     }
 
-    /// Counts messages, bytes and work.
+    /// Counts messages, bytes and computing time.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();

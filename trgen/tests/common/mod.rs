@@ -1,4 +1,4 @@
-//! What the tests of synthetic sources share.
+//! Helpers for the tests of synthetic sources.
 
 #![allow(dead_code, clippy::unwrap_used, reason = "each test uses a part; a test may panic")]
 
@@ -10,7 +10,7 @@ pub(crate) fn line(nodes: u32) -> Config {
     Config::new(Geometry::new(&[nodes]).unwrap())
 }
 
-/// Drives a source up to cycle `until` over a network that takes everything at once and delivers it in the same cycle.
+/// Drives a source up to cycle `until` over a network that accepts everything and delivers it in the same cycle.
 pub(crate) fn ideal(source: &mut dyn TrGen, until: Cycle, mut see: impl FnMut(Cycle, &Message)) {
     let mut out = Outbox::new(source.nodes());
     let mut taken = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn ideal(source: &mut dyn TrGen, until: Cycle, mut see: impl FnMut(Cy
     }
 }
 
-/// Messages of each node in each whole window of `window` cycles: one row per node.
+/// Messages of each node in each full window of `window` cycles: one row per node.
 pub(crate) fn counts(source: &mut dyn TrGen, cycles: u64, window: u64) -> Vec<Vec<u32>> {
     let windows = (cycles / window) as usize;
     let mut counts = vec![vec![0; windows]; source.nodes()];

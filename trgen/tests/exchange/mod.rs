@@ -1,13 +1,13 @@
-//! Scripts of collectives run against each other, message by message, following who holds what.
+//! Runs scripts of collectives against each other, message by message, and tracks the data of every rank.
 
 use std::collections::VecDeque;
 
 use trgen::TaskId;
 use trgen::trace::program::{Event, Request, Send};
 
-/// What a rank does with the data; a contribution is the bit of its rank.
+/// Effect of messages on a rank's data; a contribution is the bit of its rank.
 pub(crate) trait Data {
-    /// The content of a message that is being sent.
+    /// The content of a sent message.
     fn send(&self, rank: usize, to: usize, bytes: u64) -> u64;
     /// A message has arrived.
     fn receive(&mut self, rank: usize, from: usize, bytes: u64, content: u64);
@@ -33,8 +33,8 @@ enum Operation {
     Receiving { slot: usize },
 }
 
-/// Runs one script per rank. Receives name their source; all messages of a run carry the same tag, so that matching
-/// is by pair, first in first out.
+/// Runs one script per rank. Receives name their source; all messages of a run carry the same tag, so that matching is
+/// by pair, first in first out.
 fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
     let p = scripts.len();
     let mut pc = vec![0; p];
@@ -43,7 +43,7 @@ fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
     let mut sends_done: Vec<bool> = Vec::new();
     let mut receives_done: Vec<bool> = Vec::new();
     let mut requests: Vec<Vec<Option<Operation>>> = vec![Vec::new(); p];
-    // What a blocking event has begun.
+    // Operations started by a blocking event.
     let mut begun: Vec<Option<Operation>> = vec![None; p];
     loop {
         let mut moved = false;
@@ -92,7 +92,7 @@ fn run(scripts: &[Vec<Event>], data: &mut dyn Data, mode: Mode) {
                     }
                     _ => {}
                 }
-                // Match whatever can be matched at this rank.
+                // Make all possible matches at this rank.
                 for from in 0..p {
                     let (posted, flights) = (&mut posted[rank][from], &mut flights[rank][from]);
                     let pairs = posted.len().min(flights.len());
@@ -163,7 +163,7 @@ pub(crate) fn messages(scripts: &[Vec<Event>]) -> usize {
     scripts.iter().flatten().filter(|event| matches!(event, Event::Send(_) | Event::Isend(..))).count()
 }
 
-/// Runs in both modes and hands the data over for inspection.
+/// Runs in both modes and passes the data to `check`.
 pub(crate) fn simulate<D: Data>(scripts: &[Vec<Event>], fresh: impl Fn() -> D, check: impl Fn(&D)) {
     for mode in [Mode::Eager, Mode::Synchronous] {
         let mut data = fresh();

@@ -1,21 +1,21 @@
-//! Choosing a point of a sweep.
+//! Selection of a point of a sweep.
 
 use crossterm::event::KeyCode;
 
 use super::{App, Command, Screen};
 use crate::view::Sweep;
 
-/// Points that a page key passes.
+/// Points that a page key skips.
 const PAGE: usize = 10;
 
 impl App {
-    /// The point that stands out in the list: the chosen one, else the one that is looked at.
+    /// The highlighted point in the list: the selected one, else the one shown.
     #[must_use]
     pub fn chosen_point(&self) -> Option<usize> {
         self.chosen.or_else(|| self.sweep.as_ref()?.watched)
     }
 
-    /// The next running point is looked at.
+    /// Shows the next running point.
     pub(super) fn watch_next(&mut self) -> Option<Command> {
         let sweep = self.sweep.as_ref()?;
         let next = sweep.next_running(sweep.watched);
@@ -28,7 +28,7 @@ impl App {
         next.map(Command::Watch)
     }
 
-    /// The chosen point is looked at, on the screens of a run.
+    /// Shows the selected point on the screens of a run.
     pub(super) fn watch_chosen(&mut self) -> Option<Command> {
         let (sweep, point) = (self.sweep.as_ref()?, self.chosen_point()?);
         if !sweep.is_running(point) {
@@ -40,7 +40,7 @@ impl App {
         Some(Command::Watch(point))
     }
 
-    /// Moves the choice in the list of points. False for keys that do not.
+    /// Moves the selection in the list of points. False for other keys.
     pub(super) fn choose(&mut self, key: KeyCode) -> bool {
         let last = self.sweep.as_ref().map_or(0, |sweep: &Sweep| sweep.points.len()).saturating_sub(1);
         let at = self.chosen_point();

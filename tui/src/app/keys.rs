@@ -1,17 +1,17 @@
-//! What keys do.
+//! Key bindings.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{App, Command, Mode, Prompt, Question, Screen};
 use crate::view::{Layout, RunState};
 
-/// \[cycles\] Of a long step.
+/// \[cycles\] Length of a long step.
 const LONG_STEP: u64 = 1000;
 /// \[cycles/s\] Bounds of the speed limit.
 const LIMITS: (u64, u64) = (1, 1_000_000_000);
 
 impl App {
-    /// Takes a key; returns what it asks for beyond what is shown.
+    /// Handles a key; returns the resulting command, if any.
     pub fn key(&mut self, key: KeyEvent) -> Option<Command> {
         if key.kind == KeyEventKind::Release {
             return None;
@@ -82,7 +82,7 @@ impl App {
         self.scroll = 0;
     }
 
-    /// Stops time, or lets it go on; before there is any, it will begin stopped.
+    /// Pauses or resumes the run; a run that has not begun will begin paused.
     fn pause(&mut self) -> Command {
         let starting = self.mode == Mode::Live && self.state() == RunState::Starting && self.sweep.is_none();
         if starting {
@@ -166,14 +166,14 @@ impl App {
         }
     }
 
-    /// \[cycles/s\] Twice the limit; none above what is reached anyway.
+    /// \[cycles/s\] Twice the limit; none if that exceeds the current speed anyway.
     fn faster(&self) -> Option<u64> {
         let limit = self.latest()?.speed_limit?;
         let twice = limit.saturating_mul(2);
         (twice <= LIMITS.1).then_some(twice)
     }
 
-    /// \[cycles/s\] Half the limit, or of the present speed if there is no limit.
+    /// \[cycles/s\] Half the limit, or half the current speed if there is no limit.
     fn slower(&self) -> u64 {
         let snapshot = self.latest();
         let speed = || snapshot.and_then(|snapshot| snapshot.cycles_per_second).map_or(1000, |speed| speed as u64);
@@ -203,7 +203,7 @@ impl App {
             }
             let at = &mut self.plane[dimension];
             *at = if forth { (*at + 1) % size } else { (*at + size - 1) % size };
-            // The next dimension moves when this one has come round.
+            // The next dimension advances when this one wraps around.
             if *at != if forth { 0 } else { size - 1 } {
                 return;
             }
@@ -238,7 +238,7 @@ impl App {
         self.show_focus();
     }
 
-    /// Shows the plane of the router that is looked at.
+    /// Shows the plane of the focused router.
     fn show_focus(&mut self) {
         if let Some(coordinates) = self.focus.and_then(|focus| self.about.coordinates(focus)) {
             self.plane = coordinates;

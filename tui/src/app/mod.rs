@@ -1,4 +1,4 @@
-//! What the user is looking at, and what keys do to it.
+//! State of the user interface, and its changes by keys.
 
 mod choice;
 mod keys;
@@ -11,38 +11,38 @@ use crate::view::{About, History, Layout, RunState, Snapshot, Sweep};
 
 pub use prompt::{Prompt, Question};
 
-/// How a line of the log begins that says why a run has failed.
+/// Prefix of the log lines that explain why a run has failed.
 const ERROR: &str = "error: ";
 
-/// What the user wants of the run, or of what is shown of it.
+/// A command of the user to the run, or to its display.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// Stop time.
+    /// Pause.
     Pause,
-    /// Let time go on.
+    /// Resume.
     Resume,
-    /// Go on for so many cycles, and pause.
+    /// Simulate this many cycles, then pause.
     Step(u64),
-    /// Go on to this cycle, and pause.
+    /// Simulate up to this cycle, then pause.
     RunTo(u64),
-    /// \[cycles/s\] Go no faster; `None` for as fast as possible.
+    /// \[cycles/s\] Limit the speed; `None` for no limit.
     Limit(Option<u64>),
-    /// Look at this point of a sweep.
+    /// Show this point of a sweep.
     Watch(usize),
     /// End the run, with the results so far.
     Quit,
-    /// Leave the dashboard of a run that is over, or of somebody else's.
+    /// Leave the dashboard of a run that has ended or belongs to another process.
     Leave,
     /// End at once, without results.
     Abort,
 }
 
-/// What is looked at.
+/// Origin of the displayed run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// A run of this process: keys steer it.
+    /// A run of this process, controlled by keys.
     Live,
-    /// A run of another process: it goes on whatever keys do.
+    /// A run of another process, which keys do not affect.
     Viewer,
     /// A recording.
     Replay,
@@ -61,17 +61,17 @@ pub enum Screen {
     Latency,
     /// Nodes, tasks or guests.
     Sources,
-    /// What there was to be said.
+    /// The log of the run.
     Log,
-    /// The points of a sweep, and what came of them.
+    /// The points of a sweep, and their results.
     Sweep,
 }
 
 impl Screen {
-    /// Those of a run, in the order of their keys 1 to 6.
+    /// The screens of a run, in the order of their keys 1 to 6.
     pub const ALL: [Self; 6] = [Self::Overview, Self::Network, Self::Links, Self::Latency, Self::Sources, Self::Log];
 
-    /// Those of a sweep, in the order of their keys 1 to 7.
+    /// The screens of a sweep, in the order of their keys 1 to 7.
     pub const OF_SWEEP: [Self; 7] =
         [Self::Overview, Self::Network, Self::Links, Self::Latency, Self::Sources, Self::Log, Self::Sweep];
 
@@ -96,19 +96,19 @@ impl Screen {
     }
 }
 
-/// What the heat map shows.
+/// Metric of the heat map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Metric {
     /// Occupancy of transit queues.
     Queues,
-    /// Use of links.
+    /// Utilisation of links.
     Links,
     /// Occupancy of injection queues.
     Injection,
 }
 
 impl Metric {
-    /// What a share is a share of.
+    /// The quantity that is 100 %.
     #[must_use]
     pub const fn of(self) -> &'static str {
         match self {
@@ -140,46 +140,46 @@ impl Metric {
 /// The state of the dashboard.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// What the run is.
+    /// The fixed properties of the run.
     pub about: Arc<About>,
-    /// What it was like so far.
+    /// Its history.
     pub history: History,
-    /// What is looked at.
+    /// Its origin.
     pub mode: Mode,
     /// How it is drawn.
     pub theme: Theme,
     /// The page.
     pub screen: Screen,
-    /// What the heat map shows.
+    /// Metric of the heat map.
     pub metric: Metric,
     /// The dimensions across and down, for grids.
     pub axes: (usize, usize),
-    /// The plane: a coordinate for each dimension of a grid; those of `axes` do not matter.
+    /// The displayed plane: a coordinate for each dimension of a grid; those of `axes` are unused.
     pub plane: Vec<u32>,
-    /// The router that is looked at.
+    /// The focused router.
     pub focus: Option<usize>,
-    /// True if links are ordered by the queues behind them instead of their use.
+    /// True if links are ordered by the queues behind them instead of their utilisation.
     pub by_queue: bool,
-    /// Lines, of a list that is longer than the screen, that have been passed.
+    /// Lines scrolled past in a list that is longer than the screen.
     pub scroll: usize,
-    /// True while the keys are shown.
+    /// True while the help is shown.
     pub help: bool,
-    /// What the user is asked.
+    /// The current question to the user.
     pub prompt: Option<Prompt>,
-    /// What the user should know now.
+    /// A temporary notice to the user.
     pub notice: Option<String>,
-    /// True once the user has asked for the end.
+    /// True once the user has asked to end the run.
     pub quitting: bool,
-    /// True once the user has asked a run that has not begun to begin paused.
+    /// True once the user has asked that a run that has not begun begin paused.
     pub begins_paused: bool,
     /// The sweep that the run belongs to.
     pub sweep: Option<Sweep>,
-    /// The point of the sweep that the user has chosen in the list; `None` for the one that is looked at.
+    /// The point selected in the list; `None` for the one shown.
     pub chosen: Option<usize>,
 }
 
 impl App {
-    /// The overview of a run of which nothing has been seen yet.
+    /// The overview of a run without snapshots.
     #[must_use]
     pub fn new(about: Arc<About>, mode: Mode, theme: Theme) -> Self {
         let dimensions = match &about.layout {
@@ -208,14 +208,14 @@ impl App {
         }
     }
 
-    /// The points of a sweep that has not begun.
+    /// The list of points of a sweep that has not begun.
     #[must_use]
     pub fn of_sweep(sweep: Sweep, theme: Theme) -> Self {
         let about = Arc::new(About::bare(String::new(), 0));
         Self { screen: Screen::Sweep, sweep: Some(sweep), ..Self::new(about, Mode::Live, theme) }
     }
 
-    /// Snapshots are of another run from now on. What is looked at stays the same as far as its network is.
+    /// Switches to another run, to which later snapshots belong. The view is kept as far as the network is the same.
     pub fn begin(&mut self, about: Arc<About>) {
         self.history = History::new();
         if (&about.layout, about.routers) != (&self.about.layout, self.about.routers) {
@@ -225,7 +225,7 @@ impl App {
         self.about = about;
     }
 
-    /// The screens that there are, in the order of their keys.
+    /// The available screens, in the order of their keys.
     #[must_use]
     pub const fn screens(&self) -> &'static [Screen] {
         match self.sweep {
@@ -237,7 +237,7 @@ impl App {
     /// Takes a snapshot; it must have passed [`Snapshot::check`] for this run.
     pub fn push(&mut self, snapshot: Arc<Snapshot>) {
         if self.begins_paused && snapshot.state != RunState::Starting {
-            // The last line says how it is.
+            // The status line shows it.
             (self.begins_paused, self.notice) = (false, None);
         }
         self.history.push(&self.about, snapshot);
@@ -249,20 +249,20 @@ impl App {
         self.history.latest().map(|snapshot| &**snapshot)
     }
 
-    /// True once nothing more will happen: the run, or the sweep that it belongs to, has ended.
+    /// True once nothing more will happen: the run, or its sweep, has ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.sweep.as_ref().map_or_else(|| self.state() == RunState::Ended, |sweep| sweep.over)
     }
 
-    /// True once a run is over that has failed: the last lines of its log say why.
+    /// True once a run has failed; the last lines of its log explain why.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         let failed = |snapshot: &Snapshot| snapshot.log.iter().any(|line| line.starts_with(ERROR));
         self.sweep.is_none() && self.is_over() && self.latest().is_some_and(failed)
     }
 
-    /// Whether time goes on.
+    /// Whether the run is advancing.
     #[must_use]
     pub fn state(&self) -> RunState {
         self.latest().map_or(RunState::Starting, |snapshot| snapshot.state)

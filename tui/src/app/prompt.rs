@@ -1,11 +1,11 @@
 //! Questions to the user, answered in the last line.
 
-/// What is asked.
+/// A question to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
-    /// To which cycle to run.
+    /// The cycle to which to run.
     RunTo,
-    /// Which router to look at.
+    /// The router to focus.
     Focus,
     /// Whether to end the run.
     Quit,
@@ -16,7 +16,7 @@ pub enum Question {
 /// A question with its answer so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Prompt {
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// Digits, so far.
     pub answer: String,

@@ -10,10 +10,10 @@ use crate::app::Command;
 use crate::feed::Feed;
 use crate::view::RunState;
 
-/// How often a snapshot is asked for.
+/// Interval between snapshot requests.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A run of this process: asks its feed for snapshots, and hands on what the user wants.
+/// A run of this process: requests snapshots from its feed, and passes on the user's commands.
 #[derive(Debug)]
 pub struct Live<'a> {
     feed: Arc<Feed>,
@@ -24,7 +24,7 @@ pub struct Live<'a> {
 }
 
 impl<'a> Live<'a> {
-    /// Looks at `feed`, and sends to `commands`. `stop` is set when the user wants the run to end.
+    /// Reads from `feed`, and sends to `commands`. `stop` is set when the user wants the run to end.
     #[must_use]
     pub const fn new(feed: Arc<Feed>, commands: Sender<Command>, stop: &'a AtomicBool) -> Self {
         Self { feed, commands, stop, seen: 0, asked: None }
@@ -38,7 +38,7 @@ impl Source for Live<'_> {
             return News::Snapshot(snapshot);
         }
         if self.feed.is_closed() {
-            // Who has asked for the end is not kept.
+            // After a request to end, close at once.
             return if self.stop.load(Ordering::Relaxed) { News::Over } else { News::Nothing };
         }
         if self.asked.is_none_or(|asked| asked.elapsed() >= PERIOD) {
@@ -53,7 +53,7 @@ impl Source for Live<'_> {
             self.stop.store(true, Ordering::Relaxed);
         }
         let over = self.feed.is_closed() || self.commands.send(command).is_err();
-        // What was asked for is to be seen soon.
+        // Request a snapshot soon, to show the effect.
         self.asked = None;
         let ended = self.feed.newer(0, Duration::ZERO).is_some_and(|(_, last)| last.state == RunState::Ended);
         (over || ended).then(|| "the run is over; q leaves".to_owned())

@@ -9,10 +9,10 @@ use crate::app::Command;
 use crate::stream::{Reader, StreamError};
 use crate::view::{RunState, Snapshot};
 
-/// Longest time between two snapshots: waits of the recorded run are cut short.
+/// Longest time between two snapshots: longer pauses of the recorded run are shortened.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// What is said of a recording that ends at this cycle, before its run does.
+/// The notice on a recording that ends at this cycle, before its run does.
 #[must_use]
 pub fn cut_off(cycle: u64) -> String {
     format!("the recording ends at cycle {cycle}, before its run does: the file was cut, or its run killed")
@@ -21,19 +21,19 @@ pub fn cut_off(cycle: u64) -> String {
 /// A recording, played at the pace at which it was made.
 pub struct Recording<R> {
     reader: Reader<R>,
-    /// Where the first snapshot is.
+    /// Position of the first snapshot.
     start: u64,
-    /// What is shown, and since when.
+    /// The displayed snapshot, and since when.
     shown: Option<(Arc<Snapshot>, Instant)>,
-    /// What comes next.
+    /// The next snapshot.
     next: Option<Snapshot>,
     held: bool,
     until: Option<u64>,
     steps: u64,
-    /// How much faster than the recorded run, in powers of two.
+    /// Speed-up over the recorded run, in powers of two.
     pace: i32,
     broken: Option<StreamError>,
-    /// True if what is shown is to be shown again, since it is held now, or no longer.
+    /// True if the displayed snapshot must be sent again, since it has been paused or resumed.
     again: bool,
 }
 
@@ -60,14 +60,14 @@ impl<R: BufRead + Seek> Recording<R> {
             || (!self.held && since.elapsed() >= Duration::try_from_secs_f64(gap).unwrap_or(LONGEST).min(LONGEST))
     }
 
-    /// A snapshot as it is shown: with what holds it.
+    /// A snapshot for display, with its state changed if the recording is paused.
     fn marked(&self, snapshot: &Snapshot) -> Snapshot {
         let mut marked = snapshot.clone();
         if snapshot.state == RunState::Ended {
             return marked;
         }
         if self.next.is_none() && self.broken.is_none() {
-            // Nothing follows, and the run had not ended.
+            // The recording ends before its run.
             marked.state = RunState::Paused;
             marked.phase = "cut off here".to_owned();
             marked.log.push(cut_off(snapshot.cycle));

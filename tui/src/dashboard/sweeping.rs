@@ -1,4 +1,4 @@
-//! A sweep of this process: what becomes of its points, and one of those that run.
+//! A sweep of this process: the states of its points, and the view of one running point.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +10,14 @@ use crate::app::Command;
 use crate::board::{Event, Run};
 use crate::view::{Change, Pace, PointState};
 
-/// How often the run that is looked at is asked for a snapshot.
+/// Interval between snapshot requests to the displayed run.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How often all others are.
+/// Interval between snapshot requests to all other runs.
 const GLANCE: Duration = Duration::from_secs(1);
-/// Events that are taken before the picture is drawn again.
+/// Events handled before the next frame.
 const AT_ONCE: usize = 4096;
 
-/// The run that is looked at.
+/// The displayed run.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     point: usize,
@@ -26,14 +26,14 @@ struct Watched {
     asked: Option<Instant>,
 }
 
-/// A sweep of this process. It looks at one of the points that run: the one that the user has chosen, and when that ends,
-/// the one that has begun last.
+/// A sweep of this process. It shows one of the running points: the one selected by the user, and when that ends, the
+/// one that started last.
 #[derive(Debug)]
 pub struct Sweeping<'a> {
     events: Receiver<Event>,
     stop: &'a AtomicBool,
     begun: Instant,
-    /// Points that run, in the order in which they began.
+    /// Running points, in order of their start.
     running: Vec<(usize, Option<Run>)>,
     watched: Option<Watched>,
     news: VecDeque<News>,
@@ -42,7 +42,7 @@ pub struct Sweeping<'a> {
 }
 
 impl<'a> Sweeping<'a> {
-    /// Looks at the sweep that writes these events. `stop` is set when the user wants it to end.
+    /// Views the sweep that sends these events. `stop` is set when the user wants it to end.
     #[must_use]
     pub fn new(events: Receiver<Event>, stop: &'a AtomicBool) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl<'a> Sweeping<'a> {
         self.news.push_back(News::Sweep(change));
     }
 
-    /// Takes what the sweep has written.
+    /// Handles the events of the sweep.
     fn read(&mut self) {
         for _ in 0..AT_ONCE {
             match self.events.try_recv() {
@@ -75,7 +75,7 @@ impl<'a> Sweeping<'a> {
                 }
                 Ok(Event::Became(point, state)) => {
                     if self.watched.is_some_and(|watched| watched.point == point) {
-                        // What it was like at its end stays on the screen until another one is shown.
+                        // The final state stays on the screen until another point is shown.
                         self.look();
                         self.watched = None;
                     }
@@ -95,7 +95,7 @@ impl<'a> Sweeping<'a> {
         }
     }
 
-    /// Looks at the chosen run; its first picture says which run it is.
+    /// Polls the displayed run; its first snapshot is preceded by its description.
     fn look(&mut self) {
         let Some(watched) = self.watched else { return };
         let Some(run) = self.run(watched.point) else { return };
@@ -116,7 +116,7 @@ impl<'a> Sweeping<'a> {
         self.watched = Some(Watched { seen: number, ..watched });
     }
 
-    /// Looks how far all others are.
+    /// Updates the progress of all other runs.
     fn glance(&mut self) {
         if self.over || self.glanced.is_some_and(|glanced| glanced.elapsed() < GLANCE) {
             return;
@@ -134,11 +134,11 @@ impl<'a> Sweeping<'a> {
         self.tell(Change::Elapsed(self.begun.elapsed().as_secs_f64()));
     }
 
-    /// Turns to another point. The one that was looked at goes on at its own pace.
+    /// Shows another point. The previous one continues without a speed limit or pause of its own.
     fn turn(&mut self, point: usize) {
         if let Some(run) = self.watched.and_then(|watched| self.run(watched.point)) {
             for command in [Command::Resume, Command::Limit(None)] {
-                // A run that has just ended needs no telling.
+                // A run that has just ended does not receive it.
                 let _ = run.commands.send(command);
             }
         }
@@ -159,7 +159,7 @@ impl Source for Sweeping<'_> {
         }
         match self.news.pop_front() {
             Some(news) => news,
-            // Who has asked for the end is not kept.
+            // After a request to end, close at once.
             None if self.over && self.stop.load(Ordering::Relaxed) => News::Over,
             None => News::Nothing,
         }
@@ -186,7 +186,7 @@ impl Source for Sweeping<'_> {
             let run = self.run(watched.point)?;
             run.commands.send(command).ok()
         });
-        // What was asked for is to be seen soon.
+        // Request a snapshot soon, to show the effect.
         if let Some(watched) = &mut self.watched {
             watched.asked = None;
         }
@@ -201,7 +201,7 @@ mod tests {
     use crate::board::Board;
     use crate::view::{About, Figures, Snapshot};
 
-    /// Everything that there is, as words.
+    /// All news of the source, as text.
     fn news(source: &mut Sweeping<'_>) -> Vec<String> {
         let mut words = Vec::new();
         loop {

@@ -10,10 +10,10 @@ use crate::app::Command;
 use crate::stream::{Reader, StreamError};
 use crate::view::{RunState, Snapshot};
 
-/// Snapshots that wait to be looked at; a viewer that does not keep up leaves the rest to the connection.
+/// Snapshots queued for display; if the viewer is slow, the rest waits in the connection.
 const WAITING: usize = 4;
 
-/// A run of another process. It goes on whatever the user does; keys only hold the picture.
+/// A run of another process. The user's keys do not affect it; they only freeze the display.
 #[derive(Debug)]
 pub struct Viewer {
     snapshots: Receiver<Result<Snapshot, StreamError>>,
@@ -22,12 +22,12 @@ pub struct Viewer {
     until: Option<u64>,
     steps: u64,
     over: bool,
-    /// True if the last snapshot is to be shown again, since it is held now, or no longer.
+    /// True if the last snapshot must be sent again, since the display has been frozen or released.
     again: bool,
 }
 
 impl Viewer {
-    /// Reads the snapshots of a stream on a thread of their own.
+    /// Reads the snapshots of a stream on a separate thread.
     ///
     /// # Errors
     /// When no thread can be started.

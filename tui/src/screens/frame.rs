@@ -1,4 +1,4 @@
-//! What surrounds every screen: title, tabs, state and keys.
+//! The frame around every screen: title, tabs, state and keys.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +9,7 @@ use crate::theme::Role;
 use crate::view::{RunState, Snapshot};
 use crate::widgets::{count, exact, fitting, line, paint, percent, seconds};
 
-/// Draws title, tabs, state and keys; returns what is left for the screen.
+/// Draws title, tabs, state and keys; returns the remaining area.
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Rect {
     let theme = app.theme;
     let name = paint(buffer, area, 0, 0, "fsin  ", theme.title());
@@ -44,7 +44,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) -> Rect {
     Rect { y: area.y + 2, height: area.height - 3, ..area }
 }
 
-/// What is shown: the run, or the sweep and which of its points.
+/// The title: the run, or the sweep and the displayed point.
 fn title(app: &App) -> String {
     match &app.sweep {
         None => app.about.title.clone(),
@@ -56,7 +56,7 @@ fn title(app: &App) -> String {
     }
 }
 
-/// The state of the run: what there is room for, the most important first.
+/// The state of the run: as much as fits, the most important part first.
 fn status(app: &App, width: u16) -> Line<'static> {
     let theme = app.theme;
     let latest = app.latest();
@@ -79,7 +79,7 @@ fn status(app: &App, width: u16) -> Line<'static> {
         Mode::Viewer => " (viewer)",
         Mode::Replay => " (recording)",
     };
-    // Each with something shorter, for where there is no room for it.
+    // Each with a shorter form, for narrow terminals.
     let mut parts: Vec<Vec<String>> = Vec::new();
     if failed {
         parts.push(vec!["6: why".to_owned()]);
@@ -114,12 +114,12 @@ fn status(app: &App, width: u16) -> Line<'static> {
     Line::from(vec![Span::styled(format!(" {state}{whose} "), theme.chosen()), Span::raw(text)])
 }
 
-/// How far the run is, and how fast.
+/// Progress and speed of the run.
 fn run(app: &App, snapshot: &Snapshot, parts: &mut Vec<Vec<String>>) {
     let point = app.sweep.as_ref().and_then(|sweep| sweep.watched);
     parts.extend(point.map(|point| vec![format!("point {}", point + 1)]));
     parts.push(vec![snapshot.phase.clone()]);
-    // A single step is seen.
+    // While paused show exact numbers, so that a single step is visible.
     let number = if snapshot.state == RunState::Paused { exact } else { count };
     let cycle = format!("cycle {}", number(snapshot.cycle));
     match (snapshot.end, snapshot.share()) {

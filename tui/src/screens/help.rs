@@ -1,4 +1,4 @@
-//! What keys do, over the screen.
+//! The help, over the screen.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -7,10 +7,10 @@ use ratatui::widgets::{Block, Clear, Widget};
 use crate::app::{App, Mode};
 use crate::widgets::paint;
 
-/// A key: its name and what it does, and both in the fewest words.
+/// A key: its name and its action, each also in a short form.
 type Key = (&'static str, &'static str, &'static str, &'static str);
 
-/// Keys that do the same wherever a run comes from.
+/// Keys with the same action for every kind of run.
 const SHOWN: [Key; 6] = [
     ("1 .. 6, Tab", "screens", "1-6", "screens"),
     ("m", "heat map: queues, links, injection", "m", "map of"),
@@ -20,7 +20,7 @@ const SHOWN: [Key; 6] = [
     ("up, down, PgUp, PgDn", "move a list", "up", "move a list"),
 ];
 
-/// Time, and the end, of a run of this process.
+/// Keys that control a run of this process.
 const LIVE: [Key; 6] = [
     ("p, space", "pause and go on", "p", "pause"),
     ("s, S", "step: 1 cycle, 1000 cycles; then pause", "s S", "1, 1000 on"),
@@ -30,7 +30,7 @@ const LIVE: [Key; 6] = [
     ("Ctrl-C", "the same; again: at once, without results", "^C", "end it"),
 ];
 
-/// The same of a run of another process, which goes its own way.
+/// Keys for a run of another process, which they do not control.
 const VIEWER: [Key; 5] = [
     ("p, space", "hold the picture, and follow the run again", "p", "hold"),
     ("s, S", "the next snapshot, the next ten", "s S", "1, 10 on"),
@@ -39,7 +39,7 @@ const VIEWER: [Key; 5] = [
     ("Ctrl-C", "the same", "^C", "leave"),
 ];
 
-/// The same of a recording.
+/// Keys for a recording.
 const REPLAY: [Key; 6] = [
     ("p, space", "hold, and go on", "p", "hold"),
     ("s, S", "the next snapshot, the next ten", "s S", "1, 10 on"),
@@ -55,7 +55,7 @@ const SWEEP: [Key; 3] = [
     ("7, then up, down, Enter", "choose a point, and look at it", "Enter", "look at it"),
 ];
 
-/// The keys that do something here.
+/// The keys that apply here.
 fn keys(app: &App) -> Vec<Key> {
     let is_sweep = app.sweep.is_some();
     let time: &[Key] = match app.mode {
@@ -82,7 +82,7 @@ fn keys(app: &App) -> Vec<Key> {
 }
 
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
-    /// Columns of the whole.
+    /// Width in columns.
     const WIDTH: u16 = 72;
     let keys = keys(app);
     let rows = keys.len() as u16;

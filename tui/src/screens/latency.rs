@@ -51,11 +51,11 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
 
 /// Columns of the name of a row.
 const NAME: usize = 17;
-/// What is said of some packets: heading, width, and how long it is shown where there is little room (0 longest).
+/// The statistics of a row: heading, width, and rank by which columns are kept where there is little room (0 longest).
 const COLUMNS: [(&str, usize, usize); 7] =
     [("packets", 9, 0), ("mean", 10, 1), ("p50", 8, 3), ("p90", 8, 5), ("p99", 8, 2), ("p99.9", 8, 6), ("max", 8, 4)];
 
-/// The columns that fit, in their order: a number that is cut would be another number.
+/// The columns that fit, in their order: a truncated number would be misread.
 fn columns(width: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..COLUMNS.len()).collect();
     order.sort_by_key(|&column| COLUMNS[column].2);

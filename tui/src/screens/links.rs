@@ -9,18 +9,18 @@ use crate::theme::{Role, Theme};
 use crate::view::Layout;
 use crate::widgets::{Gauge, fixed, paint, percent};
 
-/// A link and what it carries.
+/// A link and its load.
 pub(super) struct Busy {
     pub(super) router: usize,
     pub(super) port: usize,
     pub(super) to: usize,
-    /// \[phits/cycle\] Lately; `None` if it is not known.
+    /// \[phits/cycle\] Recent utilisation; `None` if unknown.
     pub(super) used: Option<f64>,
     /// 0 to 1.
     pub(super) queue: f64,
 }
 
-/// All links, the busiest first: by use, or by the queue behind them.
+/// All links, the busiest first: by utilisation, or by the queue behind them.
 pub(super) fn busiest(app: &App) -> Vec<Busy> {
     let (about, Some(snapshot)) = (&*app.about, app.latest()) else { return Vec::new() };
     let ports = about.ports.len();
@@ -38,7 +38,7 @@ pub(super) fn busiest(app: &App) -> Vec<Busy> {
         true => (link.queue, link.used.unwrap_or(0.0)),
         false => (link.used.unwrap_or(0.0), link.queue),
     };
-    // Equals stay in the order of their numbers.
+    // Ties keep the order of their numbers.
     links.sort_by(|a, b| key(b).0.total_cmp(&key(a).0).then(key(b).1.total_cmp(&key(a).1)));
     links
 }
@@ -68,7 +68,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     };
     heading(use_at.min(area.width), ["phits/cycle", "use"]);
     heading(queue_at.min(area.width), ["queue behind", "queue"]);
-    // The lower part says how all links are used.
+    // The lower part summarises all links.
     let summary = if area.height >= 16 { 5 } else { 0 };
     let rows = usize::from(area.height.saturating_sub(3 + summary));
     let first = app.scroll.min(links.len().saturating_sub(rows));
@@ -76,7 +76,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
         let y = at as u16 + 2;
         let (from, to) = (about.router_name(link.router), about.router_name(link.to));
         let name = match about.layout {
-            // Their ports have numbers that say nothing.
+            // Their port numbers have no meaning for the user.
             Layout::Rows { .. } => format!("{from} to {to}"),
             _ => format!("{from} {} to {to}", about.ports[link.port]),
         };
@@ -98,7 +98,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Mean and most of the links of each port, and how even they are.
+/// Mean and maximum over the links of each port, and their evenness.
 fn by_port(app: &App, links: &[Busy], area: Rect, buffer: &mut Buffer) {
     let (about, theme) = (&*app.about, app.theme);
     paint(buffer, area, 1, 0, "of all links", theme.title());

@@ -1,4 +1,4 @@
-//! What there was to be said.
+//! The log.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -24,7 +24,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A line in pieces of at most `width` characters, cut between words where that is possible; later ones are indented.
+/// Splits a line into pieces of at most `width` characters, between words if possible; later pieces are indented.
 fn wrap(line: &str, width: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     for word in line.split(' ') {
@@ -41,7 +41,7 @@ fn wrap(line: &str, width: usize) -> Vec<String> {
                 break;
             }
             if is_first {
-                // A word that fits nowhere.
+                // A word longer than a line.
                 let room = width.saturating_sub(used).max(1);
                 pieces[last].extend(word.drain(..room.min(word.len())));
             }

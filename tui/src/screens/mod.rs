@@ -1,4 +1,4 @@
-//! The dashboard as a picture: a pure function of what the user is looking at.
+//! The dashboard as a picture: a pure function of the state of the user interface.
 
 mod frame;
 mod help;
@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 use crate::app::{App, Screen};
 use crate::widgets::paint;
 
-/// Smallest terminal in which anything is drawn.
+/// Smallest terminal on which anything is drawn.
 const SMALLEST: (u16, u16) = (24, 6);
 
 /// Draws everything.

@@ -8,9 +8,9 @@ use crate::app::App;
 use crate::view::Layout;
 use crate::widgets::{Arrow, Gauge, Grid, LinkCell, Rows, count, fixed, line, paint, percent, scale};
 
-/// Columns of what is said of a router, beside the map.
+/// Columns of a router's details, beside the map.
 const BESIDE: u16 = 40;
-/// Rows of it, below the map.
+/// Rows of a router's details, below the map.
 const BELOW: u16 = 3;
 
 pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
@@ -44,7 +44,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     self::map(app, map, buffer);
 }
 
-/// Draws the routers alone, as large as it fits.
+/// Draws only the routers, as large as possible.
 pub(super) fn map(app: &App, area: Rect, buffer: &mut Buffer) {
     let about = &*app.about;
     if about.routers == 0 {
@@ -72,7 +72,7 @@ pub(super) fn map(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The routers of a plane, by their place in it.
+/// The routers of a plane, by their position in it.
 struct Plane<'a> {
     app: &'a App,
     sizes: &'a [u32],
@@ -96,7 +96,7 @@ impl Plane<'_> {
         (self.sizes[self.across] as usize, down)
     }
 
-    /// The links between two routers; the fuller direction.
+    /// The fuller direction of the links between two routers.
     fn link(&self, from: usize, to: usize) -> Option<LinkCell> {
         let heat = |from: usize, to: usize| {
             let ports = self.app.about.linked_ports(from).filter(|&(_, end)| end == to);

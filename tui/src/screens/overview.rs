@@ -1,4 +1,4 @@
-//! A little of everything.
+//! The overview: a summary of everything.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -45,7 +45,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A series in one line: the latest values, scaled to the largest of them.
+/// A series in one line: the latest values, scaled to their maximum.
 fn sparkline(values: impl DoubleEndedIterator<Item = Option<f64>>, width: usize) -> String {
     const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let mut latest: Vec<Option<f64>> = values.rev().take(width).collect();
@@ -59,7 +59,7 @@ fn sparkline(values: impl DoubleEndedIterator<Item = Option<f64>>, width: usize)
     latest.into_iter().map(step).collect()
 }
 
-/// Loads, latencies, queues. Returns the rows that it took.
+/// Loads, latencies, queues. Returns the number of rows used.
 fn figures(app: &App, snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
     let theme = app.theme;
     let points = app.history.points();

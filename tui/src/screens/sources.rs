@@ -1,4 +1,4 @@
-//! Who sends: nodes and how evenly they are served, tasks and what they do, guests.
+//! Traffic sources: nodes and their fairness, tasks and their states, guests.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,7 +20,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Jain's index and the least share of the mean, over the nodes that something was received of.
+/// Jain's index, and the least share of the mean, over the nodes from which packets were received.
 fn fairness(received: &[u64]) -> Option<(f64, f64)> {
     let served: Vec<f64> = received.iter().filter(|&&packets| packets > 0).map(|&packets| packets as f64).collect();
     let sum: f64 = served.iter().sum();
@@ -55,7 +55,7 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
         bins[((packets as f64 / mean * 10.0) as usize).min(19)] += 1;
     }
     let most = bins.iter().copied().max().unwrap_or(1).max(1);
-    // Two lists of nodes beside it, or one, or none: what is cut is a number.
+    // Two lists of nodes beside it, or one, or none, since the excess would truncate numbers.
     let (half, lists) = match area.width {
         78.. => (area.width / 2, 2),
         38.. => (area.width - LIST - 1, 1),
@@ -100,12 +100,12 @@ fn nodes(app: &App, received: &[u64], area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Columns of the longest name of a job that is shown in full.
+/// Longest name of a job that is shown in full, in columns.
 const NAME: usize = 16;
 
-/// A task that has a line.
+/// A task with its own line.
 struct Lined<'a> {
-    /// Number and name of its job; none of an application alone.
+    /// Number and name of its job; none for a single application.
     job: Option<(u32, &'a str)>,
     number: usize,
     task: &'a Task,
@@ -115,7 +115,7 @@ fn lined<'a>(job: Option<(u32, &'a str)>, tasks: &'a [Task]) -> impl Iterator<It
     tasks.iter().enumerate().map(move |(number, task)| Lined { job, number, task })
 }
 
-/// How many tasks there are and how far they are: the most important first.
+/// Number of tasks and their progress, the most important part first.
 fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
     let finished = tasks.iter().filter(|lined| lined.task.state == TaskState::Finished).count();
     let done: u64 = tasks.iter().map(|lined| lined.task.done).sum();
@@ -127,7 +127,7 @@ fn progress(tasks: &[Lined<'_>], whose: &str) -> [String; 2] {
     ]
 }
 
-/// The heading of a mix of jobs, in parts: every job once, then whose tasks are listed.
+/// The heading of a mix of jobs, in parts: every job once, then the jobs whose tasks are listed.
 fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
     let all = jobs.coming + jobs.waiting + jobs.running + jobs.ended;
     if jobs.ended == all {
@@ -149,7 +149,7 @@ fn of_jobs(jobs: &Jobs, tasks: &[Lined<'_>]) -> Vec<String> {
     parts
 }
 
-/// The tasks of an application, or of those of a mix.
+/// The tasks of an application, or of the listed jobs of a mix.
 fn applications(app: &App, sources: &Sources, area: Rect, buffer: &mut Buffer) {
     match sources {
         Sources::Tasks(tasks) => {
@@ -165,7 +165,7 @@ fn applications(app: &App, sources: &Sources, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// A name in so many columns: what is left out is in the middle, because names of one kind differ at their ends.
+/// A name cut to a number of columns: the middle is omitted, because similar names differ at their ends.
 fn in_columns(name: &str, columns: usize) -> String {
     let length = name.chars().count();
     if length <= columns {
@@ -186,7 +186,7 @@ fn timeline(app: &App, head: &[String], tasks: &[Lined<'_>], area: Rect, buffer:
     let rows = usize::from(area.height - 3);
     let first = app.scroll.min(tasks.len().saturating_sub(rows));
     let longest = tasks.iter().filter_map(|lined| lined.job).map(|(_, name)| name.chars().count()).max();
-    // Where there is little room, the timeline has half of what the names leave.
+    // Where there is little room, the timeline gets half of what the names leave.
     let most = NAME.min(usize::from(area.width) / 5);
     let name = longest.map_or(0, |longest| longest.max(3).min(most) as u16 + 1);
     let (left, right) = (name + 12, 22);
@@ -231,7 +231,7 @@ fn guests(app: &App, guests: &[Guest], area: Rect, buffer: &mut Buffer) {
         return;
     }
     paint(buffer, area, 0, 0, &format!("{} guests, {connected} connected", guests.len()), theme.title());
-    // All of it fits into 80 columns.
+    // Everything fits into 80 columns.
     let narrow = area.width < 105;
     let (name_width, clock_width, decimals) = if narrow { (11, 14, 0) } else { (19, 18, 3) };
     let (node_width, state_width) = if narrow { (9, 9) } else { (12, 20) };

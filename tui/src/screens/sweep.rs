@@ -1,4 +1,4 @@
-//! The points of a sweep: how many have run, the curves so far, and what became of each.
+//! The points of a sweep: progress, the curves so far, and the state of each point.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::theme::{Role, Theme};
 use crate::view::{Figure, Figures, Pace, PointState, Sweep, SweepPoint};
 use crate::widgets::{Gauge, Plot, Trace, count, fixed, paint, percent, seconds};
 
-/// Curves that are drawn at the same time: there is a letter for each.
+/// Most curves drawn at the same time: one per letter.
 const LETTERS: usize = 26;
 /// Rows above the curves.
 const HEAD: u16 = 2;
@@ -20,7 +20,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     let inner = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     head(app, sweep, inner, buffer);
     let rest = inner.height.saturating_sub(HEAD);
-    // Half of the rest, but not more than is good to look at.
+    // Half of the rest, but not more than is readable.
     let curves = if rest >= 12 { (rest / 2).min(inner.width / 4).max(6) } else { 0 };
     let legend = u16::from(curves > 0);
     if curves > 0 {
@@ -33,7 +33,7 @@ pub(super) fn draw(app: &App, area: Rect, buffer: &mut Buffer) {
     points(app, sweep, below, buffer);
 }
 
-/// How many points have run, and how long the rest will take.
+/// Progress and estimated remaining time.
 fn head(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     let counts = sweep.counts();
     let ended = counts.done + counts.failed + counts.left_out;
@@ -66,7 +66,7 @@ fn head(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The first of the curves that are drawn: those around the chosen point.
+/// The first of the drawn curves, which surround the selected point.
 fn first_curve(app: &App, sweep: &Sweep) -> usize {
     let chosen = app.chosen_point().and_then(|point| sweep.points.get(point)).map_or(0, |point| point.curve);
     chosen / LETTERS * LETTERS
@@ -76,7 +76,7 @@ fn letter(curve: usize) -> char {
     char::from(b'a' + (curve % LETTERS) as u8)
 }
 
-/// The figures against the axis, beside each other.
+/// The figures against the axis, side by side.
 fn plots(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     let mut figures = sweep.figures();
     if area.width < 60 {
@@ -109,7 +109,7 @@ fn plots(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What stands at the ends of the axis.
+/// Labels at the ends of the axis.
 fn labels(sweep: &Sweep, (first, last): (f64, f64)) -> (String, String) {
     let word = |x: f64| match sweep.words.get(x as usize) {
         Some(word) => word.clone(),
@@ -118,9 +118,9 @@ fn labels(sweep: &Sweep, (first, last): (f64, f64)) -> (String, String) {
     (word(first), format!("{} {}", sweep.axis, word(last)))
 }
 
-/// Which letter is which curve.
+/// The letters of the curves.
 fn legend(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
-    // What there is not needs no explanation.
+    // Explain only what is present.
     let note = if sweep.counts().saturated > 0 { "  capital: saturated" } else { "" };
     if sweep.curves.len() == 1 && sweep.curves[0].is_empty() {
         paint(buffer, area, 0, 0, note.trim_start(), app.theme.faint());
@@ -150,7 +150,7 @@ fn legend(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     );
 }
 
-/// What became of each point: as many as there is room for, around the chosen one.
+/// The states of the points: as many as fit, around the selected one.
 fn points(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
         return;
@@ -172,7 +172,7 @@ fn points(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
     }
     let rows = usize::from(area.height - 1);
     let chosen = app.chosen_point();
-    // The chosen one stands in the middle, where there is enough above and below.
+    // The selected one is in the middle, if there are enough above and below.
     let first = chosen.map_or(0, |chosen| chosen.saturating_sub(rows / 2)).min(sweep.points.len().saturating_sub(rows));
     for (y, (number, point)) in sweep.points.iter().enumerate().skip(first).take(rows).enumerate() {
         let row = Rect { y: area.y + y as u16 + 1, height: 1, ..area };
@@ -187,7 +187,7 @@ fn points(app: &App, sweep: &Sweep, area: Rect, buffer: &mut Buffer) {
 /// Columns of a state: `running 45 %`.
 const STATE: u16 = 13;
 
-/// Where the columns of the list begin.
+/// Positions of the columns of the list.
 struct Columns {
     state: u16,
     figures: u16,
@@ -195,7 +195,7 @@ struct Columns {
 
 impl Columns {
     fn new(width: u16, figures: usize) -> Self {
-        // State; figures of 10 and the time of 12.
+        // State, then figures of 10 columns each and the time of 12.
         let right = STATE + if figures > 0 { 10 * figures as u16 + 12 } else { 0 };
         let state = width.saturating_sub(right);
         Self { state, figures: state + STATE }
@@ -237,7 +237,7 @@ fn point(
                 let value = fixed(done.get(*figure), figure.decimals());
                 paint(buffer, row, columns.figure(at), 0, &format!("{value:>10}"), Style::new());
             }
-            // A point of an earlier part of the sweep was timed by somebody else.
+            // A point from an earlier part of the sweep was timed in another process.
             let took = done.seconds.map_or_else(|| "earlier".to_owned(), short_seconds);
             paint(buffer, row, columns.figure(figures.len()), 0, &format!("{took:>12}"), theme.faint());
         }

@@ -1,40 +1,40 @@
-//! What a run is: said once, before its snapshots.
+//! The fixed properties of a run, sent before its snapshots.
 
 use serde::{Deserialize, Serialize};
 
-/// Most links that are shown one by one; of larger networks routers are shown only.
+/// Most links that are shown one by one; for larger networks only routers are shown.
 pub const MAX_LINKS: usize = 1 << 18;
 
-/// How routers are arranged for the eye.
+/// Arrangement of the routers for display.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Layout {
-    /// Router i stands at x = i mod X, y = (i / X) mod Y, ...
+    /// Router i is at x = i mod X, y = (i / X) mod Y, ...
     Grid {
         /// Routers in each dimension, dimension 0 first.
         sizes: Vec<u32>,
     },
-    /// Rows with a name: the stages of a tree, the groups of a dragonfly.
+    /// Named rows: the stages of a tree, the groups of a dragonfly.
     Rows {
-        /// What a row is called: `stage`, `group`.
+        /// Name of a row: `stage`, `group`.
         name: String,
         /// The routers of each row, in order.
         rows: Vec<Vec<u32>>,
     },
-    /// In the order of their numbers.
+    /// In order of their numbers.
     List,
 }
 
-/// A run, as far as it does not change.
+/// The fixed properties of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct About {
-    /// What is simulated, in a line.
+    /// One-line description of the simulation.
     pub title: String,
     /// Nodes that send and receive.
     pub nodes: usize,
     /// Routers.
     pub routers: usize,
-    /// How they are arranged.
+    /// Their arrangement.
     pub layout: Layout,
     /// The ports of every router: `X+`, `X-`, ...
     pub ports: Vec<String>,
@@ -47,14 +47,14 @@ pub struct About {
     pub injection_phits: u32,
     /// \[phits\] Length of a packet.
     pub packet_phits: u32,
-    /// \[phits/node/cycle\] That sources are asked to send, where that is known.
+    /// \[phits/node/cycle\] Offered load, if known.
     pub offered: Option<f64>,
-    /// \[s\] Of a cycle.
+    /// \[s\] Length of a cycle.
     pub cycle_seconds: Option<f64>,
 }
 
 impl About {
-    /// A run of which nothing is known but its nodes.
+    /// A run of which only the number of nodes is known.
     #[must_use]
     pub fn bare(title: String, nodes: usize) -> Self {
         Self {
@@ -72,10 +72,10 @@ impl About {
         }
     }
 
-    /// Checks that everything fits together, as data from elsewhere may not.
+    /// Checks the consistency of the fields, which external data may violate.
     ///
     /// # Errors
-    /// What does not fit, in words.
+    /// A description of the inconsistency.
     pub fn check(&self) -> Result<(), String> {
         let routers = self.routers;
         if self.nodes > 1 << 31 || routers > 1 << 31 || self.ports.len() > 1 << 10 || self.packet_phits == 0 {
@@ -105,7 +105,7 @@ impl About {
         Ok(())
     }
 
-    /// A router as a user knows it: its number, and its coordinates in a grid, or its row.
+    /// Name of a router for the user: its number, and its coordinates in a grid, or its row.
     #[must_use]
     pub fn router_name(&self, router: usize) -> String {
         match (self.coordinates(router), self.row(router)) {
@@ -118,24 +118,25 @@ impl About {
         }
     }
 
-    /// A link as a user knows it: where it begins, and its direction in a grid, or where it ends. In short: no row.
+    /// Name of a link for the user: its source, and its direction in a grid, or its destination. The short form omits
+    /// rows.
     #[must_use]
     pub fn link_name(&self, router: usize, port: usize, to: usize) -> String {
         match self.layout {
-            // Their ports have numbers that say nothing.
+            // Their port numbers have no meaning for the user.
             Layout::Rows { .. } => format!("{router} to {to}"),
             _ => format!("{} {}", self.router_name(router), self.ports[port]),
         }
     }
 
-    /// The name and number of the row that a router stands in. (Members of a row are in the order of their numbers.)
+    /// The name and number of the row of a router. (Members of a row are in the order of their numbers.)
     fn row(&self, router: usize) -> Option<(&str, usize)> {
         let Layout::Rows { name, rows } = &self.layout else { return None };
         let router = u32::try_from(router).ok()?;
         Some((name, rows.iter().position(|row| row.binary_search(&router).is_ok())?))
     }
 
-    /// Where a router stands in a grid, dimension 0 first.
+    /// Coordinates of a router in a grid, dimension 0 first.
     #[must_use]
     pub fn coordinates(&self, router: usize) -> Option<Vec<u32>> {
         let Layout::Grid { sizes } = &self.layout else { return None };
@@ -149,14 +150,14 @@ impl About {
         Some(sizes.iter().map(coordinate).collect())
     }
 
-    /// The ports of a router that have a link.
+    /// The ports of a router with a link.
     pub fn linked_ports(&self, router: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let ports = self.ports.len();
         let links = self.links.get(router * ports..(router + 1) * ports).unwrap_or_default();
         links.iter().enumerate().filter_map(|(port, to)| Some((port, (*to)? as usize)))
     }
 
-    /// \[phits\] That fit into the transit queues of a router.
+    /// \[phits\] Capacity of the transit queues of a router.
     #[must_use]
     pub fn transit_capacity(&self) -> u64 {
         u64::from(self.transit_phits) * self.ports.len() as u64

@@ -1,39 +1,39 @@
-//! What snapshots say together: rates, and how things changed.
+//! History over snapshots: rates and time series.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{About, Snapshot, Sources, Task, TaskState};
 
-/// Points that are kept; from then on every second one is forgotten, and the next ones are twice as far apart.
+/// Most points kept. When they are exceeded, every second one is dropped, and later points are twice as far apart.
 const CAPACITY: usize = 512;
 
-/// \[cycles\] Least time over which rates are taken: those of a single step say nothing.
+/// \[cycles\] Shortest time over which rates are computed: rates over a single step are meaningless.
 const LEAST: u64 = 64;
 
-/// What a run was like between two snapshots.
+/// A run between two snapshots.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Point {
-    /// \[cycle\] Its end.
+    /// \[cycle\] End of the interval.
     pub cycle: u64,
-    /// \[cycles\] Its length.
+    /// \[cycles\] Length of the interval.
     pub cycles: u64,
-    /// \[phits/node/cycle\] That sources handed to interfaces.
+    /// \[phits/node/cycle\] Passed from sources to interfaces.
     pub generated: f64,
-    /// \[phits/node/cycle\] That entered the network.
+    /// \[phits/node/cycle\] Injected into the network.
     pub injected: f64,
-    /// \[phits/node/cycle\] That arrived.
+    /// \[phits/node/cycle\] Accepted.
     pub accepted: f64,
-    /// \[cycles\] Latency of what arrived: p50, p90, p99; absent if nothing did.
+    /// \[cycles\] Latency of received packets: p50, p90, p99; absent if there were none.
     pub latency: Option<[u64; 3]>,
-    /// \[share\] Of the transit queues that is occupied.
+    /// \[share\] Occupancy of the transit queues.
     pub fill: f64,
-    /// What the tasks of each job were doing, with the number of the job (0 of an application alone); empty without tasks.
+    /// States of the tasks of each job, with the number of the job (0 for a single application); empty without tasks.
     pub tasks: Vec<(u32, Vec<TaskState>)>,
 }
 
 impl Point {
-    /// What a task of a job was doing, if it was there.
+    /// State of a task of a job, if it was present.
     #[must_use]
     pub fn task(&self, job: u32, task: usize) -> Option<TaskState> {
         self.tasks.iter().find(|(number, _)| *number == job)?.1.get(task).copied()
@@ -44,30 +44,30 @@ impl Point {
 #[derive(Clone, Default, Debug)]
 pub struct History {
     points: VecDeque<Point>,
-    /// Snapshots that make a point.
+    /// Snapshots per point.
     stride: usize,
     /// Snapshots since the latest point.
     pending: usize,
-    /// Where the next point begins.
+    /// Snapshot at which the next point begins.
     mark: Option<Arc<Snapshot>>,
-    /// Where the time begins over which links are looked at, and where it will begin next.
+    /// Start of the interval over which link utilisation is measured, and of the next interval.
     base: Option<Arc<Snapshot>>,
     next_base: Option<Arc<Snapshot>>,
     latest: Option<Arc<Snapshot>>,
 }
 
 impl History {
-    /// Nothing yet.
+    /// An empty history.
     #[must_use]
     pub fn new() -> Self {
         Self { stride: 1, ..Self::default() }
     }
 
-    /// Adds a snapshot. One that does not go on from the latest begins anew.
+    /// Adds a snapshot. If it does not continue the latest one, the history begins anew.
     pub fn push(&mut self, about: &About, snapshot: Arc<Snapshot>) {
         match &self.latest {
             Some(latest) if latest.cycle > snapshot.cycle => *self = Self::new(),
-            // The same moment, seen again: only its state can be new.
+            // The same cycle again: only its state can be new.
             Some(latest) if latest.cycle == snapshot.cycle => {
                 self.latest = Some(snapshot);
                 return;
@@ -116,14 +116,13 @@ impl History {
         self.latest.as_ref()
     }
 
-    /// \[phits/cycle\] That crossed a link (index router x ports + port) lately; `None` if nothing is
-    /// known of it.
+    /// \[phits/cycle\] Recent utilisation of a link (index router x ports + port); `None` if unknown.
     #[must_use]
     pub fn link_use(&self, about: &About, link: usize) -> Option<f64> {
         let (before, now) = (self.base.as_ref()?, self.latest.as_ref()?);
         let headers = now.crossed.get(link)?.checked_sub(*before.crossed.get(link)?)?;
         let cycles = now.cycle.checked_sub(before.cycle).filter(|&cycles| cycles > 0)?;
-        // A header that crosses at the end brings phits that cross later.
+        // Phits of a header that crosses at the end cross later.
         Some((headers as f64 * f64::from(about.packet_phits) / cycles as f64).min(1.0))
     }
 }

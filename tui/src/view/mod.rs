@@ -1,4 +1,4 @@
-//! What can be drawn: plain data, the same in memory, on a socket and in a file.
+//! The view model: plain data, the same in memory, on a socket and in a file.
 
 mod about;
 mod history;

@@ -1,21 +1,21 @@
-//! What a run was like between two cycles.
+//! The state of a run between two cycles.
 
 use serde::{Deserialize, Serialize};
 
 use super::About;
 
-/// Whether time goes on.
+/// State of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It has not begun.
+    /// Not begun.
     #[default]
     Starting,
-    /// It goes on.
+    /// Running.
     Running,
-    /// Somebody has paused it.
+    /// Paused by the user.
     Paused,
-    /// It is over.
+    /// Ended.
     Ended,
 }
 
@@ -36,37 +36,37 @@ pub struct Packets {
     pub in_flight: u64,
 }
 
-/// Latencies of some packets. What cannot be computed is absent.
+/// Latency statistics of a set of packets. Undefined values are absent.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Summary {
-    /// Packets.
+    /// Number of packets.
     pub count: u64,
     /// \[cycles\] Mean.
     pub mean: Option<f64>,
-    /// \[cycles\] Half are not slower.
+    /// \[cycles\] Median.
     pub p50: Option<u64>,
-    /// \[cycles\] 90 % are not slower.
+    /// \[cycles\] 90th percentile.
     pub p90: Option<u64>,
-    /// \[cycles\] 99 % are not slower.
+    /// \[cycles\] 99th percentile.
     pub p99: Option<u64>,
-    /// \[cycles\] 99.9 % are not slower.
+    /// \[cycles\] 99.9th percentile.
     pub p999: Option<u64>,
-    /// \[cycles\] Slowest.
+    /// \[cycles\] Maximum.
     pub max: Option<u64>,
     /// Histogram: (upper end of a bin in cycles, packets), from the fastest on, without empty bins.
     pub bins: Vec<(u64, u64)>,
 }
 
-/// Latencies of packets that were received.
+/// Latencies of received packets.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Latency {
-    /// Since the snapshot before.
+    /// Since the previous snapshot.
     pub recent: Summary,
-    /// Since somebody looks.
+    /// Since display began.
     pub all: Summary,
 }
 
-/// What a task is doing.
+/// State of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
@@ -78,44 +78,45 @@ pub enum TaskState {
     Receiving,
     /// It is blocked in a wait for requests.
     Waiting,
-    /// It has done everything.
+    /// It has completed its program.
     Finished,
 }
 
-/// A task of an application.
+/// Progress of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Where it runs.
+    /// The node on which it runs.
     pub node: u32,
-    /// What it is doing.
+    /// Its state.
     pub state: TaskState,
-    /// Events that it has begun.
+    /// Events begun.
     pub done: u64,
-    /// Events of its program.
+    /// Events in its program.
     pub events: u64,
-    /// \[bytes\] Sent.
+    /// \[bytes\] Sent so far.
     pub sent_bytes: u64,
 }
 
-/// Several applications that come and go. Every job is counted once: it is to come, waits, runs, or has ended.
+/// Several applications that start and end during the run. Every job is counted once: as future, waiting, running, or
+/// ended.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Jobs {
-    /// That have not arrived.
+    /// Jobs that have not arrived.
     pub coming: u64,
-    /// That wait for nodes.
+    /// Jobs waiting for nodes.
     pub waiting: u64,
-    /// That run.
+    /// Running jobs.
     pub running: u64,
-    /// That have ended.
+    /// Ended jobs.
     pub ended: u64,
-    /// Those that run; where none does, those that ended last.
+    /// The running jobs; if none is running, those that ended last.
     pub listed: Vec<Job>,
 }
 
-/// An application of several.
+/// One of several applications.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Job {
-    /// Among all jobs, from 0.
+    /// Number among all jobs, from 0.
     pub number: u32,
     /// Its name.
     pub name: String,
@@ -130,31 +131,31 @@ pub struct Guest {
     pub name: String,
     /// Its nodes.
     pub nodes: Vec<u32>,
-    /// What it is doing.
+    /// Its activity.
     pub state: String,
     /// False once it has left or was lost.
     pub connected: bool,
     /// \[ps\] Its clock.
     pub clock_ps: u64,
-    /// Messages that it injected.
+    /// Messages injected.
     pub injected: u64,
-    /// Deliveries and ends of sends that it was told of.
+    /// Notices (deliveries and completed sends) passed to it.
     pub notices: u64,
     /// Messages handed over late.
     pub late: u64,
 }
 
-/// What drives the network.
+/// Parties that drive the network.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sources {
-    /// Nodes: \[packets\] received of each, since measuring began.
+    /// Nodes: \[packets\] received from each, since measurement began.
     Nodes(Vec<u64>),
     /// Tasks of a trace or kernel.
     Tasks(Vec<Task>),
     /// Tasks of several applications.
     Jobs(Jobs),
-    /// Programs that run now.
+    /// Running guest programs.
     Guests(Vec<Guest>),
 }
 
@@ -164,22 +165,22 @@ impl Default for Sources {
     }
 }
 
-/// A run between two cycles. Lists are empty where there is nothing to be seen yet.
+/// The state of a run between two cycles. Lists are empty as long as there are no data.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Snapshot {
     /// \[cycle\] The next one to be simulated.
     pub cycle: u64,
-    /// \[cycle\] Where the run will end, if that is known.
+    /// \[cycle\] End of the run, if known.
     pub end: Option<u64>,
-    /// What the run is doing: `warm-up`, `measuring`, ...
+    /// Phase of the run: `warm-up`, `measuring`, ...
     pub phase: String,
-    /// Whether time goes on.
+    /// Its state.
     pub state: RunState,
-    /// \[s\] Since the start, by the clock on the wall.
+    /// \[s\] Wall-clock time since the start.
     pub elapsed_seconds: f64,
-    /// \[cycles/s\] Lately.
+    /// \[cycles/s\] Recent speed.
     pub cycles_per_second: Option<f64>,
-    /// \[cycles/s\] That the user allows.
+    /// \[cycles/s\] Limit set by the user.
     pub speed_limit: Option<u64>,
     /// Counts.
     pub packets: Packets,
@@ -189,21 +190,21 @@ pub struct Snapshot {
     pub transit: Vec<u32>,
     /// \[phits\] In the injection queues, by router.
     pub injection: Vec<u32>,
-    /// \[packets\] Before the injection queues, by router.
+    /// \[packets\] Waiting before the injection queues, by router.
     pub waiting: Vec<u64>,
-    /// \[packets\] That have crossed the link that leaves by a port since somebody looks, by router and port.
+    /// \[packets\] Crossings of the link at a port since display began, by router and port.
     pub crossed: Vec<u64>,
-    /// What drives the network.
+    /// Parties that drive the network.
     pub sources: Sources,
-    /// What there was to be said, latest last.
+    /// Log lines, latest last.
     pub log: Vec<String>,
 }
 
 impl Snapshot {
-    /// Checks that everything fits the run, as data from elsewhere may not.
+    /// Checks the consistency with the run, which external data may violate.
     ///
     /// # Errors
-    /// What does not fit, in words.
+    /// A description of the inconsistency.
     pub fn check(&self, about: &About) -> Result<(), String> {
         let links = about.routers.saturating_mul(about.ports.len());
         for (name, length, expected) in [
@@ -224,30 +225,30 @@ impl Snapshot {
         }
     }
 
-    /// Share (0 to 1) of the run that is over, where its end is known.
+    /// Completed share (0 to 1) of the run, if its end is known.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let end = self.end.filter(|&end| end > 1 && end >= self.cycle)?;
         Some(self.cycle.saturating_sub(1) as f64 / (end - 1) as f64)
     }
 
-    /// Share (0 to 1) of a router's transit queues that is occupied.
+    /// Occupancy (0 to 1) of a router's transit queues.
     #[must_use]
     pub fn queue_fill(&self, about: &About, router: usize) -> f64 {
         let ports = about.ports.len();
         let Some(queues) = self.transit.get(router * ports..(router + 1) * ports) else { return 0.0 };
-        // At a border, ports without a link have queues that stay empty for ever.
+        // At the edge of a mesh, ports without a link have queues that always stay empty.
         let linked = if about.links.is_empty() { ports } else { about.linked_ports(router).count() };
         share(queues.iter().map(|&phits| u64::from(phits)).sum(), linked as u64 * u64::from(about.transit_phits))
     }
 
-    /// Share (0 to 1) of a router's injection queues that is occupied.
+    /// Occupancy (0 to 1) of a router's injection queues.
     #[must_use]
     pub fn injection_fill(&self, about: &About, router: usize) -> f64 {
         share(self.injection.get(router).copied().unwrap_or(0).into(), about.injection_phits.into())
     }
 
-    /// Share (0 to 1) of the queues behind the link that leaves `router` by `port` that is occupied.
+    /// Occupancy (0 to 1) of the queues behind the link at `port` of `router`.
     #[must_use]
     pub fn link_fill(&self, about: &About, router: usize, port: usize) -> f64 {
         let ports = about.ports.len();
@@ -256,7 +257,7 @@ impl Snapshot {
         share(phits.into(), about.transit_phits.into())
     }
 
-    /// Share (0 to 1) of all transit queues that is occupied; `None` where nothing is known of them.
+    /// Occupancy (0 to 1) of all transit queues; `None` if unknown.
     #[must_use]
     pub fn mean_fill(&self, about: &About) -> Option<f64> {
         let links = about.links.iter().flatten().count();

@@ -1,15 +1,15 @@
-//! A sweep: many runs that differ in a few settings, and what has become of each.
+//! A sweep: many runs that differ in a few settings, and their states.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::{RunState, Snapshot};
 
-/// Lines of the log that are kept.
+/// Log lines kept.
 const LOG_LINES: usize = 200;
-/// A run is asked how long it will take only when it has done this share of it.
+/// Share of a run that must be done before its remaining time is estimated.
 const TELLING: f64 = 0.02;
 
-/// A figure of runs that is shown against the axis of a sweep.
+/// A figure of runs that is plotted against the axis of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Figure {
     /// Accepted load.
@@ -55,10 +55,10 @@ impl Figure {
     }
 }
 
-/// What came of a run.
+/// Outcome of a run.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Figures {
-    /// True if the network accepted clearly less than was offered.
+    /// True if the network accepted clearly less than the offered load.
     pub saturated: bool,
     /// \[phits/node/cycle\] Accepted load.
     pub accepted: Option<f64>,
@@ -66,12 +66,12 @@ pub struct Figures {
     pub latency: Option<f64>,
     /// \[cycles\] Completion time.
     pub completion: Option<f64>,
-    /// \[s\] That the run took; `None` if somebody ran it earlier.
+    /// \[s\] Duration of the run; `None` if it belongs to an earlier part of the sweep.
     pub seconds: Option<f64>,
 }
 
 impl Figures {
-    /// One of them.
+    /// The value of one figure.
     #[must_use]
     pub const fn get(&self, figure: Figure) -> Option<f64> {
         match figure {
@@ -82,16 +82,16 @@ impl Figures {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Pace {
-    /// What it is doing: `warm-up`, `measuring`, ...
+    /// Its phase: `warm-up`, `measuring`, ...
     pub phase: String,
-    /// True while somebody holds it.
+    /// True while it is paused.
     pub paused: bool,
-    /// Share (0 to 1) of its cycles, if its end is known.
+    /// Completed share (0 to 1) of its cycles, if its end is known.
     pub share: Option<f64>,
-    /// \[cycles/s\] Lately.
+    /// \[cycles/s\] Recent speed.
     pub cycles_per_second: Option<f64>,
     /// \[s\] Since its start.
     pub seconds: f64,
@@ -109,40 +109,40 @@ impl From<&Snapshot> for Pace {
     }
 }
 
-/// What has become of a point.
+/// State of a point.
 #[derive(Clone, PartialEq, Debug)]
 pub enum PointState {
     /// It has not begun.
     Waiting,
-    /// It goes on.
+    /// It is running.
     Running(Pace),
     /// It has results.
     Done(Figures),
-    /// It has failed, for this reason.
+    /// It has failed for this reason.
     Failed(String),
-    /// It lies beyond saturation, where the curve has ended.
+    /// Skipped: beyond saturation, where the curve has ended.
     LeftOut,
 }
 
 /// A run of a sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepPoint {
-    /// What is set, in words: `routing bubble:smart, load 0.3`.
+    /// Its settings: `routing bubble:smart, load 0.3`.
     pub name: String,
-    /// Its curve, as a position in [`Sweep::curves`].
+    /// Its curve, as an index into [`Sweep::curves`].
     pub curve: usize,
-    /// Where it stands on the axis; a position in [`Sweep::words`] if that is not empty.
+    /// Its position on the axis; an index into [`Sweep::words`] if that is not empty.
     pub x: f64,
-    /// What has become of it.
+    /// Its state.
     pub state: PointState,
 }
 
 /// A sweep so far.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Sweep {
-    /// What it is, in a line.
+    /// One-line description.
     pub title: String,
-    /// What varies along the axis, with its unit: `load (phits/node/cycle)`.
+    /// Quantity on the axis, with its unit: `load (phits/node/cycle)`.
     pub axis: String,
     /// The values of the axis if they are words; empty if they are numbers.
     pub words: Vec<String>,
@@ -150,39 +150,39 @@ pub struct Sweep {
     pub curves: Vec<String>,
     /// In the order of the plan.
     pub points: Vec<SweepPoint>,
-    /// Points that run at the same time, at most.
+    /// Most points that run at the same time.
     pub at_once: usize,
     /// \[s\] Since the start.
     pub elapsed_seconds: f64,
     /// The point that the other screens show.
     pub watched: Option<usize>,
-    /// True once nothing runs any more.
+    /// True once no point is running any more.
     pub over: bool,
-    /// What there was to be said, latest last.
+    /// Log lines, latest last.
     pub log: VecDeque<String>,
 }
 
-/// Something that has happened to a sweep.
+/// A change of a sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Change {
-    /// A point has become this.
+    /// New state of a point.
     Point(usize, PointState),
     /// Another point, or none, is shown from now on.
     Watched(Option<usize>),
     /// \[s\] Since the start.
     Elapsed(f64),
-    /// There is something to be said.
+    /// A log line.
     Said(String),
-    /// Nothing runs any more.
+    /// The sweep is over.
     Over,
 }
 
-/// Points by what has become of them.
+/// Number of points by state.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     /// Not begun.
     pub waiting: usize,
-    /// Going on.
+    /// Running.
     pub running: usize,
     /// With results.
     pub done: usize,
@@ -190,23 +190,23 @@ pub struct Counts {
     pub saturated: usize,
     /// Failed.
     pub failed: usize,
-    /// Beyond saturation.
+    /// Skipped beyond saturation.
     pub left_out: usize,
 }
 
-/// A place on a curve: the mean over the points that differ in their seed alone.
+/// A measured position on a curve: the mean over the points that differ only in their seed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spot {
     /// On the axis.
     pub x: f64,
     /// The figure.
     pub value: f64,
-    /// True if one of them is saturated.
+    /// True if one of the points is saturated.
     pub saturated: bool,
 }
 
 impl Sweep {
-    /// Takes a change.
+    /// Applies a change.
     pub fn apply(&mut self, change: Change) {
         match change {
             Change::Point(at, state) => {
@@ -226,7 +226,7 @@ impl Sweep {
         }
     }
 
-    /// Points by what has become of them.
+    /// Number of points by state.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -245,13 +245,13 @@ impl Sweep {
         counts
     }
 
-    /// The figures that some point has; those of a load while none has any.
+    /// The figures that some point has; accepted load and latency as long as no point has any.
     #[must_use]
     pub fn figures(&self) -> Vec<Figure> {
         let has = |figure: &Figure| {
             self.points.iter().any(|point| matches!(&point.state, PointState::Done(of) if of.get(*figure).is_some()))
         };
-        // Where tasks end, the load is a consequence.
+        // For a workload with an end, the load is a consequence.
         if has(&Figure::Completion) {
             return vec![Figure::Completion];
         }
@@ -259,7 +259,7 @@ impl Sweep {
         if found.is_empty() { vec![Figure::Accepted, Figure::Latency] } else { found }
     }
 
-    /// What is known of a curve, in order of the axis.
+    /// The measured positions of a curve, in order of the axis.
     #[must_use]
     pub fn spots(&self, curve: usize, figure: Figure) -> Vec<Spot> {
         let mut found: Vec<(f64, f64, usize, bool)> = Vec::new();
@@ -286,7 +286,7 @@ impl Sweep {
         ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 0.0))
     }
 
-    /// The running point behind this one in the order of the plan, or the first one.
+    /// The next running point in the order of the plan, cyclically.
     #[must_use]
     pub fn next_running(&self, after: Option<usize>) -> Option<usize> {
         let mut running = (0..self.points.len()).filter(|&at| self.is_running(at));
@@ -295,14 +295,14 @@ impl Sweep {
         after.and_then(|after| running.find(|&at| at > after)).or(Some(first))
     }
 
-    /// True if this point goes on.
+    /// True if this point is running.
     #[must_use]
     pub fn is_running(&self, point: usize) -> bool {
         self.points.get(point).is_some_and(|point| matches!(point.state, PointState::Running(_)))
     }
 
-    /// \[s\] To the end, about: a point is taken to last as long as those with the nearest value on the axis that have
-    /// run. `None` while nothing tells.
+    /// \[s\] Estimated remaining time: a point is assumed to take as long as finished ones with the nearest value on
+    /// the axis. `None` while no duration is known.
     #[must_use]
     pub fn left_seconds(&self) -> Option<f64> {
         // Sum and number of the times at each value of the axis.
@@ -341,7 +341,7 @@ impl Sweep {
     }
 }
 
-/// \[s\] That a run will have taken, if it goes on as it did.
+/// \[s\] Estimated total duration of a run at its speed so far.
 fn whole(pace: &Pace) -> Option<f64> {
     pace.share.filter(|&share| share > TELLING).map(|share| pace.seconds / share)
 }
@@ -407,7 +407,7 @@ mod tests {
             point(1, 0.7, PointState::Waiting),
         ];
         assert_eq!(sweep.left_seconds(), Some(12.0));
-        // A quarter of it took 5 s: 15 s are left of this one; a point with its value is taken to last 15 s, the mean.
+        // A quarter of it took 5 s: 15 s of this one remain; a point with its value is assumed to take 15 s, the mean.
         sweep.points.push(point(1, 0.8, running(Some(0.25), 5.0)));
         sweep.points[2].state = PointState::LeftOut;
         assert_eq!(sweep.left_seconds(), Some(30.0));

@@ -13,7 +13,7 @@ pub(super) fn size(area: Rect) -> (usize, usize) {
 }
 
 /// Draws a line from dot to dot, (0, 0) at the upper left. Dots of other lines in the same cells stay; letters do not.
-/// Returns the cells that it goes through, in order.
+/// Returns the cells along the line, in order.
 pub(super) fn line(
     buffer: &mut Buffer,
     area: Rect,

@@ -1,4 +1,4 @@
-//! Lines over cycles, in braille dots, with axes. Each line has a mark of its own, which comes again along it.
+//! Lines over cycles, in braille dots, with axes. Each line has its own mark, repeated along it.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,27 +15,27 @@ pub struct Series {
     pub name: String,
     /// Its points (cycle, value), in order; values that are absent leave a gap.
     pub points: Vec<(u64, Option<f64>)>,
-    /// How it is drawn.
+    /// Its style.
     pub style: Style,
 }
 
 /// Lines over the same cycles.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
-    /// What is drawn, with its unit.
+    /// Plotted quantity, with its unit.
     pub title: &'a str,
     /// The lines; later ones over earlier ones.
     pub series: &'a [Series],
     /// Decimals of values.
     pub decimals: usize,
-    /// How axes are drawn.
+    /// Style of the axes.
     pub axis: Style,
 }
 
-/// Marks of lines, that no colour is needed to tell them apart.
+/// Marks of lines, which distinguish them without colour.
 const MARKS: [char; 6] = ['o', 'x', '+', '#', '@', '%'];
 
-/// Columns from one mark of a line to its next.
+/// Columns between two marks of a line.
 const APART: usize = 12;
 
 /// The mark of a line.
@@ -43,7 +43,8 @@ fn mark(number: usize) -> char {
     MARKS[number % MARKS.len()]
 }
 
-/// The least of 1, 2, 5, 10, 20, 50, ... (times a power of ten) that is not below `value`; 1 for what is not positive.
+/// The least of 1, 2, 5, 10, 20, 50, ... (times a power of ten) that is not below `value`; 1 for values that are not
+/// positive.
 #[must_use]
 pub fn nice(value: f64) -> f64 {
     if !value.is_finite() || value <= 0.0 {
@@ -67,7 +68,7 @@ impl Widget for Chart<'_> {
         };
         let mut texts: Vec<String> = self.series.iter().enumerate().map(valued).collect();
         let length: usize = texts.iter().map(|text| text.chars().count()).sum();
-        // A number that is cut would be another number.
+        // A truncated number would be misread.
         if self.title.chars().count() + 1 + length > usize::from(area.width) {
             texts = self.series.iter().enumerate().map(named).collect();
         }
@@ -95,7 +96,7 @@ impl Widget for Chart<'_> {
         let places: Vec<_> = self.series.iter().map(|series| draw(buffer, plot, series, (first, last), top)).collect();
         // Above all lines, so that no line hides the mark of another.
         for (number, (places, series)) in places.iter().zip(self.series).enumerate() {
-            // Marks of several lines do not stand in the same column.
+            // Marks of different lines are in different columns.
             let shift = APART / 2 + number * APART / self.series.len().max(1);
             for &(x, y) in marked(places, shift % APART) {
                 paint(buffer, plot, x as u16, y as u16, mark(number).encode_utf8(&mut [0; 4]), series.style);
@@ -104,7 +105,7 @@ impl Widget for Chart<'_> {
     }
 }
 
-/// Of the cells that a line goes through, those that have its mark: one in every so many columns, and one at least.
+/// The cells of a line that show its mark: one per fixed number of columns, and at least one.
 fn marked(places: &[(usize, usize)], shift: usize) -> impl Iterator<Item = &(usize, usize)> {
     let mut before = None;
     let regular: Vec<_> = places.iter().filter(|&&(x, _)| x % APART == shift && before.replace(x) != Some(x)).collect();
@@ -112,7 +113,7 @@ fn marked(places: &[(usize, usize)], shift: usize) -> impl Iterator<Item = &(usi
     regular.into_iter().chain(last)
 }
 
-/// Draws a line; returns the cells that it goes through, in order.
+/// Draws a line; returns the cells along it, in order.
 fn draw(buffer: &mut Buffer, plot: Rect, series: &Series, (first, last): (u64, u64), top: f64) -> Vec<(usize, usize)> {
     let mut cells = Vec::new();
     let (columns, rows) = braille::size(plot);
@@ -190,15 +191,15 @@ mod tests {
         Chart { title: "cycles", series: &series, decimals: 0, axis: Style::new() }.render(buffer.area, &mut buffer);
         let text = |y: u16| (0..44).map(|x| buffer[(x, y)].symbol()).collect::<String>();
         assert_eq!(text(0).trim_end(), "cycles  ━o p50 1 ━x p90 1 ━+ p99 1");
-        // All of them have the same values, and each is seen.
+        // All of them have the same values, and each is visible.
         let count = |mark| text(1).matches(mark).count();
         assert!(count('o') >= 3 && count('x') >= 3 && count('+') >= 3, "{}", text(1));
-        // Values that do not fit are left out.
+        // Values that do not fit are omitted.
         let mut narrow = Buffer::empty(Rect::new(0, 0, 32, 6));
         Chart { title: "cycles", series: &series, decimals: 0, axis: Style::new() }.render(narrow.area, &mut narrow);
         let head: String = (0..32).map(|x| narrow[(x, 0)].symbol()).collect();
         assert_eq!(head.trim_end(), "cycles  ━o p50 ━x p90 ━+ p99");
-        // A line of a single place has its mark too.
+        // A line of a single point has its mark too.
         let one = [Series { name: "p50".to_owned(), points: vec![(7, Some(1.0))], style: Style::new() }];
         let mut buffer = Buffer::empty(Rect::new(0, 0, 44, 6));
         Chart { title: "", series: &one, decimals: 0, axis: Style::new() }.render(buffer.area, &mut buffer);

@@ -10,9 +10,9 @@ use super::paint;
 /// One bar, in the first row of its area.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauge {
-    /// How much of it is filled, 0 to 1.
+    /// Filled share, 0 to 1.
     pub share: f64,
-    /// How it is drawn.
+    /// Its style.
     pub style: Style,
 }
 

@@ -8,18 +8,18 @@ use ratatui::widgets::Widget;
 use super::paint;
 use crate::theme::Theme;
 
-/// Which way more goes.
+/// The fuller direction of a pair of links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrow {
     /// To the right, or down.
     Forth,
     /// To the left, or up.
     Back,
-    /// Both ways alike.
+    /// Both directions are equally full.
     Both,
 }
 
-/// The links between a router and the next one: the fuller direction.
+/// The links between a router and the next one, in the fuller direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkCell {
     /// 0 to 1.
@@ -38,14 +38,14 @@ pub struct Grid<'a> {
     pub right: &'a dyn Fn(usize, usize) -> Option<LinkCell>,
     /// The link below (x, y).
     pub below: &'a dyn Fn(usize, usize) -> Option<LinkCell>,
-    /// The router that is looked at.
+    /// The focused router.
     pub focus: Option<(usize, usize)>,
-    /// How it is drawn.
+    /// Its style.
     pub theme: Theme,
 }
 
-/// Columns and rows from one router to the next, and how many routers (along each axis) share a cell: (columns, rows,
-/// block). Links are drawn if there are two rows or more.
+/// Spacing in columns and rows between adjacent routers, and the number of routers (along each axis) that share a cell:
+/// (columns, rows, block). Links are drawn if there are two rows or more.
 #[must_use]
 pub fn best_pitch(size: (usize, usize), width: u16, height: u16) -> (u16, u16, usize) {
     let (width, height) = (usize::from(width.max(1)), usize::from(height.max(1)));

@@ -13,9 +13,9 @@ use super::{count, paint};
 pub struct Histogram<'a> {
     /// (upper end in cycles, packets), in order.
     pub bins: &'a [(u64, u64)],
-    /// How columns are drawn.
+    /// Style of the columns.
     pub style: Style,
-    /// How the axis is drawn.
+    /// Style of the axis.
     pub axis: Style,
 }
 
@@ -41,7 +41,7 @@ impl Widget for Histogram<'_> {
         }
         let most = packets.iter().copied().max().unwrap_or(0).max(1);
         let rows = area.height - 2;
-        // In eighths of a row; what is there at all is seen.
+        // In eighths of a row; a nonempty bin is always visible.
         let height = |number: u64| (number as f64 / most as f64 * f64::from(rows) * 8.0).ceil() as u16;
         for (x, &number) in packets.iter().enumerate() {
             let eighths = height(number);
@@ -68,7 +68,7 @@ impl Widget for Histogram<'_> {
             let label = if tick + 1 == ticks { format!("{} cycles", count(value)) } else { count(value) };
             let width = label.chars().count();
             let x = ((share * (columns - 1) as f64) as usize).min(columns.saturating_sub(width));
-            // The last one says the unit: what would run into it is left out.
+            // The last label has the unit; labels that would overlap it are omitted.
             let last = count(high as u64).chars().count() + " cycles".len();
             if tick + 1 < ticks && x + width + 1 > columns.saturating_sub(last) {
                 continue;

@@ -1,17 +1,17 @@
-//! What colours and marks mean.
+//! Legends of colours and marks.
 
 use ratatui::text::{Line, Span};
 
 use crate::theme::{LEVELS, Theme};
 use crate::view::TaskState;
 
-/// The scale of levels: marks, their meaning in per cent, and of what. Short where there is little room.
+/// The scale of levels: marks, their meaning in per cent, and the quantity. Short where there is little room.
 #[must_use]
 pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
-    // Of the scale, and of the words around it.
+    // Width of the scale, and of the words around it.
     let (marks, long) = (2 * (LEVELS - 1), 11 + 29);
     let short = usize::from(width) < marks + long + of.len();
-    // A digit is a number of tenths: `0` is less than one of them, and not nothing.
+    // A digit counts tenths: `0` means less than a tenth, but not none.
     let least = usize::from(width) < marks + 8 + 7;
     let nothing = match (short, least) {
         (false, _) => "· nothing  ",
@@ -31,7 +31,7 @@ pub fn scale(theme: Theme, of: &str, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-/// What tasks do.
+/// The states of tasks.
 #[must_use]
 pub fn tasks(theme: Theme) -> Line<'static> {
     let mut spans = Vec::new();

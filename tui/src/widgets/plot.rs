@@ -1,4 +1,4 @@
-//! Curves of measured places over an axis: what a sweep is for.
+//! Curves of measured points over an axis: the results of a sweep.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,38 +11,39 @@ use crate::view::Spot;
 /// A curve.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The letter that marks its places; a capital one those that are saturated.
+    /// The letter that marks its points; a capital letter if they are saturated.
     pub letter: char,
-    /// Its places, in order of the axis.
+    /// Its points, in order of the axis.
     pub spots: Vec<Spot>,
-    /// How it is drawn.
+    /// Its style.
     pub style: Style,
 }
 
-/// Curves over the same axis. Saturated places are not joined: what lies beyond saturation depends on how long one looks.
+/// Curves over the same axis. Saturated points are not joined: values beyond saturation depend on the length of the
+/// run.
 #[derive(Clone, Debug)]
 pub struct Plot<'a> {
-    /// What is drawn, with its unit.
+    /// Plotted quantity, with its unit.
     pub title: &'a str,
     /// The curves; later ones over earlier ones.
     pub traces: &'a [Trace],
     /// The ends of the axis.
     pub ends: (f64, f64),
-    /// What stands at these ends.
+    /// Labels of these ends.
     pub labels: (String, String),
     /// Decimals of values.
     pub decimals: usize,
-    /// True if a faint line is to show where the figure equals the axis.
+    /// True to draw a faint line where the figure equals the axis.
     pub diagonal: bool,
-    /// True if values of very different size are to be told apart by a logarithmic scale.
+    /// True to use a logarithmic scale for values of very different size.
     pub may_be_log: bool,
-    /// False if there is nothing between places: an axis of words.
+    /// False if nothing lies between points: an axis of words.
     pub joined: bool,
-    /// How axes are drawn.
+    /// Style of the axes.
     pub axis: Style,
 }
 
-/// Ratio of the values from which on a scale is logarithmic.
+/// Ratio of the values from which the scale is logarithmic.
 const WIDE: f64 = 10.0;
 
 /// A scale of values.
@@ -90,7 +91,7 @@ impl Widget for Plot<'_> {
             paint(buffer, area, 0, 1, "nothing has been measured yet", self.axis);
             return;
         };
-        // A bound may need fewer decimals than values, not more.
+        // A bound may need fewer decimals than values, but not more.
         let text = |bound: f64| fixed(Some(bound), if bound == bound.round() { 0 } else { self.decimals.min(2) });
         let (high, low) = (text(scale.high), text(scale.low));
         let width = high.len().max(low.len());
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(rows[1], "50                     A");
         assert!(rows[3].contains('a') && rows[5].starts_with(" 0 "), "{rows:?}");
         assert_eq!(rows[6], "   0              load 1");
-        // Beyond the second place nothing leads to the third.
+        // Beyond the second point no line leads to the third.
         assert!(rows[2..6].iter().all(|row| row.chars().skip(16).take(6).all(|letter| letter == ' ')), "{rows:?}");
     }
 
@@ -177,7 +178,7 @@ mod tests {
         let rows = drawn(&[(0.0, 25.0, false), (0.5, 250.0, false), (1.0, 2000.0, false)]);
         assert_eq!(rows[0].trim_end(), "latency, log");
         assert!(rows[1].starts_with("2000 ") && rows[5].starts_with("  20 "), "{rows:?}");
-        // Half of the way up on the logarithmic scale, not an eighth.
+        // Halfway up on the logarithmic scale, not an eighth.
         assert!(rows[3].contains('a'), "{rows:?}");
         let none = drawn(&[]);
         assert!(none[1].starts_with("nothing has been meas"));

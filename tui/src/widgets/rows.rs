@@ -1,4 +1,4 @@
-//! Routers in rows with names: stages of a tree, groups of a dragonfly, or simply their numbers.
+//! Routers in named rows: stages of a tree, groups of a dragonfly, or simply their numbers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,16 +8,16 @@ use ratatui::widgets::Widget;
 use super::paint;
 use crate::theme::Theme;
 
-/// Rows of routers. Where a row is too long, routers next to each other share a cell, which shows the fullest; rows that
-/// do not fit are counted.
+/// Rows of routers. Where a row is too long, adjacent routers share a cell, which shows the fullest; the number of rows
+/// that do not fit is shown.
 pub struct Rows<'a> {
     /// (name, routers) of each row.
     pub rows: &'a [(String, Vec<u32>)],
     /// The share, 0 to 1, of a router.
     pub router: &'a dyn Fn(usize) -> f64,
-    /// The router that is looked at.
+    /// The focused router.
     pub focus: Option<usize>,
-    /// How it is drawn.
+    /// Its style.
     pub theme: Theme,
 }
 

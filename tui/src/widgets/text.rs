@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
 
-/// Writes `text` from column `x` of row `y` of `area` on, cut at its right edge. Returns the column behind it.
+/// Writes `text` into row `y` of `area` from column `x` on, cut at the right edge. Returns the column after it.
 pub fn paint(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
     if y >= area.height || x >= area.width {
         return x;
@@ -16,7 +16,7 @@ pub fn paint(buffer: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style:
     end - area.x
 }
 
-/// Writes a line with styles of its own into row `y` of `area`.
+/// Writes a styled line into row `y` of `area`.
 pub fn line(buffer: &mut Buffer, area: Rect, y: u16, line: Line<'_>) {
     if y < area.height {
         line.render(Rect { y: area.y + y, height: 1, ..area }, buffer);
@@ -43,7 +43,7 @@ pub fn exact(value: u64) -> String {
     groups.collect::<Vec<_>>().join(" ")
 }
 
-/// As many words of a text as fit into so many columns, and three dots if not all do.
+/// As many words of a text as fit into this many columns, followed by three dots if some are omitted.
 #[must_use]
 pub fn fitting(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
@@ -60,7 +60,7 @@ pub fn fitting(text: &str, width: usize) -> String {
     format!("{}...", shown.trim_end_matches([' ', '|']).to_owned() + if shown.is_empty() { "" } else { " " })
 }
 
-/// The first parts that fit into so many columns, none of them cut; of the first one, what fits.
+/// The first parts that fit as a whole into this many columns; the first one is cut if it does not fit.
 #[must_use]
 pub fn whole(parts: &[String], between: &str, width: usize) -> String {
     let Some((first, others)) = parts.split_first() else { return String::new() };
@@ -75,7 +75,7 @@ pub fn whole(parts: &[String], between: &str, width: usize) -> String {
     shown
 }
 
-/// A number with so many decimals; `-` if it is absent.
+/// A number with this many decimals; `-` if absent.
 #[must_use]
 pub fn fixed(value: Option<f64>, decimals: usize) -> String {
     match value {

@@ -1,4 +1,4 @@
-//! A run that never was: enough of everything to be drawn.
+//! A synthetic run with data for every screen.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) fn torus(sizes: &[u32]) -> About {
     about
 }
 
-/// How far from a hot node a node of a ring is.
+/// Distance of a node of a ring from a hot node.
 fn distance(from: u32, to: u32, size: u32) -> u32 {
     let ahead = (to + size - from) % size;
     ahead.min(size - ahead)

@@ -11,7 +11,7 @@ use crate::catalog::{Component, Refusal};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 
-/// How long the messages are. The same law holds for every node; each draws from its own stream.
+/// Law of message sizes. It is the same for every node; each draws from its own stream.
 pub trait Law: Debug + Send {
     /// \[phit\] Size of the next message of the node whose stream of size draws is `rng`; at least 1.
     fn phits(&mut self, rng: &mut Stream) -> u64;
@@ -19,18 +19,19 @@ pub trait Law: Debug + Send {
     /// \[phit\] Exact mean of [`phits`](Self::phits).
     fn mean(&self) -> f64;
 
-    /// \[phit\] Exact mean of what a network carries of a message: full packets. The message rate is the load over it.
+    /// \[phit\] Exact mean size in full packets, as the network carries it. The message rate is the load divided by
+    /// this mean.
     fn carried(&self) -> f64;
 }
 
 type Built = Result<Box<dyn Law>, Refusal>;
 type Entry = expr::Entry<fn(&Call, u32) -> Built>;
 
-/// Every law. One line per member.
+/// All laws. One line per member.
 static TABLE: [&Entry; 5] =
     [&constant::CONSTANT, &weighted::UNIFORM, &weighted::BIMODAL, &weighted::DISCRETE, &weighted::POLYNOMIAL];
 
-/// What every law says of itself.
+/// The description of every law.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
@@ -43,16 +44,16 @@ pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, Refusal> {
     build(text, &Expr::parse(text)?, packet_phits)
 }
 
-/// Builds the law that `expr`, read from `text`, describes.
+/// Builds the law described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, packet_phits: u32) -> Built {
     let entry = expr::find("size law", &TABLE, text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, packet_phits)
 }
 
-/// \[phit\] A message of this size in full packets.
+/// \[phit\] A message of this size, rounded up to full packets.
 const fn in_full_packets(phits: u64, packet_phits: u32) -> u64 {
     phits.next_multiple_of(packet_phits as u64)
 }
 
-/// \[phit\] The longest message. A million packets of the usual size; longer ones are typing errors.
+/// \[phit\] The longest message: a million packets of the usual size. Longer ones are typing errors.
 const LONGEST: i64 = 1 << 24;

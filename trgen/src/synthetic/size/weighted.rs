@@ -7,7 +7,7 @@ use crate::synthetic::alias::Alias;
 use crate::synthetic::draw::{below, chance};
 use crate::synthetic::expr::{Call, Expr};
 
-/// Sizes that a polynomial may range over: its table is held in memory.
+/// Most sizes that a polynomial may range over; its table is held in memory.
 const MOST_SIZES: i64 = 1 << 20;
 const RANGE: &str = "1..=16777216";
 
@@ -112,7 +112,7 @@ impl Law for Uniform {
     }
 
     fn carried(&self) -> f64 {
-        // Sizes that fill as many packets stand side by side.
+        // Sizes that fill the same number of packets are adjacent.
         let max = self.min + u64::from(self.sizes) - 1;
         let (mut size, mut sum) = (self.min, 0.0);
         while size <= max {

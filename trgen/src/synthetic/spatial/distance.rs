@@ -50,7 +50,7 @@ pub(super) static HISTOGRAM: Entry = Entry {
     },
 };
 
-/// The pattern of (line of the file, distance, weight).
+/// The pattern of entries (line of the file, distance, weight).
 fn build(call: &Call, site: Site, file: &Lines, entries: Vec<(u64, f64, f64)>) -> Built {
     let rings = Rings::new(site.geometry);
     let mut weights = vec![0.0; rings.farthest()];
@@ -86,7 +86,7 @@ impl Pattern for Distance {
         Some(self.rings.node(source, place))
     }
 
-    /// Every node has others at every distance; a single node has been refused.
+    /// Every node has others at every distance; single nodes have been rejected.
     fn is_silent(&self, _: NodeId) -> bool {
         false
     }

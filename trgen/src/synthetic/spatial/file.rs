@@ -1,16 +1,16 @@
 //! Numbers from files that a pattern names.
 //!
 //! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
-//! folder of the experiment file in which the pattern stands, else to the working directory.
+//! folder of the experiment file that contains the pattern, else to the working directory.
 
 use super::Site;
 use crate::catalog::Refusal;
 use crate::synthetic::expr::{Call, Expr};
 
-/// \[bytes\] The longest file: a matrix of 4096 nodes with 15 characters a number.
+/// \[bytes\] Size limit of a file: a matrix of 4096 nodes with 15 characters per number.
 const LONGEST: u64 = 256 << 20;
 
-/// The lines of numbers of the file that the parameter `file` names, each with its number in the file from 1.
+/// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
 pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
     let name = call.word("file")?;
     let path = site.folder.join(&name);
@@ -51,16 +51,16 @@ pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
     Ok(Lines { shown: shown.to_string(), lines })
 }
 
-/// What a file says.
+/// Contents of a file.
 #[derive(Debug)]
 pub(super) struct Lines {
     shown: String,
-    /// Number of the line, and its numbers: at least one.
+    /// Line number, and the numbers of the line: at least one.
     pub(super) lines: Vec<(u64, Vec<f64>)>,
 }
 
 impl Lines {
-    /// A refusal about one line of the file, or all of it.
+    /// An error about one line of the file, or about all of it.
     pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> Refusal {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
         let at: Option<&Expr> = call.given("file");

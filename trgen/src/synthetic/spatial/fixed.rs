@@ -4,7 +4,7 @@ use super::Pattern;
 use crate::rng::Stream;
 use crate::units::NodeId;
 
-/// A table of destinations; a node that stands at its own place is silent. 4 bytes per node.
+/// A table of destinations; a node that maps to itself is silent. 4 bytes per node.
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
     destinations: Vec<NodeId>,

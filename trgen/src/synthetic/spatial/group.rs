@@ -62,7 +62,7 @@ impl Pattern for GroupShift {
         Some(NodeId(first + within))
     }
 
-    /// A group of one that sends to itself.
+    /// A group of one node that sends to itself.
     fn is_silent(&self, _: NodeId) -> bool {
         self.shift == 0 && self.size == 1
     }

@@ -1,4 +1,4 @@
-//! Traffic of one half of a plane of the network.
+//! Traffic within one half of a plane of the network.
 
 use super::uniform::any_other;
 use super::{Entry, Pattern};
@@ -25,13 +25,13 @@ struct Semi {
 }
 
 impl Semi {
-    /// Size of dimension 0, and how much of it sends.
+    /// Size of dimension 0, and the number of senders in it.
     fn row(&self) -> (u32, u32) {
         let size = self.geometry.sizes()[0];
         (size, size / 2)
     }
 
-    /// Nodes of the plane of dimensions 0 and 1, which have the lowest numbers.
+    /// Number of nodes of the plane of dimensions 0 and 1, which have the lowest numbers.
     fn plane(&self) -> u32 {
         self.geometry.sizes().iter().take(2).product()
     }
@@ -60,7 +60,7 @@ impl Pattern for Semi {
 
     fn is_silent(&self, source: NodeId) -> bool {
         let (size, half) = self.row();
-        // With one sender there is no other; with rows of one node there is none.
+        // A single sender has no other, and rows of one node have no senders.
         source.0 >= self.plane() || source.0 % size >= half || self.senders() < 2
     }
 }

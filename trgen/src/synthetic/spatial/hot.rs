@@ -1,10 +1,10 @@
 //! Patterns that prefer some nodes.
 //!
-//! A node that is itself among the preferred ones sends its preferred share to the *others* of them, so that the share
-//! of such traffic is the one asked for; if there are no others, that share is uniform.
+//! A preferred node sends its preferred share to the *other* preferred nodes, so that this traffic has the requested
+//! share; if there are no others, that share is uniform.
 //!
-//! The region of `hotregion` is an eighth of the nodes, N/8, and is not rounded: where 8 does not divide N, the node in
-//! which the region ends belongs to it in part, and is chosen that much more rarely than the nodes before it.
+//! The region of `hotregion` is an eighth of the nodes, N/8, without rounding: where 8 does not divide N, the last node
+//! of the region belongs to it in part, and is chosen proportionally less often than the others.
 
 use super::uniform::any_other;
 use super::{Built, Entry, Pattern, Site};
@@ -45,10 +45,11 @@ struct Region {
 }
 
 impl Region {
-    /// A hot destination other than `source`; `None` if there is no other, which is of 8 nodes.
+    /// A hot destination other than `source`; `None` if there is no other, as with 8 nodes.
     ///
-    /// With t = floor(u N), which is uniform in 0..N, floor(u N/8) = floor(t/8). Node i has the eight numbers t from 8 i on,
-    /// the last one what is left of them. Drawing again while the node is the source is drawing once among the others' numbers.
+    /// With t = floor(u N), which is uniform in 0..N, floor(u N/8) = floor(t/8). Node i has the eight numbers t from 8
+    /// i on, the last node the remaining ones. Repeating the draw while it gives the source equals one draw among the
+    /// others' numbers.
     fn hot(&self, source: u32, rng: &mut Stream) -> Option<u32> {
         // No overflow: beyond N/8 it is N.
         let first = source.saturating_mul(8).min(self.nodes);

@@ -1,4 +1,4 @@
-//! Traffic that is mostly near.
+//! Mostly local traffic.
 
 use super::offset::add;
 use super::ring::walk;
@@ -40,7 +40,7 @@ impl Local {
     /// An offset in a dimension of `size` nodes, as a step forward.
     fn offset(size: u32, rng: &mut Stream) -> u32 {
         let (first, count) = match below(8, rng) {
-            // One of -1, 0, 1 by counting from -1.
+            // One of -1, 0, 1, counted from -1.
             0..4 => return add(below(3, rng), size - 1, size),
             4 | 5 => (2, 2),
             6 => (4, 4),
@@ -103,9 +103,9 @@ struct Gauss {
     geometry: Geometry,
     /// \[hops\]
     scale: f64,
-    /// \[hops\] Of the farthest node.
+    /// \[hops\] To the farthest node.
     farthest: u32,
-    /// Hops per dimension of the present draw; kept for its memory.
+    /// Hops per dimension of the current draw; kept to reuse the allocation.
     steps: Vec<u32>,
 }
 
@@ -145,7 +145,7 @@ impl Pattern for Gauss {
         Some(walk(&self.geometry, source, NodeId(step)))
     }
 
-    /// All alone.
+    /// A single node.
     fn is_silent(&self, _: NodeId) -> bool {
         self.farthest == 0
     }

@@ -1,4 +1,4 @@
-//! A pattern on a part of the network, or on another numbering of it.
+//! A pattern on each part of the network, or on a renumbering of it.
 
 use super::random::{setup, shuffled};
 use super::{Built, Entry, Pattern, Site, build};
@@ -51,7 +51,7 @@ fn map(call: &Call, site: Site) -> Built {
             let block = form.name == "block";
             let (size, parts) = if block { (size, nodes / size) } else { (nodes / size, size) };
             let geometry = line(size)?;
-            // Each part draws patterns that are drawn before the run for itself.
+            // A pattern that is drawn before the run is drawn for each part separately.
             let part = |part: u32| inner(&geometry, mix2(site.seed, u64::from(part)));
             let parts = (0..parts).map(part).collect::<Result<Vec<_>, _>>()?;
             Ok(Box::new(Parts { parts, size, block }))
@@ -59,7 +59,7 @@ fn map(call: &Call, site: Site) -> Built {
         ("groups", [argument]) => {
             let size = divisor(&argument.value)?;
             let geometry = line(nodes / size)?;
-            // Nodes of one position know nothing of those of another.
+            // Nodes at one position know nothing of those at another.
             let groups = (0..size).map(|_| inner(&geometry, site.seed)).collect::<Result<Vec<_>, _>>()?;
             Ok(Box::new(Parts { parts: groups, size: nodes / size, block: false }))
         }
@@ -93,18 +93,18 @@ fn map(call: &Call, site: Site) -> Built {
     }
 }
 
-/// Equal parts of the network, each with a pattern of its own.
+/// Equal parts of the network, each with its own pattern.
 #[derive(Debug)]
 struct Parts {
     parts: Vec<Box<dyn Pattern>>,
-    /// Nodes of each.
+    /// Nodes per part.
     size: u32,
-    /// True if a part is consecutive nodes, false if its nodes are as far apart as there are parts.
+    /// True if a part is consecutive nodes; false if its nodes are spaced by the number of parts.
     block: bool,
 }
 
 impl Parts {
-    /// The part that a node is in, and its number there.
+    /// The part of a node, and the node's number within the part.
     fn split(&self, node: NodeId) -> (usize, NodeId) {
         if self.block {
             ((node.0 / self.size) as usize, NodeId(node.0 % self.size))
@@ -144,7 +144,7 @@ impl Pattern for Parts {
     }
 }
 
-/// A pattern on other numbers.
+/// A pattern on renumbered nodes.
 #[derive(Debug)]
 struct Renumbered {
     pattern: Box<dyn Pattern>,

@@ -63,7 +63,7 @@ struct Matrix {
 
 #[derive(Debug)]
 struct Row {
-    /// Destinations that have a weight.
+    /// Destinations of nonzero weight.
     to: Vec<u32>,
     choice: Alias,
 }

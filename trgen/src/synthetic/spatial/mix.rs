@@ -1,4 +1,4 @@
-//! Patterns made of patterns: a draw among several, and one after another.
+//! Patterns made of patterns: a draw among several, or one after another.
 
 use super::fixed::Fixed;
 use super::{Built, Entry, Pattern, Site, build};

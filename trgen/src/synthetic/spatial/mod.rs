@@ -1,8 +1,7 @@
-//! Spatial patterns: whom a node sends to.
+//! Spatial patterns: the destination of a message.
 //!
-//! A pattern is one `Entry` of the table below; it is written as
-//! [`expr`] says, `uniform` or `hotspot(0.02, 0)`. Patterns that send every node to one fixed
-//! other node share the file `fixed`; its fixed points stay silent.
+//! A pattern is one `Entry` of the table below; its syntax is that of [`expr`], as in `uniform` or `hotspot(0.02, 0)`.
+//! Patterns that send every node to one fixed other node share the file `fixed`; its fixed points stay silent.
 
 mod distance;
 mod file;
@@ -31,20 +30,20 @@ use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::NodeId;
 
-/// Whom a node sends to. Whatever a pattern remembers, it remembers per node: no draw of one node changes another's.
+/// Draws the destinations of the nodes. All state is per node: no draw of one node affects another's.
 pub trait Pattern: Debug + Send {
     /// Number of nodes.
     fn nodes(&self) -> usize;
 
-    /// The destination of the next message of `source`, never `source` itself; `None` if that node is silent. `rng`
-    /// is that node's stream of spatial draws.
+    /// The destination of the next message of `source`, never `source` itself; `None` if that node is silent. `rng` is
+    /// that node's stream of spatial draws.
     fn destination(&mut self, source: NodeId, rng: &mut Stream) -> Option<NodeId>;
 
     /// True if this node never sends.
     fn is_silent(&self, source: NodeId) -> bool;
 
-    /// The destination of every node, if it is the same one for the whole run; a silent node stands for itself. `None`
-    /// if destinations are drawn or take turns.
+    /// The destination of every node, if it is the same for the whole run; a silent node maps to itself. `None` if
+    /// destinations are drawn or alternate.
     fn map(&self) -> Option<Vec<NodeId>> {
         None
     }
@@ -55,14 +54,14 @@ pub trait Pattern: Debug + Send {
     }
 }
 
-/// What a pattern is built for.
+/// The context in which a pattern is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// The grid of nodes; networks without one pass a single dimension.
+    /// The grid of nodes; networks without a grid pass one dimension.
     pub geometry: &'a Geometry,
     /// Run seed, for patterns that are drawn before the run.
     pub seed: u64,
-    /// Folder that relative paths of files start from; empty for the working directory.
+    /// Base folder of relative paths; empty for the working directory.
     pub folder: &'a Path,
 }
 
@@ -78,7 +77,7 @@ impl Site<'_> {
 type Built = Result<Box<dyn Pattern>, Refusal>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
-/// Patterns that look at the dimensions of a grid of nodes. In networks of switches they see one row of endpoints.
+/// Patterns that depend on the dimensions of a grid. In networks of switches they see one row of endpoints.
 const OF_A_GRID: [&str; 10] = [
     "tornado",
     "tornado-fsin",
@@ -92,14 +91,14 @@ const OF_A_GRID: [&str; 10] = [
     "zipf",
 ];
 
-/// The patterns that look at the dimensions of a grid of nodes, among those that a pattern as users write it names.
+/// The patterns in `text` (in the user's syntax) that depend on the dimensions of a grid.
 #[must_use]
 pub fn of_a_grid(text: &str) -> Vec<&'static str> {
     let words = || text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     OF_A_GRID.into_iter().filter(|name| words().any(|word| word == *name)).collect()
 }
 
-/// Every pattern. One line per member.
+/// All patterns. One line per member.
 static TABLE: [&Entry; 28] = [
     &uniform::UNIFORM,
     &permutation::TRANSPOSE,
@@ -131,35 +130,35 @@ static TABLE: [&Entry; 28] = [
     &map::MAP,
 ];
 
-/// What every pattern says of itself.
+/// The description of every pattern.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
-/// Other names of the pattern of this name; none if there is no such pattern.
+/// Aliases of the pattern of this name; none if there is no such pattern.
 #[must_use]
 pub fn aliases(name: &str) -> &'static [&'static str] {
     TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
 }
 
-/// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run's. Relative paths in it start from the
-/// working directory.
+/// Builds the pattern that `text` describes for a grid of nodes; `seed` is the run seed. Relative paths in it are
+/// relative to the working directory.
 ///
 /// # Errors
-/// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number
-/// of nodes.
+/// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number of
+/// nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, Refusal> {
     let expr = Expr::parse(text)?;
     build(text, &expr, Site { geometry, seed, folder: Path::new("") })
 }
 
-/// Builds the pattern that `expr`, read from `text`, describes.
+/// Builds the pattern described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
     let entry = expr::find("traffic pattern", &TABLE, text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
 }
 
-/// A usable example of a pattern that must be given arguments; `None` if it runs without.
+/// A valid example of a pattern that requires arguments; `None` if it requires none.
 #[must_use]
 pub fn example(name: &str) -> Option<&'static str> {
     const EXAMPLES: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! Patterns that send every node equally far along the grid or the numbering.
+//! Patterns with the same offset for every node, along the grid or the numbering.
 
 use super::Entry;
 use super::fixed::Fixed;
@@ -82,10 +82,10 @@ pub(super) static SHIFT: Entry = Entry {
     },
 };
 
-/// Distances wrap, so that all make sense.
+/// Offsets wrap, so that all values are meaningful.
 const ANY: std::ops::RangeInclusive<i64> = -(1 << 53)..=1 << 53;
 
-/// (a + b) mod `modulus` of two numbers below it, without overflow.
+/// (a + b) mod `modulus` for a, b < `modulus`, without overflow.
 pub(super) const fn add(a: u32, b: u32, modulus: u32) -> u32 {
     ((a as u64 + b as u64) % modulus as u64) as u32
 }
@@ -94,7 +94,7 @@ fn along_the_numbering(nodes: u32, by: u32) -> Box<Fixed> {
     Fixed::new(nodes, |node| add(node, by, nodes))
 }
 
-/// Every coordinate moves by an amount that depends on its dimension's size only.
+/// Every coordinate moves by an amount that depends only on the size of its dimension.
 fn everywhere(geometry: &Geometry, by: impl Fn(u32) -> u32) -> Box<Fixed> {
     Fixed::new(geometry.nodes() as u32, |node| {
         let moved: Vec<u32> = geometry

@@ -30,7 +30,7 @@ pub(super) static BUTTERFLY: Entry =
     entry("butterfly", &[], "swaps the most and the least significant bit", |call, site| {
         bits(call, site, |i, b| {
             let (low, high) = (i & 1, i >> b.saturating_sub(1) & 1);
-            // Both ends change exactly if they differ.
+            // Exactly if the two end bits differ, both change.
             if low == high { i } else { i ^ 1 ^ (1 << (b - 1)) }
         })
     });

@@ -1,4 +1,4 @@
-//! Permutations that are drawn from the seed before the run.
+//! Permutations drawn from the seed before the run.
 
 use super::Entry;
 use super::fixed::Fixed;
@@ -40,8 +40,8 @@ pub(super) static BISECT: Entry = Entry {
     },
 };
 
-/// The stream of a whole-network choice. It hangs on the pattern's name, so that two patterns that are drawn for the
-/// same run have nothing in common.
+/// The stream of a network-wide choice. It depends on the name of the pattern, so that two patterns drawn for the same
+/// run are independent.
 pub(super) fn setup(seed: u64, name: &str) -> Stream {
     let key = name.bytes().fold(0, |key, byte| mix2(key, u64::from(byte)));
     stream(seed, key, Purpose::Setup)

@@ -1,18 +1,19 @@
-//! Nodes by their distance on a torus of the grid's sizes: the same number at every distance from every node.
+//! Nodes by their distance on a torus with the sizes of the grid: every node has the same number of others at each
+//! distance.
 //!
-//! Patterns by distance take the grid as a torus even if the network is a mesh: only then does every node have as many
-//! others at a distance as any other. On a mesh the paths are longer than the distance asked for.
+//! Patterns by distance treat the grid as a torus even if the network is a mesh: only in a torus does every node have
+//! equally many others at each distance. On a mesh the paths are longer than the distance requested.
 
 use crate::Geometry;
 use crate::units::NodeId;
 
-/// The other nodes, by distance: as the nodes that node 0 reaches, which stand for steps from any node.
+/// The other nodes, sorted by distance: those seen from node 0, which serve as steps from any node.
 #[derive(Clone, Debug)]
 pub(super) struct Rings {
     geometry: Geometry,
     /// Nodes at distance 1, then those at 2, ..., each in ascending order.
     steps: Vec<u32>,
-    /// Per distance from 0: where its nodes end in `steps`.
+    /// Per distance from 0: the end of its nodes in `steps`.
     ends: Vec<usize>,
 }
 
@@ -37,30 +38,30 @@ impl Rings {
         self.ends.len() - 1
     }
 
-    /// Places in order of distance: `0..len`.
+    /// Indices in order of distance: `0..len`.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Places of the nodes at a distance of 1 to [`farthest`](Self::farthest).
+    /// Indices of the nodes at a distance of 1 to [`farthest`](Self::farthest).
     pub(super) fn at(&self, distance: usize) -> std::ops::Range<usize> {
         self.ends[distance - 1]..self.ends[distance]
     }
 
-    /// The node at a place, as seen from `source`.
+    /// The node at an index, as seen from `source`.
     pub(super) fn node(&self, source: NodeId, place: usize) -> NodeId {
         walk(&self.geometry, source, NodeId(self.steps[place]))
     }
 }
 
-/// The node that lies from `source` as `step` lies from node 0, round the edges.
+/// The node whose position relative to `source` is that of `step` relative to node 0, with wrap-around.
 pub(super) fn walk(geometry: &Geometry, source: NodeId, step: NodeId) -> NodeId {
     let (mut from, mut by, mut stride, mut to) = (source.0, step.0, 1, 0);
     for &size in geometry.sizes() {
         to += super::offset::add(from % size, by % size, size) * stride;
         from /= size;
         by /= size;
-        // The product of all sizes fits, and the last one is not used.
+        // The product of all sizes fits 32 bits, and the last product is not used.
         stride = stride.wrapping_mul(size);
     }
     NodeId(to)

@@ -28,12 +28,12 @@ pub(super) static RSDIST: Entry = Entry {
     build: |_, site| Ok(Box::new(Robin { next: vec![UNDRAWN; site.geometry.nodes()] })),
 };
 
-/// A start that the node has yet to draw, from its own stream.
+/// A start that has not been drawn yet from the node's own stream.
 const UNDRAWN: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Robin {
-    /// Per node: how far beyond i+1 the next destination lies, 0 to N-2.
+    /// Per node: offset of the next destination from i+1, 0 to N-2.
     next: Vec<u32>,
 }
 

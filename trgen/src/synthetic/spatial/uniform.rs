@@ -1,4 +1,4 @@
-//! The even pattern.
+//! The uniform pattern.
 
 use super::{Entry, Pattern};
 use crate::catalog::Component;
@@ -22,7 +22,7 @@ struct Uniform {
     nodes: u32,
 }
 
-/// Any node of 0 to `nodes`-1 but `source`, which is one of them; `nodes` is at least 2.
+/// A uniformly drawn node of 0 to `nodes`-1 other than `source`, which is one of them; `nodes` is at least 2.
 pub(super) fn any_other(source: NodeId, nodes: u32, rng: &mut Stream) -> NodeId {
     let draw = below(nodes - 1, rng);
     NodeId(draw + u32::from(draw >= source.0))

@@ -1,4 +1,4 @@
-//! Traffic in which few nodes receive most.
+//! Traffic in which a few nodes receive most messages.
 
 use super::random::{setup, shuffled};
 use super::ring::Rings;
@@ -48,18 +48,18 @@ fn build(call: &Call, site: Site) -> Built {
 #[derive(Debug)]
 struct Zipf {
     nodes: usize,
-    /// Rank - 1 among the others; `None` for a single node.
+    /// Rank - 1 among the other nodes; `None` for a single node.
     ranks: Option<Alias>,
     order: Order,
 }
 
-/// Who has which rank.
+/// Assignment of ranks to nodes.
 #[derive(Debug)]
 enum Order {
-    /// One order of all nodes; each leaves itself out.
+    /// One order of all nodes; each node skips itself.
     Global {
         nodes: Vec<u32>,
-        /// Per node: its own place.
+        /// Per node: its own position.
         places: Vec<u32>,
     },
     Distance(Rings),

@@ -37,7 +37,7 @@ impl Process for Bernoulli {
 /// Trials, one per cycle, drawn as gaps: the gap is g with probability (1-p)^(g-1) p.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gaps {
-    /// ln(1 - p): 0 if nothing is ever generated, minus infinity if every cycle is hit.
+    /// ln(1 - p): 0 if nothing is ever generated, minus infinity if every cycle is a hit.
     ln_miss: f64,
 }
 
@@ -52,7 +52,7 @@ impl Gaps {
         if self.ln_miss == 0.0 {
             return Cycle::NEVER;
         }
-        // Inversion: the number of misses is at least m exactly if an even draw from (0, 1] is at most (1-p)^m. The
+        // Inversion: the number of misses is at least m exactly if a uniform draw from (0, 1] is at most (1-p)^m. The
         // conversion saturates, and so does the sum.
         let misses = (ln(positive_unit(rng)) / self.ln_miss) as u64;
         from + 1 + misses

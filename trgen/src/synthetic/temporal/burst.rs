@@ -1,4 +1,4 @@
-//! Messages at regular times.
+//! Messages at regular intervals.
 
 use super::{Built, Entry, Process, Site, Temporal};
 use crate::catalog::{Component, Parameter};
@@ -38,7 +38,7 @@ pub(super) static CBURST: Entry = Entry {
 fn bursts(call: &Call, site: Site, burst: u64) -> Built {
     let period = burst as f64 / site.rate()?;
     let phase = |node: usize| -> f64 {
-        // An even draw from the period, by a hash: the node's stream is not needed for it.
+        // A uniform draw from the period, by a hash: it does not use the node's stream.
         let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
         let share = (mix2(key, 0x0070_6861_7365) >> 11) as f64 / (1u64 << 53) as f64;
         if period.is_finite() { share * period } else { 0.0 }
@@ -53,18 +53,18 @@ fn bursts(call: &Call, site: Site, burst: u64) -> Built {
 
 #[derive(Debug)]
 struct Bursts {
-    /// \[cycle\] From the beginning of a burst to that of the next; infinite if there is none.
+    /// \[cycle\] From the beginning of a burst to that of the next; infinite for none.
     period: f64,
-    /// Messages of each.
+    /// Messages per burst.
     burst: u64,
     nodes: Vec<Node>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// \[cycle\] When the present period begins. The first message of its burst is that of the cycle after.
+    /// \[cycle\] Start of the current period. The first message of its burst is in the cycle after it.
     start: f64,
-    /// Messages of the present burst so far.
+    /// Messages of the current burst so far.
     sent: u64,
 }
 
@@ -75,8 +75,8 @@ impl Process for Bursts {
         }
         let node = &mut self.nodes[node.index()];
         if node.sent == self.burst {
-            // The first period that begins after now: those that a waiting node missed are not made up for. A period is
-            // at least as long as its burst, so that none is missed otherwise.
+            // The first period that begins after `from`: periods missed while blocked are skipped. A period is at least
+            // as long as its burst, so none is missed otherwise.
             let begun = ((from.0 as f64 - node.start) / self.period).ceil().max(1.0);
             node.start += begun * self.period;
             node.sent = 0;

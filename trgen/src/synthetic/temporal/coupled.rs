@@ -1,4 +1,4 @@
-//! Times that hang on receptions, or on who has a task.
+//! Processes that depend on receptions or on the placement of tasks.
 
 use super::{Built, Entry, Reaction, Site, Temporal, alone, bernoulli};
 use crate::catalog::{Component, Parameter};
@@ -71,7 +71,7 @@ fn reactive(call: &Call, site: Site) -> Built {
             "p x (min + max) / 2 below 1",
         ));
     }
-    // Each message causes `mean` others, those as many again, ...: 1 / (1 - mean) in all.
+    // Each message causes `mean` others, each of these `mean` more, ...: 1 / (1 - mean) in all.
     let base = Site { load: site.load * (1.0 - mean), ..site };
     let process = match call.given("base") {
         Some(process) => alone(call.text(), process, base)?,

@@ -1,4 +1,4 @@
-//! On and off by a chain of two states.
+//! On-off traffic from a two-state Markov chain.
 
 use super::bernoulli::Gaps;
 use super::{Built, Entry, Process, Site, Temporal};
@@ -27,7 +27,7 @@ pub(super) static MARKOV: Entry = Entry {
     build,
 };
 
-/// Least mean number of messages of a time on: below it a node would look through too many of them for its next.
+/// Least mean number of messages per on-period: below it a node would draw too many periods to find its next message.
 const RAREST: f64 = 1e-6;
 
 fn build(call: &Call, site: Site) -> Built {
@@ -52,7 +52,7 @@ fn build(call: &Call, site: Site) -> Built {
         let problem = format!("a time on would bring {:.1e} messages in the mean", rate / p10);
         return Err(call.refuse_all(&problem, format!("a larger load or a smaller p10: {RAREST:e} messages or more")));
     }
-    // The state at the start is that of the steady state: on with probability 1 / (1 + a).
+    // The initial state is drawn from the steady state: on with probability 1 / (1 + a).
     let node = |node: usize| {
         let key = mix2(mix2(site.seed, Purpose::Temporal as u64), node as u64);
         let share = (mix2(key, 0x0073_7461_7465) >> 11) as f64 / (1u64 << 53) as f64;
@@ -72,7 +72,7 @@ fn build(call: &Call, site: Site) -> Built {
 struct Markov {
     /// \[message/cycle\] While on.
     rate: f64,
-    /// Lengths of times on and off.
+    /// Lengths of on-periods and off-periods.
     on: Gaps,
     off: Gaps,
     /// Messages while on.
@@ -83,14 +83,15 @@ struct Markov {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     on: bool,
-    /// The last cycle of the present state.
+    /// The last cycle of the current state.
     until: Cycle,
     /// False before the length of the first state has been drawn.
     drawn: bool,
 }
 
 impl Process for Markov {
-    /// The chain runs on while a node waits for the network: its states belong to the cycles, not to the messages.
+    /// The chain keeps running while a node waits for the network: its states belong to the cycles, not to the
+    /// messages.
     fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle {
         if self.rate == 0.0 {
             return Cycle::NEVER;
@@ -102,14 +103,14 @@ impl Process for Markov {
         }
         let mut from = from;
         loop {
-            // The state of the cycle after `from`.
+            // Find the state of the cycle after `from`.
             while node.until <= from {
                 node.on = !node.on;
                 node.until = if node.on { self.on } else { self.off }.next(node.until, rng);
             }
             if node.on {
                 let hit = self.hit.next(from, rng);
-                // What lies beyond the state is drawn anew in the next one: trials have no memory.
+                // A gap that extends beyond the state is redrawn in the next one: trials have no memory.
                 if hit <= node.until {
                     return hit;
                 }

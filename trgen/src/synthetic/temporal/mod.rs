@@ -1,11 +1,11 @@
 //! Temporal processes: when a node generates a message.
 //!
-//! Most are a [`Process`]: each node draws the cycle of its next message, whatever the others do. Three are not, since
-//! what they generate hangs on what is received or on who has a task: [`Temporal`] tells them apart.
+//! Most are a [`Process`]: each node draws the cycle of its next message independently of the others. Three are not,
+//! since they depend on receptions or on the placement of tasks: [`Temporal`] tells them apart.
 //!
 //! # Throttled nodes
-//! A node that the network does not take from generates nothing meanwhile. Every process then goes on from the cycle in
-//! which the node became free, as if the time between had not been: nothing is made up for.
+//! A node whose message the network does not accept generates nothing meanwhile. Every process then goes on from the
+//! cycle in which the node became free, as if the blocked time had not existed; missed messages are not made up for.
 
 mod bernoulli;
 mod burst;
@@ -20,61 +20,60 @@ use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::{Cycle, NodeId};
 
-/// When a node generates. Whatever a process remembers, it remembers per node.
+/// When a node generates. All state is per node.
 pub trait Process: Debug + Send {
-    /// The cycle of the next message of `node` after `from`, which is later than `from`; [`Cycle::NEVER`] if there is
-    /// none.
+    /// The cycle of the next message of `node`, later than `from`; [`Cycle::NEVER`] if there is none.
     ///
     /// `from` is the cycle in which the node became free: 0 at the start of a run, then that of its last message
-    /// (open-loop sources) or that in which its last message had left its hands (throttled ones). `rng` is the node's
-    /// stream of temporal draws.
+    /// (open-loop sources) or that in which its last message had been sent (throttled ones). `rng` is the node's stream
+    /// of temporal draws.
     fn next(&mut self, node: NodeId, from: Cycle, rng: &mut Stream) -> Cycle;
 }
 
-/// What a temporal word means.
+/// Meaning of a temporal expression.
 #[derive(Debug)]
 pub enum Temporal {
-    /// Every node for itself.
+    /// Each node independently.
     Process(Box<dyn Process>),
-    /// All nodes owe so many messages each at full speed, and again when all have been received.
+    /// Every node sends the same number of messages at full speed, and again when all have been received.
     Shot {
-        /// Messages of each node and shot, 1 or more.
+        /// Messages per node and shot, 1 or more.
         messages: u64,
     },
-    /// A process, and messages that receptions cause.
+    /// A process, and messages caused by receptions.
     Reactive {
-        /// What is generated without a reception.
+        /// Messages without a cause.
         process: Box<dyn Process>,
-        /// What is generated because of one.
+        /// Messages caused by receptions.
         reaction: Reaction,
     },
-    /// Bernoulli traffic of the nodes that have no task, beside a trace or kernel.
+    /// Bernoulli traffic of the nodes without a task, beside a trace or kernel.
     Background {
-        /// When.
+        /// The process.
         process: Box<dyn Process>,
     },
 }
 
-/// What a reception causes.
+/// The effect of a reception.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reaction {
-    /// \[probability\] That a reception causes anything.
+    /// \[probability\] That a reception causes messages.
     pub probability: f64,
-    /// \[messages\] Least number that it then causes.
+    /// \[messages\] Least number caused in that case.
     pub min: u32,
-    /// \[messages\] Largest number, equally likely as all between.
+    /// \[messages\] Largest number; all from least to largest are equally likely.
     pub max: u32,
 }
 
 impl Reaction {
-    /// \[messages\] That a reception causes in the mean.
+    /// \[messages\] Mean number caused by a reception.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.probability * (f64::from(self.min) + f64::from(self.max)) / 2.0
     }
 }
 
-/// What a process is built for.
+/// The context in which a process is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// Number of nodes.
@@ -88,7 +87,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// \[message/node/cycle\] The rate that makes the load, at most 1.
+    /// \[message/node/cycle\] The rate that yields the load, at most 1.
     fn rate(&self) -> Result<f64, Refusal> {
         let rate = self.load / self.mean_phits;
         if rate > 1.0 {
@@ -108,7 +107,7 @@ impl Site {
 type Built = Result<Temporal, Refusal>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
-/// Every process. One line per member.
+/// All processes. One line per member.
 static TABLE: [&Entry; 8] = [
     &bernoulli::BERNOULLI,
     &poisson::POISSON,
@@ -120,7 +119,7 @@ static TABLE: [&Entry; 8] = [
     &coupled::BACKGROUND,
 ];
 
-/// What every process says of itself.
+/// The description of every process.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
@@ -134,7 +133,7 @@ pub fn read(text: &str, site: Site) -> Result<Temporal, Refusal> {
     build(text, &Expr::parse(text)?, site)
 }
 
-/// Builds what `expr`, read from `text`, describes.
+/// Builds the process described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
     let entry = expr::find("temporal process", &TABLE, text, expr)?;
     if !(site.load >= 0.0 && site.load.is_finite()) {
@@ -146,15 +145,15 @@ pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
     (entry.build)(&Call::bind(text, expr, &entry.component)?, site)
 }
 
-/// Builds the process that `text` describes, if every node runs it for itself.
+/// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and when nodes run it together.
+/// As [`read`], and when the process couples the nodes.
 pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, Refusal> {
     alone(text, &Expr::parse(text)?, site)
 }
 
-/// The same from `expr`, read from `text`.
+/// The same from `expr`, parsed from `text`.
 pub(super) fn alone(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, Refusal> {
     match build(text, expr, site)? {
         Temporal::Process(process) => Ok(process),

@@ -1,8 +1,8 @@
 //! Arrivals in continuous time.
 //!
 //! # How the model departs from reality, and who could notice
-//! A node generates at most one message per cycle: of several that fall into one cycle all but the first wait for the
-//! next ones. Near one message per cycle that makes the counts more even than those of a Poisson process.
+//! A node generates at most one message per cycle: of several arrivals in one cycle all but the first move to the
+//! following cycles. Near one message per cycle this makes the counts more regular than those of a Poisson process.
 
 use super::{Entry, Process, Temporal};
 use crate::catalog::Component;
@@ -34,9 +34,9 @@ struct Poisson {
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// \[cycle\] The last point.
+    /// \[cycle\] The last arrival.
     time: f64,
-    /// What was last returned.
+    /// The last cycle returned.
     promised: Cycle,
 }
 
@@ -47,11 +47,11 @@ impl Process for Poisson {
         }
         let node = &mut self.nodes[node.index()];
         if from > node.promised {
-            // The network kept the node waiting: the process has no memory, and begins anew.
+            // The network blocked the node: the process has no memory and begins anew.
             node.time = from.0 as f64;
         }
         node.time -= ln(positive_unit(rng)) / self.rate;
-        // Points in (t-1, t] belong to cycle t. The conversion saturates.
+        // Arrivals in (t-1, t] belong to cycle t. The conversion saturates.
         node.promised = Cycle((node.time.ceil() as u64).max(from.0.saturating_add(1)));
         node.promised
     }

@@ -1,4 +1,4 @@
-//! All that a user can write of synthetic traffic: one pattern, sums, phases, shots, reactions.
+//! The full syntax of synthetic traffic: one pattern, sums, phases, shots, reactions.
 //!
 //! # Grammar
 //! ```text
@@ -7,14 +7,14 @@
 //! sum     = term { '+' term }
 //! term    = [ share ':' ] pattern | 'source' '(' ... ')' | '(' sum ')'
 //! ```
-//! - `uniform + transpose`: both at the same time, each node sending for both. The offered load is shared evenly, or by
-//!   shares: `3:uniform + 1:transpose`. A term with a load of its own, `source(hotspot(1,0), load=0.01)`, has that load
-//!   beside the offered one, and `source` can give it a temporal process and a size law of its own too.
-//! - `uniform@10000 then tornado@10000`: so many cycles of each, and from the beginning again; a last phase without `@`
-//!   goes on for ever.
+//! - `uniform + transpose`: both at the same time, each node sending for both. The offered load is shared equally, or
+//!   by shares: `3:uniform + 1:transpose`. A term with its own load, `source(hotspot(1,0), load=0.01)`, has that load
+//!   in addition to the offered one; `source` can also set its temporal process and size law.
+//! - `uniform@10000 then tornado@10000`: the given number of cycles of each, then from the beginning again; a last
+//!   phase without `@` never ends.
 //!
-//! Pattern, process and size law of a term are those of the [`Config`] where the term says nothing else. Every term
-//! draws from streams of its own; the first one from those that it would have alone.
+//! Pattern, process and size law of a term default to those of the [`Config`]. Every term draws from its own streams;
+//! those of the first term are the same as if it were alone.
 //!
 //! Decision: docs/decisions/0018-shared-load.md.
 
@@ -40,25 +40,26 @@ use crate::units::{Cycle, NodeId};
 pub use super::shots::Shot;
 use parse::{Phase, Term};
 
-/// What the words for several sources say of themselves.
+/// The descriptions of the words that combine sources.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     parse::COMPONENTS.iter()
 }
 
-/// The files that the patterns of `text` name, as it names them; none if it cannot be read.
+/// The paths of files named in the patterns of `text`; none if `text` cannot be parsed.
 #[must_use]
 pub fn files(text: &str) -> Vec<PathBuf> {
     parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
 }
 
-/// False if every source in `text` has a load of its own, so that one for all has no part in it; true if it cannot be read.
+/// False if every source in `text` has its own load, so that the common load is unused; true if `text` cannot be
+/// parsed.
 #[must_use]
 pub fn uses_load(text: &str) -> bool {
     let is_without = |phase: &Phase| phase.terms.iter().any(|term| term.load.is_none());
     parse::phases(text).map_or(true, |phases| phases.iter().any(is_without))
 }
 
-/// `text` with other paths in place of those in it.
+/// `text` with its paths replaced.
 #[must_use]
 pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
     let mut whole = text.to_owned();
@@ -70,7 +71,7 @@ pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
     whole
 }
 
-/// Which word of a [`Config`] cannot be used.
+/// The field of a [`Config`] that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Word {
     /// Packet or phit size.
@@ -83,11 +84,11 @@ pub enum Word {
     Size,
 }
 
-/// A word of a [`Config`] that cannot be used.
+/// A field of a [`Config`] that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{refusal}")]
 pub struct Misfit {
-    /// Which.
+    /// Which field.
     pub word: Word,
     /// Why.
     pub refusal: Refusal,
@@ -117,7 +118,7 @@ impl Traffic {
     /// Builds the traffic that `config` describes.
     ///
     /// # Errors
-    /// When a word of the configuration is malformed, unknown or unusable with the others.
+    /// When a field of the configuration is malformed, unknown or incompatible with the others.
     ///
     /// # Example
     /// ```
@@ -174,7 +175,7 @@ impl Traffic {
         Ok(Self { root: Root::Part(root), uses_load, offered })
     }
 
-    /// The shots that have ended so far; `None` for traffic that is not of shots.
+    /// The shots that have ended so far; `None` for traffic without shots.
     #[must_use]
     pub fn shots(&self) -> Option<&[Shot]> {
         match &self.root {
@@ -183,14 +184,14 @@ impl Traffic {
         }
     }
 
-    /// False if the load of the configuration has no part in the traffic: shots, and terms that all have their own.
+    /// False if the load of the configuration is unused: shots, and terms that all have their own load.
     #[must_use]
     pub const fn uses_load(&self) -> bool {
         self.uses_load
     }
 
-    /// \[phit/cycle\] That all nodes together are to send, in full packets; `None` where that changes with time or hangs on
-    /// the network: phases and shots.
+    /// \[phit/cycle\] Offered load of all nodes together, in full packets; `None` where it varies with time or depends
+    /// on the network: phases and shots.
     #[must_use]
     pub const fn offered(&self) -> Option<f64> {
         self.offered
@@ -220,7 +221,7 @@ impl Traffic {
     }
 }
 
-/// The seed of the streams of a part of a run's traffic.
+/// The seed of one part of a run's traffic.
 fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
 }
@@ -240,7 +241,7 @@ fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     }
 }
 
-/// One term of several: every node for itself.
+/// One term of several: every node independently.
 fn source(config: &Config, term: &Term, load: f64, seed: u64) -> Result<Synthetic, Misfit> {
     let law = law(config, term)?;
     let pattern = pattern(config, term, seed)?;
@@ -280,7 +281,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
             });
         }
         Temporal::Reactive { process, reaction } => {
-            // Reactions draw from streams of their own.
+            // Reactions draw from their own streams.
             let other = part_seed(seed, Purpose::Reaction as u64);
             let debts = Debts::new(pattern(config, term, seed)?, self::law(config, term)?, phit_bytes, mode, other);
             Root::Part(Box::new(Reactive::new(part(process), debts, reaction, seed)))
@@ -307,7 +308,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
 /// The traffic of the nodes without a task: `config` for a network of only these, with a process `background(l)`.
 ///
 /// # Errors
-/// As [`Traffic::new`], and when the process is another one.
+/// As [`Traffic::new`], and when the process is a different one.
 pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let load = config.load;
     let law = size::parse(&config.size, config.packet_phits).map_err(Word::Size.misfit())?;

@@ -1,4 +1,4 @@
-//! From words to phases of sums of terms.
+//! Parses text into phases of sums of terms.
 
 use crate::catalog::{Component, Parameter, Refusal};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
@@ -42,11 +42,11 @@ const SOURCE: Component = Component {
              (2025)",
 };
 
-/// A source of a sum.
+/// One source of a sum.
 #[derive(Debug)]
 pub(super) struct Term {
     pub(super) pattern: Expr,
-    /// Of the load that the terms of a phase share; positive.
+    /// Share of the common load of the terms of a phase; positive.
     pub(super) share: f64,
     /// \[phit/node/cycle\] Its own load.
     pub(super) load: Option<f64>,
@@ -54,12 +54,12 @@ pub(super) struct Term {
     pub(super) size: Option<Expr>,
 }
 
-/// The sources of a time.
+/// The sources of one phase.
 #[derive(Debug)]
 pub(super) struct Phase {
     /// At least one.
     pub(super) terms: Vec<Term>,
-    /// \[cycles\] 1 or more; `None` for ever, which only the last phase may be.
+    /// \[cycles\] 1 or more; `None` for an endless phase, which only the last may be.
     pub(super) length: Option<u64>,
 }
 
@@ -95,7 +95,7 @@ fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, Refusal> {
     })
 }
 
-/// Sums in parentheses in each other.
+/// Maximum nesting of parenthesised sums.
 const DEEPEST: usize = 32;
 
 fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>) -> Result<(), Refusal> {
@@ -132,7 +132,7 @@ fn term(text: &str, mut expression: Expr) -> Result<Term, Refusal> {
     match expression.arguments.pop() {
         Some(pattern) if expression.arguments.is_empty() && pattern.key.is_none() => {
             let term = term(text, pattern.value)?;
-            // A share of a share: 2:source(uniform, share=3).
+            // Shares multiply: 2:source(uniform, share=3).
             Ok(Term { share: share * term.share, ..term })
         }
         _ => Err(refuse(text, expression.position, "a share without its pattern", "write 0.9:uniform + 0.1:transpose")),
@@ -164,7 +164,7 @@ fn source(text: &str, expression: &Expr) -> Result<Term, Refusal> {
     Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size") })
 }
 
-/// A file that a pattern names: the byte at which its name, quoted or not, begins in the text, and the name.
+/// The files named in patterns: the byte position of each name, quoted or not, and the name.
 pub(super) fn files(text: &str) -> Vec<(usize, String)> {
     fn walk(expr: &Expr, found: &mut Vec<(usize, String)>) {
         let reads = matches!(expr.name.as_str(), "matrix" | "population" | "histogram");

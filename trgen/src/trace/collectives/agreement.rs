@@ -1,8 +1,9 @@
-//! Whether all ranks of a communicator call the same collectives in the same order, and by which algorithm.
+//! Checks that all ranks of a communicator call the same collectives in the same order, and fixes the algorithm of
+//! each.
 
 use super::{Algorithm, Choice, Collective};
 
-/// What is remembered of the k-th collective of a communicator: who called it first, as what, and where.
+/// Record of the k-th collective of a communicator: the first rank that called it, its form, and its place.
 #[derive(Clone, Debug)]
 struct Call<P> {
     name: &'static str,
@@ -12,18 +13,18 @@ struct Call<P> {
     place: P,
 }
 
-/// Compares the collectives of the ranks of one communicator, rank by rank in any order. `P` says where a call stands,
-/// for the message (a line number, for instance).
+/// Compares the collectives of the ranks of one communicator, rank by rank in any order. `P` is the type of a call's
+/// place (a line number, for instance), for error messages.
 ///
-/// Sizes are not compared: ranks may give another size for what they do not look at. The rank that comes first to a call
-/// decides its algorithm, which is then that of all.
+/// Sizes are not compared: ranks may pass any size where it has no meaning for them. The first rank that makes a call
+/// fixes its algorithm for all ranks.
 #[derive(Clone, Debug)]
 pub struct Agreement<P> {
     choice: Choice,
-    /// Ranks of the communicator.
+    /// Number of ranks of the communicator.
     size: usize,
     calls: Vec<Call<P>>,
-    /// The first rank that ended, having made all the calls there are.
+    /// The first rank that ended. No rank may make more calls than it did.
     ended: Option<usize>,
 }
 
@@ -32,13 +33,13 @@ pub struct Agreement<P> {
 pub struct Disagreement<P> {
     /// Running number of the collective, from 0.
     pub index: usize,
-    /// What the earlier rank calls there: `bcast with root 0`, or `nothing`.
+    /// The call of the earlier rank: `bcast with root 0`, or `nothing`.
     pub expected: String,
     /// The earlier rank.
     pub expected_rank: usize,
-    /// Where its call stands; `None` if it has ended.
+    /// Place of its call; `None` if it has ended.
     pub expected_place: Option<P>,
-    /// What the rank under examination calls there.
+    /// The call of the rank under examination.
     pub found: String,
 }
 
@@ -49,7 +50,7 @@ impl<P> Default for Agreement<P> {
 }
 
 impl<P> Agreement<P> {
-    /// Nothing called yet on a communicator of `size` ranks, whose algorithms are chosen by `choice`.
+    /// No call yet, on a communicator of `size` ranks, with the algorithms of `choice`.
     #[must_use]
     pub const fn new(choice: Choice, size: usize) -> Self {
         Self { choice, size, calls: Vec::new(), ended: None }
@@ -57,10 +58,10 @@ impl<P> Agreement<P> {
 }
 
 impl<P: Clone> Agreement<P> {
-    /// Notes that `rank` calls `collective` as its `index`-th (from 0); the algorithm of that call.
+    /// Records `collective` as the `index`-th collective of `rank` (from 0) and returns its algorithm.
     ///
     /// # Errors
-    /// When another rank calls something else there, another root, or nothing.
+    /// When an earlier rank made a different call there, one with another root, or none.
     pub fn call(
         &mut self,
         rank: usize,
@@ -89,10 +90,10 @@ impl<P: Clone> Agreement<P> {
         Err(self.differs(index, describe(name, root)))
     }
 
-    /// Notes that `rank` ends after `count` collectives.
+    /// Records that `rank` ends after `count` collectives.
     ///
     /// # Errors
-    /// When another rank has called more.
+    /// When an earlier rank made more calls.
     pub fn end(&mut self, rank: usize, count: usize) -> Result<(), Disagreement<P>> {
         if count < self.calls.len() {
             return Err(self.differs(count, "nothing".to_owned()));

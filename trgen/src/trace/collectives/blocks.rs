@@ -1,12 +1,12 @@
-//! Algorithms that move blocks of several ranks at a time, and all at once.
+//! Algorithms that move the blocks of several ranks at a time, or all blocks at once.
 
 use super::Script;
 use crate::trace::program::Event;
 
-/// Exchanges that are under way at once.
+/// Number of exchanges in flight at once.
 const BATCH: usize = 32;
 
-/// Bruck's all-to-all: a block of each distance; in round k those whose distance has bit k go 2^k ranks on.
+/// Bruck's all-to-all: one block per distance; in round k the blocks whose distance has bit k move 2^k ranks on.
 pub(super) fn alltoall(script: &mut Script<'_>, bytes: u64) {
     let (rank, size) = (script.rank, script.size());
     let mut bit = 1;
@@ -18,7 +18,7 @@ pub(super) fn alltoall(script: &mut Script<'_>, bytes: u64) {
     }
 }
 
-/// Bruck's allgather: a rank holds the blocks of itself and of the ranks after it, twice as many after every round.
+/// Bruck's allgather: a rank holds its own block and those of the following ranks, twice as many after every round.
 pub(super) fn allgather(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     let sum = |first: usize, count: usize| {
@@ -33,7 +33,7 @@ pub(super) fn allgather(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// Allgather by recursive doubling, of 2^k ranks: `rank xor 2^k` gives the blocks of its half.
+/// Allgather by recursive doubling among 2^k ranks: `rank xor 2^k` sends the blocks of its half.
 pub(super) fn doubling(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     let sum =
@@ -47,7 +47,7 @@ pub(super) fn doubling(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// All-to-all with everything begun at once, 32 ranks at a time.
+/// All-to-all with all exchanges started at once, 32 ranks at a time.
 pub(super) fn scattered(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, received: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     let mut first = 1;

@@ -1,4 +1,4 @@
-//! Which algorithm an operation is expanded by: the rules of a library, or one that is named.
+//! Choice of the algorithm that expands an operation: by the rules of a library, or by name.
 //!
 //! Decision: docs/decisions/0042-collectives.md.
 
@@ -10,15 +10,15 @@ use crate::catalog::{Component, Refusal};
 /// An algorithm of one or more operations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Algorithm {
-    /// Rounds of signals twice as far each time.
+    /// Rounds of signals whose distance doubles.
     Dissemination,
     /// A tree of depth ceil(log2 p).
     BinomialTree,
-    /// The root and every other rank.
+    /// Messages between the root and every other rank.
     Linear,
     /// Exchanges with rank xor 2^k.
     RecursiveDoubling,
-    /// p - 1 exchanges, each with two others.
+    /// p - 1 exchanges, each with two partners.
     PairwiseExchange,
     /// All exchanges at once, 32 at a time.
     Scattered,
@@ -30,7 +30,7 @@ pub enum Algorithm {
     ScatterRing,
     /// A scatter, then an allgather by recursive doubling.
     ScatterDoubling,
-    /// Halves of what is left, to ever nearer ranks.
+    /// Halves of the remaining data, to ever nearer ranks.
     RecursiveHalving,
     /// A reduce-scatter by halving, then a gather or an allgather.
     Rabenseifner,
@@ -41,7 +41,7 @@ use Algorithm::{
     Ring, ScatterDoubling, ScatterRing, Scattered,
 };
 
-/// Which operations an algorithm does, the first being what the others have in common with it.
+/// The operations that each algorithm implements; the others are variants of the first.
 const SERVES: &[(Algorithm, &[&str])] = &[
     (Dissemination, &["barrier"]),
     (BinomialTree, &["bcast", "reduce", "gather", "scatter"]),
@@ -58,7 +58,7 @@ const SERVES: &[(Algorithm, &[&str])] = &[
 ];
 
 impl Algorithm {
-    /// What it says of itself.
+    /// Its description.
     #[must_use]
     pub const fn component(self) -> &'static Component {
         match self {
@@ -77,19 +77,19 @@ impl Algorithm {
         }
     }
 
-    /// The word that names it.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.component().name
     }
 
-    /// True if it does this operation.
+    /// True if it implements this operation.
     #[must_use]
     pub fn serves(self, operation: &str) -> bool {
         SERVES.iter().any(|&(algorithm, operations)| algorithm == self && operations.contains(&operation))
     }
 
-    /// Those that do this operation.
+    /// The algorithms that implement this operation.
     pub fn of(operation: &str) -> impl Iterator<Item = Self> {
         SERVES.iter().filter(move |(_, operations)| operations.contains(&operation)).map(|&(algorithm, _)| algorithm)
     }
@@ -101,7 +101,7 @@ const fn row(name: &'static str, about: &'static str, source: &'static str) -> C
 
 const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
 
-/// The rules that choose, then the algorithms.
+/// The rules of choice, then the algorithms.
 pub const ALGORITHMS: &[Component] = &[
     row(
         "mpich",
@@ -196,9 +196,9 @@ enum Rules {
     Basic,
 }
 
-/// How algorithms are chosen: by rules, but for operations for which one is named.
+/// The choice of algorithms: by rules, except for operations with a named algorithm.
 ///
-/// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; without rules it is those of MPICH.
+/// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; the default rules are those of MPICH.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     rules: Rules,
@@ -218,8 +218,8 @@ impl Choice {
         Self { rules: Rules::Basic, named: Vec::new() }
     }
 
-    /// The algorithm of an operation on a communicator of `size` ranks, as the rank that calls it first gives it: where the one
-    /// that is named needs a power of two of ranks, what it is without.
+    /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. A named
+    /// algorithm that requires a power of two falls back to its general form on other sizes.
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();
@@ -278,7 +278,7 @@ const fn basic(collective: &Collective) -> Algorithm {
     }
 }
 
-/// \[bytes\] The limits of MPICH's defaults.
+/// \[bytes\] Thresholds of MPICH's defaults.
 mod limit {
     pub(super) const BROADCAST_SHORT: u64 = 12_288;
     pub(super) const BROADCAST_LONG: u64 = 524_288;

@@ -1,8 +1,8 @@
-//! Collectives without a root: every rank does the same, relative to its own number.
+//! Collectives without a root: all ranks act alike, relative to their own number.
 
 use super::Script;
 
-/// Dissemination barrier: after round k a rank has heard, directly or not, of the 2^(k+1) - 1 ranks before it.
+/// Dissemination barrier: after round k a rank has heard, directly or indirectly, of the 2^(k+1) - 1 ranks before it.
 pub(super) fn barrier(script: &mut Script<'_>) {
     let (rank, size) = (script.rank, script.size());
     let mut distance = 1;
@@ -12,8 +12,8 @@ pub(super) fn barrier(script: &mut Script<'_>) {
     }
 }
 
-/// Recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, the even ones hand
-/// their contribution to the next rank before and get the result from it afterwards.
+/// Recursive doubling among the largest power of two of ranks. Of the first 2 * (p - 2^k) ranks, each even one sends
+/// its contribution to the next rank beforehand and receives the result from it afterwards.
 pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     let (rank, size) = (script.rank, script.size());
     let core = 1_usize << size.ilog2();
@@ -40,7 +40,7 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     }
 }
 
-/// Pairwise exchange: `sent` and `received` give the size of the block for and from a rank.
+/// Pairwise exchange: `sent` and `received` give the size of the block to and from a rank.
 pub(super) fn pairwise(script: &mut Script<'_>, sent: impl Fn(usize) -> u64, received: impl Fn(usize) -> u64) {
     let (rank, size) = (script.rank, script.size());
     for step in 1..size {
@@ -58,9 +58,9 @@ pub(super) fn ring(script: &mut Script<'_>, block: impl Fn(usize) -> u64) {
     }
 }
 
-/// Recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; what came from
-/// lower ranks also enters its own result. A partner beyond the last rank is left out: its group lies above, where no
-/// result of this rank comes from.
+/// Recursive doubling: after step k a rank holds the combination of its aligned group of 2^(k+1) ranks; data from lower
+/// ranks also enter its own result. A partner beyond the last rank is skipped: its group is higher and contributes
+/// nothing to the result of this rank.
 pub(super) fn scan(script: &mut Script<'_>, bytes: u64) {
     let mut bit = 1;
     while bit < script.size() {

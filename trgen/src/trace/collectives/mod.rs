@@ -1,22 +1,22 @@
 //! Collective operations as point-to-point messages, by named algorithms.
 //!
-//! [`expand`] writes what one rank of a communicator does; calling it for every rank gives the whole operation. The
-//! patterns are those of the literature and of MPICH; [`ALGORITHMS`] names them. A [`Choice`] says which of them an
-//! operation is expanded by: by size and number of ranks as MPICH does, unless something else is asked for.
+//! [`expand`] writes the operations of one rank of a communicator; calling it for every rank gives the whole
+//! collective. The patterns are those of the literature and of MPICH; [`ALGORITHMS`] names them. A [`Choice`] selects
+//! the algorithm of an operation: by default by size and number of ranks, as MPICH does.
 //!
 //! # How the model departs from reality, and who could notice
-//! - MPICH cuts vectors at elements, here they are cut at bytes; and it takes the short algorithm of a reduction of fewer
-//!   elements than ranks, where here bytes alone decide. Operators are taken to commute.
-//! - Libraries of machines choose by tables of measured times, and know which ranks share a node. Whoever studies one
-//!   should name the algorithms that it uses.
-//! - In Rabenseifner's reduce a root that has no place among the power of two gets the result in one message more.
-//! - Messages of zero bytes are sent. MPICH returns early from an operation of zero bytes and leaves out empty blocks
-//!   of the `v` operations; Open MPI sends them. Sending them keeps the messages of one rank independent of whether
-//!   another rank's counts agree with its own, so that a trace can never hang on a recorded zero.
+//! - MPICH cuts vectors at element boundaries; here they are cut at bytes. MPICH also takes the short algorithm when a
+//!   reduction has fewer elements than ranks; here only the size in bytes decides. Operators are assumed to commute.
+//! - Vendors' libraries choose by tables of measured times, and know which ranks share a node. A study of such a
+//!   machine should name the algorithms that it uses.
+//! - In Rabenseifner's reduce a root outside the power of two receives the result in one additional message.
+//! - Messages of zero bytes are sent. MPICH returns early from an operation of zero bytes and omits empty blocks of the
+//!   `v` operations; Open MPI sends them. Sending them keeps the messages of one rank independent of whether the counts
+//!   of other ranks agree with its own, so that a trace can never hang on a recorded zero.
 //! - The block that a rank keeps for itself costs nothing, and neither does the arithmetic of a reduction.
 //!
-//! Every exchange posts its receive before its send and waits for both, so that the patterns complete under eager and
-//! rendezvous sends alike.
+//! Every exchange posts its receive before its send and waits for both, so that the patterns complete with both eager
+//! and rendezvous sends.
 
 mod agreement;
 mod blocks;
@@ -33,93 +33,93 @@ pub use requests::RequestPool;
 use super::program::{Event, Receive, Send, Tag, TagFilter};
 use crate::units::TaskId;
 
-/// One collective operation, as one rank calls it. Ranks are those of the communicator; sizes are in bytes.
+/// One collective operation, as called by one rank. Ranks are those of the communicator; sizes are in bytes.
 ///
-/// Sizes are what *this* rank passed. In a correct program the ranks agree; if they do not, messages still match
-/// (matching never looks at sizes), and each message has the size that its sender believes in.
+/// Sizes are the arguments of *this* rank. In a correct program the ranks agree. If they do not, messages still match
+/// (matching ignores sizes), and each message has the size given by its sender.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Collective {
-    /// Nobody leaves before everybody has entered.
+    /// No rank leaves before every rank has entered.
     Barrier,
-    /// The root's data reach everybody.
+    /// The root's data reach every rank.
     Broadcast {
         /// Rank that has the data.
         root: usize,
         /// \[bytes\] Size of the data.
         bytes: u64,
     },
-    /// Everybody's data, combined, reach the root.
+    /// The combined data of all ranks reach the root.
     Reduce {
         /// Rank that gets the result.
         root: usize,
         /// \[bytes\] Size of each contribution and of the result.
         bytes: u64,
     },
-    /// Everybody's data, combined, reach everybody.
+    /// The combined data of all ranks reach every rank.
     Allreduce {
         /// \[bytes\] Size of each contribution and of the result.
         bytes: u64,
     },
-    /// Everybody has a block for everybody.
+    /// Every rank has a block for every rank.
     Alltoall {
         /// \[bytes\] Size of each block.
         bytes: u64,
     },
-    /// Everybody has a block for everybody, of any size.
+    /// Every rank has a block for every rank, of any size.
     Alltoallv {
         /// \[bytes\] Size of the block for each rank.
         send: Vec<u64>,
         /// \[bytes\] Size of the block from each rank.
         receive: Vec<u64>,
     },
-    /// A block from everybody reaches the root.
+    /// A block from every rank reaches the root.
     Gather {
         /// Rank that collects.
         root: usize,
         /// \[bytes\] Size of each block.
         bytes: u64,
     },
-    /// A block from everybody reaches the root, of any size.
+    /// A block from every rank reaches the root, of any size.
     Gatherv {
         /// Rank that collects.
         root: usize,
         /// \[bytes\] Size of the block of this rank.
         send: u64,
-        /// \[bytes\] Size of the block from each rank; looked at only on the root.
+        /// \[bytes\] Size of the block from each rank; used only on the root.
         receive: Vec<u64>,
     },
-    /// The root has a block for everybody.
+    /// The root has a block for every rank.
     Scatter {
         /// Rank that distributes.
         root: usize,
         /// \[bytes\] Size of each block.
         bytes: u64,
     },
-    /// The root has a block for everybody, of any size.
+    /// The root has a block for every rank, of any size.
     Scatterv {
         /// Rank that distributes.
         root: usize,
-        /// \[bytes\] Size of the block for each rank; looked at only on the root.
+        /// \[bytes\] Size of the block for each rank; used only on the root.
         send: Vec<u64>,
         /// \[bytes\] Size of the block of this rank.
         receive: u64,
     },
-    /// A block from everybody reaches everybody.
+    /// A block from every rank reaches every rank.
     Allgather {
         /// \[bytes\] Size of each block.
         bytes: u64,
     },
-    /// A block from everybody reaches everybody, of any size.
+    /// A block from every rank reaches every rank, of any size.
     Allgatherv {
         /// \[bytes\] Size of the block of each rank.
         blocks: Vec<u64>,
     },
-    /// Everybody's data, combined; each rank gets its block of the result.
+    /// The combined data of all ranks; each rank gets its block of the result.
     ReduceScatter {
         /// \[bytes\] Size of the block of the result that each rank gets.
         blocks: Vec<u64>,
     },
-    /// Each rank gets the combination of the data of all ranks up to and with itself.
+    /// Each rank gets the combination of the data of all ranks up to and including itself.
     Scan {
         /// \[bytes\] Size of each contribution and of the result.
         bytes: u64,
@@ -137,12 +137,12 @@ pub enum ExpandError {
     /// The calling rank or the root is not a rank of the communicator.
     #[error("rank {rank} is not in a communicator of {size}")]
     NoSuchRank {
-        /// The rank that was named.
+        /// The offending rank.
         rank: usize,
         /// Ranks of the communicator.
         size: usize,
     },
-    /// The algorithm is of other operations.
+    /// The algorithm does not implement this operation.
     #[error("{algorithm} is no algorithm of {operation}")]
     Algorithm {
         /// Its name.
@@ -150,7 +150,7 @@ pub enum ExpandError {
         /// The operation.
         operation: &'static str,
     },
-    /// A table of block sizes has not one entry per rank.
+    /// The number of block sizes differs from the number of ranks.
     #[error("{found} block sizes for a communicator of {size}")]
     BlockCount {
         /// Entries of the table.
@@ -237,16 +237,16 @@ impl Collective {
     }
 }
 
-/// Appends to `out` what the rank `rank` of `communicator` does in this collective, by `algorithm`, which all ranks must
-/// have in common ([`Agreement::call`]).
+/// Appends to `out` the operations of rank `rank` of `communicator` in this collective by `algorithm`, on which all
+/// ranks must agree ([`Agreement::call`]).
 ///
 /// `communicator` lists the tasks by rank. All messages carry `tag`, which must be the same on all ranks and differ
-/// from that of other collectives that may be under way between the same tasks ([`Tag::collective`] of the running
+/// from that of other collectives that may be in progress between the same tasks ([`Tag::collective`] of the running
 /// number of the collective on its communicator). Requests are taken from `requests` and given back.
 ///
 /// # Errors
-/// When `rank`, the root or a table does not fit the communicator, or the algorithm the operation; nothing is appended
-/// then.
+/// When `rank`, the root or a table does not fit the communicator, or the algorithm does not implement the operation;
+/// nothing is appended then.
 pub fn expand(
     collective: &Collective,
     algorithm: Algorithm,
@@ -329,7 +329,7 @@ pub fn expand(
     Ok(())
 }
 
-/// One rank's part of one collective while it is being written. Ranks are those of the communicator.
+/// The operations of one rank in one collective, under construction. Ranks are those of the communicator.
 struct Script<'a> {
     communicator: &'a [TaskId],
     rank: usize,
@@ -359,7 +359,7 @@ impl Script<'_> {
         self.out.push(Event::Recv(self.incoming(from, bytes)));
     }
 
-    /// Sends and receives at once, as `MPI_Sendrecv` does.
+    /// Sends and receives simultaneously, like `MPI_Sendrecv`.
     fn exchange(&mut self, to: usize, sent: u64, from: usize, received: u64) {
         let (receiving, sending) = (self.requests.take(), self.requests.take());
         self.out.push(Event::Irecv(self.incoming(from, received), receiving));

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use super::{Script, tree};
 
-/// The places of the largest power of two of ranks: of each pair of the first 2 * `folded` ranks only one has a place.
+/// Positions within the largest power of two of ranks: of each pair among the first 2 * `folded` ranks only one has a
+/// position.
 struct Core {
     core: usize,
     folded: usize,
-    /// Which of a pair: 0 the even rank, 1 the odd one.
+    /// The member of a pair with a position: 0 the even rank, 1 the odd one.
     keeper: usize,
 }
 
@@ -18,7 +19,7 @@ impl Core {
         Self { core, folded: size - core, keeper }
     }
 
-    /// The place of a rank; `None` for one that hands its part to the other one of its pair.
+    /// The position of a rank; `None` for one that hands its data to the other rank of its pair.
     fn place(&self, rank: usize) -> Option<usize> {
         match rank {
             _ if rank >= 2 * self.folded => Some(rank - self.folded),
@@ -31,7 +32,7 @@ impl Core {
         if place < self.folded { 2 * place + self.keeper } else { place + self.folded }
     }
 
-    /// The range of pieces that a place is left with, halved down to one: before the first step and after each.
+    /// The ranges of pieces that a position holds, halved down to one piece: before the first step and after each.
     fn kept(&self, place: usize) -> Vec<Range<usize>> {
         let mut range = 0..self.core;
         let mut kept = vec![range.clone()];
@@ -44,18 +45,18 @@ impl Core {
     }
 }
 
-/// Pieces `range` of `count` of a vector.
+/// \[bytes\] Size of pieces `range` of `count` of a vector.
 fn pieces(bytes: u64, range: &Range<usize>, count: usize) -> u64 {
     let cut = |number: usize| (u128::from(bytes) * number as u128 / count as u128) as u64;
     cut(range.end) - cut(range.start)
 }
 
-/// One of them.
+/// \[bytes\] Size of one piece.
 fn piece(bytes: u64, number: usize, count: usize) -> u64 {
     pieces(bytes, &(number..number + 1), count)
 }
 
-/// Halves the range of pieces that a place is left with, down to one: what it keeps after each step.
+/// Halves the range of pieces of a position down to one piece; returns the range held after each step.
 fn halve(script: &mut Script<'_>, bytes: u64, core: &Core, place: usize) -> Vec<Range<usize>> {
     let kept = core.kept(place);
     for (step, pair) in kept.windows(2).enumerate() {
@@ -79,7 +80,7 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
         script.receive(rank - 1, bytes);
     }
     let kept = halve(script, bytes, &core, place);
-    // Backwards: what was given away in a step comes back summed.
+    // Backwards: the half given away in a step comes back summed.
     let mut bit = core.core;
     for step in (1..kept.len()).rev() {
         bit /= 2;
@@ -92,8 +93,8 @@ pub(super) fn allreduce(script: &mut Script<'_>, bytes: u64) {
     }
 }
 
-/// Rabenseifner's reduce. Even ranks keep their places here, so that rank 0, the usual root, has one; a root without a place
-/// takes that of rank 0, and its piece, before the result is gathered.
+/// Rabenseifner's reduce. Even ranks keep their positions here, so that rank 0, the usual root, has one. A root without
+/// a position takes over that of rank 0, and its piece, before the result is gathered.
 pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
     let (rank, core) = (script.rank, Core::of(script.size(), 0));
     let (collector, replaced) = (core.place(root).unwrap_or(0), core.place(root).is_none());
@@ -134,7 +135,7 @@ pub(super) fn reduce(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Reduce-scatter by recursive halving; `blocks` are the results of the ranks.
+/// Reduce-scatter by recursive halving; `blocks` are the sizes of the ranks' results.
 pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
     let (rank, core) = (script.rank, Core::of(script.size(), 1));
     let total = blocks.iter().fold(0_u64, |sum, &bytes| sum.saturating_add(bytes));
@@ -147,7 +148,7 @@ pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
     if outside {
         script.receive(rank - 1, total);
     }
-    // A place answers for its own block and for that of the neighbour without a place.
+    // A position covers its own block and that of its neighbour without a position.
     let of_place = |place: usize| {
         let before = if place < core.folded { blocks[2 * place] } else { 0 };
         before.saturating_add(blocks[core.rank(place)])
@@ -168,7 +169,7 @@ pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
     }
 }
 
-/// Allreduce on a ring: p pieces go round once to be summed, and once more.
+/// Ring allreduce: p pieces go round once to be summed, and once more to be distributed.
 pub(super) fn ring_allreduce(script: &mut Script<'_>, bytes: u64) {
     let (rank, size) = (script.rank, script.size());
     let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -179,8 +180,8 @@ pub(super) fn ring_allreduce(script: &mut Script<'_>, bytes: u64) {
     }
 }
 
-/// Broadcast as a scatter of p pieces and an allgather, on a ring or by recursive doubling. Places are relative to the
-/// root.
+/// Broadcast as a scatter of p pieces and an allgather, on a ring or by recursive doubling. Positions are relative to
+/// the root.
 pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64, doubling: bool) {
     let size = script.size();
     let place = (script.rank + size - root) % size;

@@ -2,7 +2,7 @@
 
 use crate::trace::program::Request;
 
-/// Hands out request numbers of one task and reuses those given back, so that numbers stay below the largest count of
+/// Allocates request numbers of one task and reuses those given back, so that numbers stay below the largest number of
 /// operations outstanding at once.
 #[derive(Clone, Default, Debug)]
 pub struct RequestPool {
@@ -20,7 +20,7 @@ impl RequestPool {
     /// A number that is not in use.
     ///
     /// # Panics
-    /// When 2^32 operations are outstanding, for which no machine has the memory.
+    /// When 2^32 operations are outstanding, which exceeds the memory of any machine.
     pub fn take(&mut self) -> Request {
         self.free.pop().unwrap_or_else(|| {
             let request = Request(self.used);
@@ -34,7 +34,7 @@ impl RequestPool {
         self.free.push(request);
     }
 
-    /// Numbers that were in use at once, at most.
+    /// Largest number of requests in use at once.
     #[must_use]
     pub const fn peak(&self) -> u32 {
         self.used

@@ -1,19 +1,19 @@
-//! Collectives with a root: binomial trees, and the linear ones of the `v` operations.
+//! Collectives with a root: binomial trees, and linear algorithms for the `v` operations.
 //!
-//! Trees are those of the rank relative to the root, `v = (rank - root) mod p`: the parent of v is v without its lowest
-//! set bit, and the subtree of v has as many nodes as that bit says, as far as there are ranks.
+//! Trees are built on the rank relative to the root, `v = (rank - root) mod p`: the parent of v is v without its lowest
+//! set bit, and that bit is the number of nodes in the subtree of v, limited by the number of ranks.
 
 use std::ops::Range;
 
 use super::Script;
 use crate::trace::program::{Event, Request};
 
-/// A rank's place in the binomial tree. `rank` and what is returned are ranks of the communicator.
+/// A rank's position in the binomial tree. `rank` and the results of the methods are ranks of the communicator.
 struct Place {
     relative: usize,
     root: usize,
     size: usize,
-    /// The lowest set bit of the relative rank; for the root the first power of two that is not below the size.
+    /// The lowest set bit of the relative rank; for the root the smallest power of two not below the size.
     span: usize,
 }
 
@@ -29,7 +29,7 @@ impl Place {
         (self.relative != 0).then(|| (self.relative - self.span + self.root) % self.size)
     }
 
-    /// Ranks of the subtree, this one included.
+    /// Number of ranks in the subtree, including this one.
     fn subtree(&self) -> u64 {
         self.span.min(self.size - self.relative) as u64
     }
@@ -91,8 +91,8 @@ pub(super) fn scatter(script: &mut Script<'_>, root: usize, bytes: u64) {
     }
 }
 
-/// Binomial tree, by which every rank gets its piece of a vector; pieces are numbered relative to the root, and `bytes`
-/// gives the size of some of them.
+/// Binomial tree that gives every rank its piece of a vector. Pieces are numbered relative to the root, and `bytes`
+/// gives the size of a range of them.
 pub(super) fn scatter_pieces(script: &mut Script<'_>, root: usize, bytes: impl Fn(Range<usize>) -> u64) {
     let place = Place::of(script, root);
     let size = place.size;
@@ -118,7 +118,7 @@ pub(super) fn gatherv(script: &mut Script<'_>, root: usize, send: u64, receive: 
     });
 }
 
-/// The root begins to send to every other rank and waits for all.
+/// The root starts a send to every other rank and waits for all.
 pub(super) fn scatterv(script: &mut Script<'_>, root: usize, send: &[u64], receive: u64) {
     if script.rank != root {
         script.receive(root, receive);
@@ -131,7 +131,7 @@ pub(super) fn scatterv(script: &mut Script<'_>, root: usize, send: &[u64], recei
     });
 }
 
-/// Begins one operation with every other rank, in order of ranks, and waits for all.
+/// Starts one operation with every other rank, in order of ranks, and waits for all.
 fn at_root(script: &mut Script<'_>, begin: impl Fn(&mut Script<'_>, usize) -> Request) {
     let mut begun = Vec::new();
     for other in 0..script.size() {

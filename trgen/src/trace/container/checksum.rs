@@ -30,7 +30,7 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// Checksum of the parts, one after another.
+/// Checksum of the concatenated parts.
 pub(super) fn of(parts: &[&[u8]]) -> u32 {
     !parts.iter().fold(!0, |sum, part| update(sum, part))
 }

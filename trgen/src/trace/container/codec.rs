@@ -1,4 +1,4 @@
-//! Rows as bytes. The only module that knows the encoding (bincode 2.0.1: variable-length little-endian integers).
+//! Encoding of rows. The only module that knows the encoding (bincode 2.0.1: variable-length little-endian integers).
 
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::de::{BorrowDecode, BorrowDecoder, Decoder};
@@ -18,8 +18,8 @@ const CONFIG: Config = bincode::config::standard().with_limit::<MAX_RAW>();
 /// Why rows cannot be decoded.
 pub(super) type CodecError = String;
 
-/// A sequence as bincode has it: its length, then its elements. Decoded element by element, so that memory grows with
-/// what is there and not with the length that is told.
+/// A sequence in bincode's form: its length, then its elements. Decoded element by element, so that memory grows with
+/// the data present and not with the stored length.
 struct List<T>(Vec<T>);
 
 impl<T: Encode + 'static> Encode for List<T> {
@@ -49,7 +49,7 @@ fn text(bytes: List<u8>) -> Result<String, CodecError> {
     String::from_utf8(bytes.0).map_err(|_| "a text that is not UTF-8".to_owned())
 }
 
-/// An event. Variants keep their order: the number of a variant is what is stored.
+/// An event. Variants keep their order: the stored number is the index of the variant.
 #[derive(Encode, Decode)]
 enum EventRow {
     Compute(u64),
@@ -87,7 +87,7 @@ struct HeaderRow {
     notes: List<List<u8>>,
 }
 
-/// An operation of a graph, with those that depend on it.
+/// An operation of a graph, with its dependents.
 #[derive(Encode, Decode)]
 struct NodeRow {
     kind: u8,
@@ -107,7 +107,7 @@ pub(super) struct StoredNode {
     pub(super) on_start: Vec<u32>,
 }
 
-/// Where a block stands, as the index has it.
+/// Position of a block, as stored in the index.
 #[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct BlockRow {
     pub(super) task: u32,
@@ -115,7 +115,7 @@ pub(super) struct BlockRow {
     pub(super) offset: u64,
 }
 
-/// What the index says of a task that has rows.
+/// Index entry of a task with rows.
 #[derive(Encode, Decode, Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct TaskRow {
     pub(super) task: u32,
@@ -190,7 +190,7 @@ pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecErr
     )
 }
 
-/// The next event, of a trace of `tasks` tasks.
+/// The next event of a trace of `tasks` tasks.
 pub(super) fn take_event(raw: &[u8], at: &mut usize, tasks: u32) -> Result<Event, CodecError> {
     let requests = |numbers: List<u32>| numbers.0.into_iter().map(Request).collect();
     Ok(match take(raw, at)? {

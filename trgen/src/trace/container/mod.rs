@@ -8,13 +8,13 @@
 //! trailer: offset of the index, its length, checksum of both, magic again    u64 u32 u32 8 bytes
 //! ```
 //! A block is `kind u8, task u32, ordinal u32, rows u32, raw length u32, stored length u32, checksum u32`, then the
-//! stored bytes: rows (bincode, variable-length integers) compressed by zstd. The checksum is a CRC-32 of the fields
-//! before it and of the stored bytes. `ordinal` counts the blocks of a task: blocks that change places are found out.
+//! stored bytes: rows (bincode, variable-length integers) compressed by zstd. The checksum is a CRC-32 of the preceding
+//! fields and of the stored bytes. `ordinal` numbers the blocks of a task, so that exchanged blocks are detected.
 //!
 //! A task's rows are its events ([`Event`]) or, in the container of a graph, its operations with their dependents
 //! ([`Graph`]). A reader needs one block per task in memory, whatever the size of the file.
 //!
-//! Everything read is hostile until checked: sizes are limited, no allocation follows a number in the file.
+//! All input is hostile until checked: sizes are limited, and no allocation follows a number in the file.
 //!
 //! Decision: docs/decisions/0045-hostile-input.md.
 //!
@@ -30,29 +30,29 @@ pub use read::{Cursor, Reader, TaskSummary};
 pub use write::Writer;
 
 const MAGIC: [u8; 8] = *b"FSIN\x89TRG";
-/// Version of the layout that is written, and the only one read.
+/// The version of the layout that is written, and the only one that can be read.
 pub const VERSION: u32 = 1;
 
-/// \[bytes\] Of a block before its stored bytes.
+/// \[bytes\] Header of a block.
 const BLOCK_HEADER: usize = 25;
-/// \[bytes\] Of the trailer.
+/// \[bytes\] Size of the trailer.
 const TRAILER: usize = 24;
-/// \[bytes\] Rows of one block, before compression.
+/// \[bytes\] Largest size of the rows of one block, before compression.
 const MAX_RAW: usize = 16 << 20;
-/// \[bytes\] Rows of one block that a byte of the file may stand for, beyond [`SMALL_RAW`]: memory follows the file.
+/// \[bytes\] Most bytes of rows per byte of the file, beyond [`SMALL_RAW`]: memory is bounded by the file size.
 const MAX_RATIO: u64 = 64;
-/// \[bytes\] Rows that any block may have: what the writer fills a block with, and a longer row.
+/// \[bytes\] Size of rows allowed to any block: what the writer puts into a block, plus one long row.
 const SMALL_RAW: u64 = 256 << 10;
-/// Logarithm of the largest window that a block may ask the decoder for.
+/// Logarithm of the largest decoder window that a block may demand.
 const MAX_WINDOW: u32 = 24;
-/// Rows of one block.
+/// Most rows of one block.
 const MAX_ROWS: u32 = 1 << 16;
-/// Tasks of a container, at most; see also [`idle_tasks`].
+/// Most tasks of a container; see also [`idle_tasks`].
 const MAX_TASKS: u64 = 1 << 24;
 /// \[bytes\] Largest message.
 const MAX_MESSAGE: u64 = 1 << 40;
 
-/// Tasks that a container of so many rows may have: a small file must not stand for millions of idle tasks.
+/// Most tasks of a container with this number of rows: a small file must not stand for millions of idle tasks.
 const fn idle_tasks(rows: u64) -> u64 {
     let most = 4096 + rows;
     if most < MAX_TASKS { most } else { MAX_TASKS }
@@ -65,7 +65,7 @@ enum BlockKind {
     Index = 3,
 }
 
-/// What the tasks of a container are.
+/// Kind of the tasks of a container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
     /// Programs: events in sequence.
@@ -74,30 +74,30 @@ pub enum Content {
     Graphs,
 }
 
-/// What a container says of itself.
+/// Metadata of a container.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// What its tasks are.
+    /// Kind of its tasks.
     pub content: Content,
     /// Number of tasks.
     pub tasks: u32,
-    /// Format that the trace was imported from, or in words how it was made and what was done to it since
+    /// Format from which the trace was imported, or a description of how it was made and changed
     /// ([`history`](Self::history)).
     pub origin: String,
-    /// Collective calls that were expanded, summed over tasks, by name of the operation.
+    /// Expanded collective calls, summed over tasks, by name of the operation.
     pub collectives: Vec<(String, u64)>,
-    /// Decisions and warnings of the import, for whoever reads the trace.
+    /// Decisions and warnings of the import, for the user of the trace.
     pub notes: Vec<String>,
 }
 
 impl Header {
-    /// How the trace came to be, in words, such as `imported from simgrid-ti, then scale --bytes 2`.
+    /// A description of the trace's origin, such as `imported from simgrid-ti, then scale --bytes 2`.
     #[must_use]
     pub fn history(&self) -> String {
-        /// What an origin begins with that is more than a name.
+        /// Beginnings of origins that are descriptions and not names.
         const WORDS: [&str; 4] = ["generated as ", "imported from ", "merged from ", "recorded"];
         match &*self.origin {
-            // What earlier versions wrote.
+            // Written by earlier versions.
             "record" => "recorded".to_owned(),
             "merge" => "merged from several traces".to_owned(),
             origin if WORDS.iter().any(|word| origin.starts_with(word)) => origin.to_owned(),
@@ -110,11 +110,11 @@ impl Header {
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct ContainerError {
-    /// Offset in the file, where one is known.
+    /// Offset in the file, if known.
     pub byte: Option<u64>,
-    /// What was found, and what was expected.
+    /// The fault, and the expected content.
     pub what: String,
-    /// What the user can do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 

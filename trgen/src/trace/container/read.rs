@@ -1,4 +1,4 @@
-//! Reading a container: its index at once, its tasks block by block.
+//! Reading a container: the index on opening, the tasks block by block.
 
 use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
@@ -16,45 +16,45 @@ use crate::trace::goal::{After, Graph, RankBuilder};
 use crate::trace::program::{Event, Program};
 use crate::units::Picoseconds;
 
-/// What can be read at any place.
+/// A source that can be read at any position.
 trait Store: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Store for T {}
 
-/// An open container: where its bytes are, and what decompresses them. One context serves all blocks, since to make one takes
-/// longer than to decompress a short block.
+/// An open container: its bytes and its decompressor. One context serves all blocks, since creating one takes longer
+/// than decompressing a short block.
 struct Opened {
     store: Placed,
     context: DCtx<'static>,
 }
 
-/// Bytes, and at which of them their reader stands: to go where one is would forget what has been read ahead.
+/// Bytes, and the current read position: seeking to the current position would discard the read-ahead buffer.
 struct Placed {
     store: Box<dyn Store>,
-    /// `None` if nobody knows.
+    /// `None` if unknown.
     at: Option<u64>,
 }
 
-/// What the index says of a task.
+/// Index entry of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskSummary {
     /// Events or operations.
     pub rows: u64,
-    /// Messages sent.
+    /// Number of messages sent.
     pub messages: u64,
     /// \[bytes\] Sent.
     pub bytes: u64,
-    /// Computing; in the unit of the graph, if it is one.
+    /// Total computing time; in the unit of the graph, if it is one.
     pub compute: Picoseconds,
 }
 
-/// A container that was opened. Clones share the file.
+/// An open container. Clones share the file.
 #[derive(Clone)]
 pub struct Reader {
     opened: Arc<Mutex<Opened>>,
-    /// What errors of a run call it.
+    /// Its name in errors of a run.
     name: Option<Arc<str>>,
     header: Arc<Header>,
-    /// Where the index stands.
+    /// Offset of the index.
     index_at: u64,
     summaries: Arc<[TaskSummary]>,
     /// Blocks of each task, in order.
@@ -81,10 +81,10 @@ fn long(bytes: &[u8], position: usize) -> u64 {
     u64::from(word(bytes, position)) | u64::from(word(bytes, position + 4)) << 32
 }
 
-/// \[bytes\] Memory that is taken before it is known that so much is there.
+/// \[bytes\] Memory allocated before that much data is known to be present.
 const AT_ONCE: u64 = 1 << 16;
 
-/// Reads `length` bytes, which the file must have: memory grows with what is there.
+/// Reads `length` bytes, which the file must have: memory grows with the data present.
 fn read_at(Placed { store, at }: &mut Placed, offset: u64, length: u64) -> Result<Vec<u8>, ContainerError> {
     if at.take() != Some(offset) {
         store.seek(SeekFrom::Start(offset)).map_err(|error| unreadable(offset, &error))?;
@@ -98,7 +98,7 @@ fn read_at(Placed { store, at }: &mut Placed, offset: u64, length: u64) -> Resul
     Ok(bytes)
 }
 
-/// Reads and checks a block; `limit` \[bytes\] of rows at most.
+/// Reads and checks a block of at most `limit` \[bytes\] of rows.
 fn read_block(
     opened: &mut Opened,
     offset: u64,
@@ -131,7 +131,7 @@ fn read_block(
         return Err(damaged(offset, what));
     }
     let mut raw = Vec::with_capacity(u64::from(raw_length).min(AT_ONCE) as usize + 1);
-    // Whatever the block before left undone is forgotten.
+    // Discards any unfinished state of the previous block.
     let forgotten = context.reset(ResetDirective::SessionOnly);
     forgotten.map_err(|code| damaged(offset, format!("a block cannot be decompressed: {}", get_error_name(code))))?;
     let mut decoder = Decoder::with_context(&stored[..], context);
@@ -151,7 +151,7 @@ impl Reader {
     /// Opens a container and reads its index.
     ///
     /// # Errors
-    /// A file that is no container, of another version, cut short, damaged, or larger than is sensible.
+    /// A file that is not a container, of another version, cut short, damaged, or beyond the limits.
     pub fn open(store: impl Read + Seek + Send + 'static) -> Result<Self, ContainerError> {
         let mut store = store;
         let length = store.seek(SeekFrom::End(0)).map_err(|error| unreadable(0, &error))?;
@@ -186,7 +186,7 @@ impl Reader {
         let header_block = read_block(&mut opened, begin, (BlockKind::Header, 0, 0), MAX_RAW as u64)?;
         let header =
             codec::take_header(&header_block.raw, &mut 0).map_err(|what| damaged(begin, format!("header: {what}")))?;
-        // The index has a row of at most 60 bytes for every block, which has 25 bytes and more, and for every task.
+        // The index has a row of at most 60 bytes for every block, which has at least 25 bytes, and for every task.
         let limit = length.saturating_mul(4).saturating_add(1 << 16);
         let block = read_block(&mut opened, offset, (BlockKind::Index, 0, 0), limit)?;
         let (summaries, blocks) = index(&block, &header, offset, begin)?;
@@ -200,25 +200,25 @@ impl Reader {
         })
     }
 
-    /// The same, called so in the errors of a run that reads it.
+    /// The same container with this name in the errors of a run.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { name: Some(name.into()), ..self }
     }
 
-    /// What the container is called, if it has been told.
+    /// The name of the container, if set.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What the container says of itself.
+    /// The metadata of the container.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// What the index says of each task.
+    /// The index entry of each task.
     #[must_use]
     pub fn summaries(&self) -> &[TaskSummary] {
         &self.summaries
@@ -259,7 +259,7 @@ impl Reader {
     /// The whole graph.
     ///
     /// # Errors
-    /// A damaged block; a container of programs; dependencies that are none.
+    /// A damaged block; a container of programs; invalid dependencies.
     pub fn graph(&self) -> Result<Graph, ContainerError> {
         if self.header.content != Content::Graphs {
             return Err(self.wrong_content("programs where a graph was expected"));
@@ -288,7 +288,7 @@ impl Reader {
         Graph::new(ranks).map_err(|error| damaged(0, error.to_string()))
     }
 
-    /// The header, which says what the tasks are, stands after magic number and version.
+    /// The header, which holds the kind of the tasks, follows magic number and version.
     fn wrong_content(&self, what: &str) -> ContainerError {
         let byte = Some((MAGIC.len() + 4) as u64);
         ContainerError { byte, what: what.to_owned(), remedy: "see `trace-prep info` for what it holds" }
@@ -343,7 +343,7 @@ fn index(block: &Block, header: &Header, offset: u64, begin: u64) -> Result<Inde
     Ok((summaries, blocks))
 }
 
-/// Reads one task's events in order, holding one block.
+/// Reads one task's events in order, with one block in memory.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     reader: Reader,
@@ -356,7 +356,7 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// What the container is called, if it has been told.
+    /// The name of the container, if set.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.reader.name()
@@ -376,7 +376,7 @@ impl Cursor {
         Ok(Some(event))
     }
 
-    /// Loads the next block if this one is used up; false after the last.
+    /// Loads the next block if this one is exhausted; false after the last.
     fn fill(&mut self) -> Result<bool, ContainerError> {
         while self.left == 0 {
             if self.at < self.raw.len() {
@@ -389,7 +389,7 @@ impl Cursor {
             };
             let expected = (BlockKind::Rows, row.task, self.next_block as u32);
             let block = {
-                // Whoever panicked while holding the lock left nothing half done: every read seeks first.
+                // A panic under the lock leaves no broken state: every read seeks first.
                 let mut opened = self.reader.opened.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 read_block(&mut opened, row.offset, expected, MAX_RAW as u64)?
             };

@@ -9,12 +9,12 @@ use crate::trace::program::{Event, Program};
 
 /// \[bytes\] Rows of a block; the last row may exceed it.
 const BLOCK: usize = 128 << 10;
-/// \[bytes\] Rows of all tasks that wait for their block to fill; then all are written as they are.
+/// \[bytes\] Limit of the buffered rows of all tasks; beyond it all blocks are written as they are.
 const WAITING: usize = 64 << 20;
-/// Level of compression: fast, and within a few per cent of the slower ones on rows like these.
+/// Compression level: fast, and within a few per cent of the slower levels on such rows.
 const LEVEL: i32 = 3;
 
-/// A block that is being filled.
+/// A block under construction.
 #[derive(Clone, Default, Debug)]
 struct Open {
     rows: u32,
@@ -43,12 +43,12 @@ impl<W: Write> Writer<W> {
     /// Begins a container.
     ///
     /// # Errors
-    /// When `out` refuses, or the header has more than 16 MiB.
+    /// When writing to `out` fails, or the header exceeds 16 MiB.
     pub fn new(mut out: W, header: &Header) -> io::Result<Self> {
         out.write_all(&MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
         let tasks = header.tasks;
-        // A replay holds a block of every task: with many tasks, blocks are smaller.
+        // A replay holds a block of every task in memory: with many tasks, blocks are smaller.
         let rows_per_block = ((4 << 20) / tasks.max(1)).clamp(256, 4096);
         let open = vec![Open::default(); tasks as usize];
         let offset = (MAGIC.len() + 4) as u64;
@@ -60,10 +60,10 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Adds an event at the end of a task's program.
+    /// Appends an event to a task's program.
     ///
     /// # Errors
-    /// When the output refuses; a task that the header does not have; a wait for more than a million requests.
+    /// When writing fails, the header has no such task, or the event waits for more than a million requests.
     pub fn event(&mut self, task: u32, event: &Event) -> io::Result<()> {
         self.row(task, |open| {
             let summary = &mut open.summary;
@@ -79,7 +79,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Adds an operation at the end of a rank's graph, with those that wait for it.
+    /// Appends an operation to a rank's graph, with its dependents.
     ///
     /// # Errors
     /// As [`event`](Self::event).
@@ -124,10 +124,10 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes what is left, the index and the trailer. Without this call the file is recognised as cut short.
+    /// Writes the remaining blocks, the index and the trailer. Without this call the file is recognised as cut short.
     ///
     /// # Errors
-    /// When the output refuses.
+    /// When writing fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush_all()?;
         for (task, open) in (0..).zip(&self.open) {
@@ -184,7 +184,7 @@ impl<W: Write> Writer<W> {
         codec::put_index(&row, &mut self.index).map_err(failed)?;
         self.index_rows += 1;
         self.block(BlockKind::Rows, task, ordinal, rows, &raw)?;
-        // The room is kept for the next block of the task.
+        // The allocation is kept for the next block of the task.
         let mut raw = raw;
         raw.clear();
         self.open[task as usize].raw = raw;

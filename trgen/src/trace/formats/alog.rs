@@ -5,12 +5,12 @@
 //! -102 TASK THREAD PEER CYCLE TIME TAG BYTES    TASK receives from PEER
 //! ```
 //!
-//! The operation (-101, -102) is followed by the process that logs it. All other lines (header, states, definitions) are
-//! passed over, and so are times: sends and receives of a process follow each other in the order of the file.
+//! The operation (-101, -102) is followed by the process that logs it. All other lines (header, states, definitions)
+//! are skipped, and so are times: sends and receives of a process keep the order of the file.
 //!
 //! # How the model departs from reality, and who could notice
-//! - There is no computing, and no request: every operation blocks. A receive that was posted early is one where the log
-//!   says that the message came.
+//! - There is no computation, and there are no requests: every operation blocks. A receive that was posted early takes
+//!   place where the log records the arrival of its message.
 //! - Collectives are not logged as messages and are missing.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(super) const READER: Reader = Reader {
 
 const SEND: &str = "-101";
 const RECEIVE: &str = "-102";
-/// Tasks that any file may have; beyond them there is one for each line, at most.
+/// Tasks allowed to any file; beyond this number there is at most one per line.
 const IDLE_TASKS: u64 = 1 << 12;
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
@@ -50,7 +50,7 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
 }
 
-/// The process of a line and what it does; `None` for a line of another kind. The highest process that is named.
+/// The process of a line and its event, `None` for other lines; and the highest process number in the line.
 fn parse(line: &str) -> Result<Option<(u32, Event, u32)>, Fault> {
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
     if words[0] != SEND && words[0] != RECEIVE {

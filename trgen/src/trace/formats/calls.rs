@@ -1,4 +1,4 @@
-//! Collective calls that a reader expands, and their counts.
+//! Expansion of collective calls, with counts.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use crate::trace::collectives::{Agreement, Algorithm, Collective, Disagreement, 
 use crate::trace::program::{Event, Tag};
 use crate::units::TaskId;
 
-/// A process that calls a collective of a communicator that the format numbers.
+/// A process that calls a collective on a communicator of the trace.
 pub(super) struct Caller<'a> {
-    /// The communicator, and its members.
+    /// The number of the communicator, and its members.
     pub(super) number: u32,
     pub(super) members: &'a [TaskId],
-    /// The process, among all and among the members.
+    /// The process, by its number among all processes and among the members.
     pub(super) task: usize,
     pub(super) rank: usize,
-    /// Line of the call, or what else names its place.
+    /// Line of the call, or another number that identifies its place.
     pub(super) line: u64,
 }
 
@@ -29,8 +29,8 @@ impl Calls {
         *self.0.entry((collective.name(), algorithm.name())).or_default() += 1;
     }
 
-    /// Counts a call, which must agree with what the other members have called as their `index`-th of the communicator (from
-    /// 0), and adds what it becomes to `events`.
+    /// Counts a call and appends its expansion to `events`. The call must agree with the other members' `index`-th call
+    /// on the communicator (from 0).
     pub(super) fn expand(
         &mut self,
         collective: &Collective,
@@ -64,7 +64,7 @@ impl Calls {
         self.0.clone()
     }
 
-    /// What was expanded by which algorithm, for the user; none without calls. `how` says what each is one of.
+    /// A note for the user on the algorithms used; none without calls. `how` names the kind of calls.
     pub(super) fn note(&self, how: &str) -> Option<String> {
         let total: u64 = self.0.values().sum();
         let each = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
@@ -73,7 +73,7 @@ impl Calls {
     }
 }
 
-/// What is wrong where ranks differ. `place_of` is where a line of another rank stands, if there are such places.
+/// The error where ranks differ. `place_of` gives the place of another rank's line, if there are such places.
 pub(super) fn mismatch(
     rank: usize,
     disagreement: Disagreement<u64>,

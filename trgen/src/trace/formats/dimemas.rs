@@ -9,15 +9,15 @@
 //! 10:TASK:THREAD:OPERATION:COMM:ROOT[:THREAD]:SENT:RECEIVED
 //! ```
 //!
-//! Records of user events, files and marks (20, 30, 40, `o:`, `s:`) are passed over. Operations are numbered barrier 0,
+//! Records of user events, files and marks (20, 30, 40, `o:`, `s:`) are skipped. Operations are numbered barrier 0,
 //! bcast 1, gather 2, gatherv 3, scatter 4, scatterv 5, allgather 6, allgatherv 7, alltoall 8, alltoallv 9, reduce 10,
 //! allreduce 11, reduce_scatter 12, scan 13.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Whether a send waits for its receive is a setting of the replay; types 1 and 3 do not decide it here.
-//! - An immediate send is never waited for: the format does not say where.
-//! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
-//! - A communicator that no `d` record defines is the world.
+//! - An immediate send is never waited for: the format does not record the wait.
+//! - The sizes of the blocks of `v` operations are not recorded: each block is an equal share of the total.
+//! - A communicator without a `d` record is the world communicator.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -47,7 +47,7 @@ pub(super) const READER: Reader = Reader {
 const HEADER: &str = "#DIMEMAS:";
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
-    // The header looks like a comment of other formats: it is known by the first bytes alone.
+    // The header looks like a comment of other formats: its first bytes alone identify it.
     let files =
         source.entries().iter().filter(|entry| HEADER.as_bytes().starts_with(&entry.magic) && entry.magic.len() == 8);
     files.map(|entry| Candidate { label: entry.name.clone(), layout: Layout::Whole(entry.name.clone()) }).collect()
@@ -63,9 +63,9 @@ struct Rank {
     called: HashMap<usize, usize>,
 }
 
-/// What is common to all tasks.
+/// State shared by all tasks.
 struct Shared {
-    /// Number of each communicator that was defined.
+    /// Number of each defined communicator.
     numbers: HashMap<u64, usize>,
     members: Vec<Members>,
     agreements: Vec<Agreement<u64>>,
@@ -130,7 +130,7 @@ fn no_header(found: &str) -> Fault {
     bad("header", found, "`#DIMEMAS:name:offset:ntasks(threads,...)`")
 }
 
-/// The tasks that a header announces. Its list of threads, one number for each task, keeps the count honest.
+/// The number of tasks announced by a header. It must agree with the list of threads, one number per task.
 fn tasks(header: &str) -> Result<usize, Fault> {
     let wrong = || no_header(header);
     let rest = header.strip_prefix(HEADER).ok_or_else(wrong)?;
@@ -188,7 +188,7 @@ impl Shared {
         }
     }
 
-    /// Takes one record; the number of events that it became.
+    /// Processes one record; returns the number of resulting events.
     fn record(&mut self, ranks: &mut [Rank], line: &str, number: u64) -> Result<usize, Fault> {
         let fields = Fields { words: line.split(':').collect(), tasks: ranks.len() };
         match fields.words[0] {

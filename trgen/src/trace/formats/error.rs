@@ -1,4 +1,4 @@
-//! What can be wrong with a trace: where, what was found, what was expected, what to do.
+//! Errors in traces: the place, what was found, what was expected, and the remedy.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalog::Refusal;
 
-/// Where in the input something stands. Displayed as `path#member:line`, as far as known.
+/// A place in the input. Displayed as `path#member:line`, as far as known.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
     /// File or folder on disk.
@@ -38,7 +38,7 @@ impl Place {
         Self { byte: Some(byte), ..self.clone() }
     }
 
-    /// An error here.
+    /// An error at this place.
     #[must_use]
     pub fn error(&self, fault: Fault) -> ReadError {
         ReadError { place: self.clone(), fault: Box::new(fault) }
@@ -60,14 +60,14 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 #[error("{place}: {fault}")]
 pub struct ReadError {
-    /// Where.
+    /// Its place.
     pub place: Place,
-    /// Why.
+    /// Its cause.
     pub fault: Box<Fault>,
 }
 
 impl ReadError {
-    /// What the user can do about it, if anything is known.
+    /// The remedy, if known.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         self.fault.remedy(&self.place)
@@ -80,10 +80,10 @@ pub enum Fault {
     /// There is no such file or folder.
     #[error("no such file or folder")]
     NotFound,
-    /// A pipe or a device: what is read from it is gone.
+    /// A pipe or a device, which can be read only once.
     #[error("neither a file nor a folder: a trace is read more than once")]
     NotAFile,
-    /// The operating system refused.
+    /// The operating system reports an error.
     #[error("cannot be read: {0}")]
     Io(io::Error),
     /// An option has no usable value.
@@ -97,10 +97,10 @@ pub enum Fault {
     Damaged {
         /// `xz` or `tar`.
         container: &'static str,
-        /// What the decoder says.
+        /// The message of the decoder.
         what: String,
     },
-    /// The file is packed in a way that is not read here.
+    /// The compression or archive format is not supported directly.
     #[error("packed with {name}, which is not read directly")]
     Packed {
         /// Name of the compression or archive.
@@ -108,7 +108,7 @@ pub enum Fault {
         /// Command that unpacks it.
         command: &'static str,
     },
-    /// A trace in a binary form, which only its own tool reads.
+    /// A trace in a binary form, which only its own tool can read.
     #[error("holds a {format} trace in its binary form, which is read as the text that its own tool prints")]
     Unprinted {
         /// Name of the format.
@@ -121,25 +121,25 @@ pub enum Fault {
     UnknownFormat {
         /// The first line that is neither blank nor a comment, shortened.
         found: String,
-        /// Known formats and how each begins.
+        /// The known formats and their first lines.
         known: String,
     },
     /// A folder or archive holds no file that any format recognises.
     #[error("no trace in it, after a look at {files} {}", plural(*.files, "file", "files"))]
     NoTrace {
-        /// Files looked at.
+        /// Number of files examined.
         files: usize,
-        /// What was expected.
+        /// The expected formats.
         known: String,
     },
-    /// A folder holds no trace, but archives, which nobody looks into.
+    /// A folder holds no trace, only archives, which are not searched.
     #[error("no trace in it, but {} {}: {}", .names.len(), plural(.names.len(), "archive", "archives"), list(.names))]
     Archives {
         /// Their names in the folder.
         names: Vec<String>,
-        /// One that can be read, or be unpacked.
+        /// An archive that can be read, or be unpacked.
         first: String,
-        /// Command that unpacks that one, if it is not read as it is.
+        /// Command that unpacks that archive, if it cannot be read directly.
         command: Option<&'static str>,
     },
     /// A folder or archive holds more than one trace.
@@ -153,23 +153,23 @@ pub enum Fault {
     /// The part after `#` names nothing in the archive.
     #[error("no trace named `{}` in it", Quoted(.selection))]
     NoSuchMember {
-        /// What was asked for.
+        /// The selected name.
         selection: String,
-        /// What there is.
+        /// The available names.
         remedy: String,
     },
     /// The file is not text.
     #[error("not text: the line holds bytes that are not UTF-8")]
     NotText,
-    /// A line, a member or the whole is larger than any sensible trace.
+    /// A line, a member or the whole input is larger than any sensible trace.
     #[error("{what} exceeds {limit} bytes")]
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
         /// \[bytes\] The limit.
         limit: u64,
     },
-    /// A word that starts a line is not known.
+    /// The word at the beginning of a line is unknown.
     #[error("unknown {what} `{}`", Quoted(.found))]
     UnknownWord {
         /// `action`, `record`.
@@ -186,19 +186,19 @@ pub enum Fault {
         word: String,
         /// Number of arguments found.
         found: usize,
-        /// How the line is written.
+        /// Syntax of the line.
         usage: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: Option<&'static str>,
     },
-    /// A word is not a number, or not one that may stand there.
+    /// A word is not a number, or not a permitted one.
     #[error("{what} is `{}`, expected {expected}", Quoted(.found))]
     Number {
-        /// What the number is.
+        /// Meaning of the number.
         what: &'static str,
         /// The word found.
         found: String,
-        /// What may stand there.
+        /// The permitted values.
         expected: String,
     },
     /// A datatype number whose size is not known.
@@ -206,9 +206,9 @@ pub enum Fault {
     Datatype {
         /// The number.
         found: String,
-        /// Why it is refused.
+        /// Why it is rejected.
         why: &'static str,
-        /// What the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A line belongs to another rank than its file.
@@ -240,10 +240,10 @@ pub enum Fault {
     MissingRank {
         /// The rank without lines.
         rank: u32,
-        /// The highest rank that has lines.
+        /// The highest rank with lines.
         highest: u32,
     },
-    /// Two files begin with the same rank, and no index says which counts.
+    /// Two files begin with the same rank, and no index decides between them.
     #[error("begins with rank {rank}, as does `{}`", Quoted(.other))]
     RankTwice {
         /// The rank.
@@ -258,21 +258,21 @@ pub enum Fault {
         found: u64,
         /// The limit.
         limit: u64,
-        /// Where the limit comes from.
+        /// Reason for the limit.
         why: &'static str,
     },
-    /// The program would take more memory than permitted.
+    /// The program would exceed the permitted memory.
     #[error("more than {limit} events")]
     TooManyEvents {
         /// The limit.
         limit: u64,
     },
-    /// The parts of a trace do not make one.
+    /// The parts of a trace do not fit together.
     #[error("{what}")]
     Structure {
-        /// What was found, and what was expected.
+        /// The fault, and the expected content.
         what: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// Ranks differ in the collectives that they call.
@@ -283,13 +283,13 @@ pub enum Fault {
         index: usize,
         /// This rank.
         rank: u32,
-        /// What it calls.
+        /// Its call.
         found: String,
-        /// The rank it is compared with.
+        /// The rank with which it is compared.
         other_rank: u32,
-        /// What that one calls.
+        /// The call of that rank.
         other: String,
-        /// Where that stands; `None` if that rank has ended.
+        /// Place of that call; `None` if that rank has ended.
         other_place: Option<Box<Place>>,
     },
 }
@@ -363,7 +363,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The word for so many.
+/// The singular or plural for a count.
 #[must_use]
 pub const fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }

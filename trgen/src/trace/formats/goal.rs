@@ -55,7 +55,7 @@ fn read(
     let mut graph = Graph::default();
     source.visit(std::slice::from_ref(file), &mut |_, place, input| {
         graph = if format == BINARY.component.name {
-            // A file of its own is read a piece at a time; what comes out of an archive is read to its end first.
+            // A plain file is read piece by piece; a member of an archive is read completely first.
             let plain =
                 source.plain_file(file).and_then(|path| File::open(path).ok()).and_then(|file| Plain::new(file).ok());
             let read = match plain {
@@ -76,20 +76,20 @@ fn read(
         Ok(())
     })?;
     if operations(&graph) > options.max_events {
-        // A binary graph says its ranks there, and with them how much follows.
+        // A binary graph states its number of ranks there, which determines the size of the rest.
         return Err(source.place_of(file).byte(8).error(Fault::TooManyEvents { limit: options.max_events }));
     }
     Ok(Application::Graphs(GraphTrace { graph, format, notes: Vec::new() }))
 }
 
-/// A file that is read where its bytes are wanted.
+/// A file that is read at arbitrary positions.
 struct Plain {
     file: File,
     length: u64,
 }
 
 impl Plain {
-    /// Fails for what is no regular file, whose length is not known, and for one that is compressed.
+    /// Fails for files that are not regular, whose length is unknown, and for compressed ones.
     fn new(mut file: File) -> io::Result<Self> {
         let facts = file.metadata()?;
         let mut magic = [0; 8];

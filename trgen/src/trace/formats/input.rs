@@ -1,6 +1,6 @@
-//! Where the text of a trace comes from: a file, a folder, a tar archive, each xz-compressed or not.
+//! Sources of trace text: a file, a folder, a tar archive, each xz-compressed or not.
 //!
-//! An archive is read as a stream, once to see what it holds and once more for the files wanted, so that its size does
+//! An archive is read as a stream, once to list its members and once more for the selected files, so that its size does
 //! not matter. Nothing is ever unpacked to disk.
 
 use std::cell::Cell;
@@ -17,31 +17,31 @@ use super::error::{Fault, Place, ReadError};
 use super::text;
 use crate::catalog;
 
-/// \[bytes\] Text of one trace after decompression, at most.
+/// \[bytes\] Largest text of one trace after decompression.
 const MAX_TEXT: u64 = 64 << 30;
-/// \[bytes\] Memory that an xz file may ask its decoder for; `xz -9` needs 65 MiB.
+/// \[bytes\] Largest memory that an xz file may demand for its decoder; `xz -9` needs 65 MiB.
 const MAX_DICTIONARY: u64 = 512 << 20;
-/// \[bytes\] Header and extended headers of one member of a tar archive.
+/// \[bytes\] Largest header, with extended headers, of one member of a tar archive.
 const MAX_HEADER: u64 = 1 << 20;
-/// \[bytes\] Beginning of a file that is looked at to find out what it is.
+/// \[bytes\] Beginning of a file that is examined to recognise its format.
 const BEGINNING: u64 = 4096;
-/// Levels of folders that are searched.
+/// Depth of the search in folders.
 const MAX_DEPTH: usize = 3;
 /// \[bytes\] Size of a block in a tar archive.
 const TAR_BLOCK: u64 = 512;
 
-/// Reads one file: its position among those asked for, where it stands, its text.
+/// Reads one file: its index among the requested ones, its place, its text.
 pub(super) type ReadFile<'f> = dyn FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), ReadError> + 'f;
-/// Looks at one member of an archive: its name, where it stands, its text. Says whether to go on.
+/// Examines one member of an archive: its name, its place, its text. Returns whether to go on.
 type SeeMember<'f> = dyn FnMut(&str, &Place, &mut dyn BufRead) -> Result<bool, ReadError> + 'f;
-/// A stream of which the beginning was read already.
+/// A stream whose beginning has been read already.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
-/// A file, folder or archive that was opened, with a list of what it holds.
+/// An open file, folder or archive, with a list of its contents.
 pub(super) struct Source<'a> {
     /// Path as given, without the selection.
     path: PathBuf,
-    /// What stood after `#`.
+    /// The part after `#`.
     selection: Option<String>,
     store: Store<'a>,
     entries: Vec<Entry>,
@@ -49,11 +49,11 @@ pub(super) struct Source<'a> {
     archives: Vec<Archive>,
 }
 
-/// An archive or packed file in a folder, which nobody looks into.
+/// An archive or compressed file in a folder, which is not searched.
 pub(super) struct Archive {
     /// Name relative to the folder.
     pub(super) name: String,
-    /// Command that unpacks it, if it is not read as it is.
+    /// Command that unpacks it, if it cannot be read directly.
     pub(super) command: Option<&'static str>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// Its first lines that are neither blank nor comments.
     pub(super) head: Vec<String>,
-    /// Its first bytes, as many as there are up to 8.
+    /// Its first bytes, up to 8.
     pub(super) magic: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl Beginning {
 }
 
 enum Store<'a> {
-    /// Files below a folder; names are relative to it. A single file is listed alone in the folder that it is in.
+    /// Files below a folder; names are relative to it. A single file is listed alone, in its folder.
     Disk { root: PathBuf, single: bool },
     /// One file that is already in memory.
     Memory(&'a [u8]),
@@ -108,8 +108,8 @@ impl<'a> Source<'a> {
             let mut names = Vec::new();
             list_folder(&path, "", 1, &mut names)?;
             for name in names {
-                // A file that cannot be looked at is none that a trace consists of; if an index names it, the error
-                // is reported then.
+                // An unreadable file is assumed not to belong to the trace; if an index names it, the error is reported
+                // then.
                 let opened = open_text(&Origin::File(path.join(&name)), &place);
                 if let Some(command) = unpacked_by(&opened) {
                     source.archives.push(Archive { name: name.clone(), command });
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
         Self::of_file(&path, selection, &name, Origin::File(path.clone()), disk)
     }
 
-    /// Those files in the folder of the file `path` whose names `keep` keeps.
+    /// The files in the folder of the file `path` whose names pass `keep`.
     pub(super) fn beside(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Self, ReadError> {
         let (path, selection) = split_selection(path);
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -199,7 +199,7 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// The place of the whole.
+    /// The place of the whole source.
     pub(super) fn place(&self) -> Place {
         Place::of(&self.path)
     }
@@ -216,7 +216,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The files listed; of a single file that one alone.
+    /// The listed files; for a single file that file alone.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -231,18 +231,18 @@ impl<'a> Source<'a> {
         &self.archives
     }
 
-    /// What was chosen with `#`.
+    /// The name selected with `#`.
     pub(super) fn selection(&self) -> Option<&str> {
         self.selection.as_deref()
     }
 
-    /// True if members are chosen with `#`.
+    /// True if members are selected with `#`.
     pub(super) const fn is_archive(&self) -> bool {
         matches!(self.store, Store::Tar(_))
     }
 
-    /// The file that an index in `folder` means by `name`: relative to that folder, to the one above it (where the
-    /// recording program ran), to the root of the archive, or by its last component beside the index.
+    /// The file that an index in `folder` means by `name`: relative to that folder, to its parent (where the recording
+    /// program ran), to the root of the archive, or by its last component beside the index.
     pub(super) fn resolve(&self, folder: &str, name: &str) -> Option<String> {
         let beside = join(folder, name.rsplit('/').next().unwrap_or(name));
         match &self.store {
@@ -260,7 +260,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The file `name` on disk, if it is a plain one: what must be read at any place is read there.
+    /// The path of `name` on disk, if it is a plain file: formats with random access read it there.
     pub(super) fn plain_file(&self, name: &str) -> Option<PathBuf> {
         match &self.store {
             Store::Disk { root, .. } => Some(root.join(name)),
@@ -268,8 +268,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads the files `names`, all different, in any order: calls `read` with the position of the name, where the file
-    /// stands, and its text.
+    /// Reads the files `names`, all different, in any order: calls `read` with the index of the name, the place of the
+    /// file, and its text.
     pub(super) fn visit(&self, names: &[String], read: &mut ReadFile<'_>) -> Result<(), ReadError> {
         match &self.store {
             Store::Disk { root, .. } => {
@@ -306,7 +306,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Goes through the files of the archive until `each` says false.
+    /// Visits the files of the archive until `each` returns false.
     fn walk(&self, each: &mut SeeMember<'_>) -> Result<(), ReadError> {
         let Store::Tar(origin) = &self.store else { return Ok(()) };
         let whole = self.place();
@@ -336,7 +336,7 @@ impl<'a> Source<'a> {
             if !more {
                 return Ok(());
             }
-            // The archive library takes the end of the file for the end of the member; the count tells them apart.
+            // The archive library mistakes the end of the file for the end of the member; the count distinguishes them.
             io::copy(&mut counted, &mut io::sink()).map_err(|error| failed(&place, error))?;
             let count = counted.into_inner().count;
             if count != size {
@@ -345,13 +345,13 @@ impl<'a> Source<'a> {
             }
             allowance.set(MAX_HEADER);
         }
-        // What follows the end mark of the archive is read too: the checksums of a compressed file come last.
+        // Read beyond the end mark of the archive: the checksums of a compressed file come last.
         allowance.set(MAX_TEXT);
         io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(|error| failed(&whole, error))?;
         Ok(())
     }
 
-    /// What there is to select, for a selection that names nothing.
+    /// The error for a selection that names nothing; it lists what can be selected.
     pub(super) fn no_such_member(&self, selection: &str, labels: &[&str]) -> ReadError {
         let remedy = if self.is_archive() && !labels.is_empty() {
             catalog::suggestion(selection, labels)
@@ -400,7 +400,7 @@ fn list_folder(root: &Path, folder: &str, depth: usize, names: &mut Vec<String>)
     let mut found = Vec::new();
     for entry in std::fs::read_dir(&here).map_err(|error| failed(&place, error))? {
         let entry = entry.map_err(|error| failed(&place, error))?;
-        // A name that is not UTF-8 cannot stand in an index either.
+        // A name that is not UTF-8 cannot occur in an index either.
         if let Ok(name) = entry.file_name().into_string()
             && !name.starts_with('.')
         {
@@ -457,12 +457,12 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
     Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
 }
 
-/// Of an archive or packed file: the command that unpacks it, or none where it is read as it is.
+/// The command that unpacks an archive or compressed file; `None` inside if it can be read directly.
 fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static str>> {
     match opened {
         Ok(opened) => opened.tar.then_some(None),
         Err(error) => match *error.fault {
-            // A part of an archive of OTF2, which is told of as such.
+            // A part of an OTF2 archive, which is reported as such.
             Fault::Packed { name: "OTF2", .. } => None,
             Fault::Packed { command, .. } => Some(Some(command)),
             _ => None,
@@ -470,7 +470,7 @@ fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static
     }
 }
 
-/// Beginnings of packed files that are not read directly.
+/// Magic numbers of compressed files that are not read directly.
 const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x1F\x8B", "gzip", "gunzip FILE"),
     (b"BZh", "bzip2", "bunzip2 FILE"),
@@ -493,7 +493,7 @@ fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, Whole<R>)> {
     Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counted<R> {
     inner: R,
     count: u64,
@@ -507,7 +507,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Stops when more is read than is allowed: some kilobytes of a compressed file can stand for terabytes.
+/// Stops reading beyond the allowance: some kilobytes of a compressed file can expand to terabytes.
 struct Guard<R> {
     inner: R,
     allowance: Rc<Cell<u64>>,
@@ -529,7 +529,7 @@ impl<R: Read> Read for Guard<R> {
     }
 }
 
-/// Marks the errors of the decompressor, so that they are told from those of the operating system.
+/// Marks the errors of the decompressor, to tell them from those of the operating system.
 struct Unxz<R: Read>(XzDecoder<R>);
 
 impl<R: Read> Read for Unxz<R> {
@@ -549,13 +549,13 @@ enum Stop {
     TooLarge,
     #[error("{what}")]
     Damaged {
-        /// Of the compressed file, read before.
+        /// Offset in the compressed file.
         byte: u64,
         what: String,
     },
 }
 
-/// What an error of reading means.
+/// Translates an error of reading.
 pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     let fault = match find_stop(&error) {
         Some(Stop::TooLarge) => Fault::TooLarge { what: "the text", limit: MAX_TEXT },
@@ -568,7 +568,7 @@ pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
     place.error(fault)
 }
 
-/// What an error between the members of an archive means.
+/// Translates an error between the members of an archive.
 fn tar_failed(place: &Place, error: io::Error) -> ReadError {
     match find_stop(&error) {
         Some(Stop::TooLarge) => {
@@ -581,7 +581,7 @@ fn tar_failed(place: &Place, error: io::Error) -> ReadError {
     place.error(Fault::Damaged { container: "tar", what: error.to_string() })
 }
 
-/// The cause that this module gave, below the layers that libraries put around it.
+/// The cause set by this module, below the layers added by libraries.
 fn find_stop(error: &io::Error) -> Option<&Stop> {
     let mut cause: &(dyn std::error::Error + 'static) = error.get_ref()?;
     loop {

@@ -1,9 +1,9 @@
-//! Marks of the beginning and the end of a rank: a log without its end may have been cut.
+//! Begin and end marks of ranks: a log without its end mark may have been cut short.
 
-/// What stands in the files of the ranks of a trace.
+/// Marks found in the files of the ranks of a trace.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Marks {
-    /// By rank: whether a beginning was seen, and an end.
+    /// By rank: whether a begin mark was seen, and an end mark.
     ranks: Vec<(bool, bool)>,
 }
 
@@ -15,18 +15,18 @@ impl Marks {
         &mut self.ranks[rank]
     }
 
-    /// The rank's log says that it begins.
+    /// Records the begin mark of a rank.
     pub(super) fn begin(&mut self, rank: usize) {
         self.rank(rank).0 = true;
     }
 
-    /// The rank's log says that it ends.
+    /// Records the end mark of a rank.
     pub(super) fn end(&mut self, rank: usize) {
         self.rank(rank).1 = true;
     }
 
-    /// A warning if there are ranks without an end, among `ranks`. Traces that mark neither beginning nor end of any rank
-    /// (programs written by hand) are not warned of.
+    /// A warning if any of the `ranks` ranks has no end mark. There is no warning for traces without any marks
+    /// (programs written by hand).
     pub(super) fn warning(&self, mark: &str, ranks: usize) -> Option<String> {
         let some_end = self.ranks.iter().any(|&(_, ends)| ends);
         let mut without = (0..ranks).filter(|&rank| match self.ranks.get(rank) {
@@ -38,7 +38,7 @@ impl Marks {
     }
 }
 
-/// What is said of ranks whose end is missing: how many, and the first of them.
+/// The warning on missing end marks: the number of ranks and the first of them.
 pub(super) fn unfinished(mark: &str, ranks: u64, first: usize) -> String {
     format!("ranks without {mark}: {ranks} (the first is {first}): they may have been killed, or their logs cut")
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::units::TaskId;
 
-/// A list of tasks that many communicators and records share.
+/// A list of tasks, shared by many communicators and records.
 #[derive(Clone, Debug)]
 pub(super) struct Members {
     by_rank: Arc<[TaskId]>,
@@ -34,7 +34,7 @@ impl Members {
         Arc::clone(&self.by_rank)
     }
 
-    /// The rank of a task, if it is a member. Takes the logarithm of the size: a file may ask very often.
+    /// The rank of a task, if it is a member. Takes logarithmic time, since a file may require many lookups.
     pub(super) fn rank_of(&self, task: TaskId) -> Option<usize> {
         let found = self.order.binary_search_by_key(&task, |&rank| self.by_rank[rank as usize]);
         found.ok().map(|position| self.order[position] as usize)

@@ -1,8 +1,8 @@
 //! Readers of trace formats: from files, folders and archives to the [`Program`] of each task.
 //!
-//! A format is one file of this module and one row of the table of readers. Formats are recognised by content, never
-//! by the name of the file. Everything read is hostile until checked: no allocation follows a number in a file, and
-//! every error says which file and line, what was found and what was expected.
+//! A format is one file of this module and one row of the table of readers. Formats are recognised by content, never by
+//! the name of the file. All input is hostile until checked: no allocation follows a number in a file, and every error
+//! gives the file and line, what was found and what was expected.
 //!
 //! Decision: docs/decisions/0045-hostile-input.md.
 
@@ -80,9 +80,9 @@ struct Reader {
 /// A trace that was found in a source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Candidate {
-    /// What the user calls it: a file, or a folder if that holds nothing else.
+    /// Its name for the user: a file, or a folder if that holds nothing else.
     label: String,
-    /// How its files belong together.
+    /// How its files are organised.
     layout: Layout,
 }
 
@@ -112,14 +112,14 @@ pub struct GraphTrace {
     pub graph: Graph,
     /// Name of the format, as in [`FORMATS`].
     pub format: &'static str,
-    /// Decisions that the reader took.
+    /// Decisions of the reader.
     pub notes: Vec<String>,
 }
 
 /// A trace that was read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    /// What each task does.
+    /// The program of each task.
     pub program: Program,
     /// Name of the format, as in [`FORMATS`].
     pub format: &'static str,
@@ -127,22 +127,21 @@ pub struct Trace {
     pub lines: u64,
     /// Collective calls that were expanded, summed over ranks, by name of the operation.
     pub collectives: BTreeMap<&'static str, u64>,
-    /// The same calls by operation and algorithm; empty where they were expanded before the file was written.
+    /// The same calls by operation and algorithm; empty if they were expanded before the file was written.
     pub algorithms: BTreeMap<(&'static str, &'static str), u64>,
-    /// Decisions that the reader took.
+    /// Decisions of the reader.
     pub notes: Vec<String>,
-    /// What looks wrong, though it could be read.
+    /// Suspicious findings that did not prevent reading.
     pub warnings: Vec<String>,
 }
 
 /// Reads the programs of a trace.
 ///
 /// `path` is a trace file, a folder, an index file, or an archive (`.tar`, `.tar.xz`) or xz-compressed file that holds
-/// one. Of several traces in an archive, `archive.tar.xz#name` chooses one by folder or file.
+/// a trace. If an archive holds several, `archive.tar.xz#name` selects one by folder or file.
 ///
 /// # Errors
-/// When there is no such file, no or more than one trace in it, when the text is not what the format requires, or when
-/// the trace is a graph.
+/// When there is no such file, it holds no trace or several, the text violates the format, or the trace is a graph.
 pub fn read(path: &Path, options: &ReadOptions) -> Result<Trace, ReadError> {
     programs(open(path, options)?, path)
 }
@@ -165,7 +164,7 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<Tra
     programs(open_bytes(name, bytes, options)?, Path::new(name))
 }
 
-/// Reads an application of any kind from the bytes of one file, as [`read_bytes`] does.
+/// Reads an application of any kind from the bytes of one file, like [`read_bytes`].
 ///
 /// # Errors
 /// As [`read`].
@@ -182,7 +181,7 @@ pub fn open_container(path: &Path) -> Result<Option<container::Reader>, ReadErro
     trg::open_file(path)
 }
 
-/// The communication matrix of the programs in a container on disk, which is read once for it, block by block.
+/// The communication matrix of the programs in a container on disk, which is read once, block by block.
 ///
 /// # Errors
 /// A damaged block, with its place in the file.
@@ -221,7 +220,7 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
     if found.is_empty() && binaries {
         return Err(nothing_found(source));
     }
-    // A format that the user names is tried even on a file that does not look like it: its error says why.
+    // A format given by the user is tried even if the file does not look like it: its error explains why.
     if let (true, Some(entry), [reader]) = (found.is_empty(), source.only_entry(), &readers[..])
         && options.from.is_some()
     {
@@ -248,7 +247,7 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
 /// A folder that holds archives and no trace.
 fn archives(found: &[Archive]) -> Fault {
     let names = found.iter().map(|archive| archive.name.clone()).collect();
-    // One that is read as it is, if there is any.
+    // Preferably one that can be read directly.
     let first = found.iter().find(|archive| archive.command.is_none()).or(found.first());
     let (first, command) = first.map_or((String::new(), None), |first| (first.name.clone(), first.command));
     Fault::Archives { names, first, command }
@@ -285,7 +284,7 @@ impl Candidate {
     }
 }
 
-/// Appends work, joined with work that immediately precedes it; none for no work.
+/// Appends computing time, merged with an immediately preceding one; nothing for a time of 0.
 fn push_compute(events: &mut Vec<Event>, time: Picoseconds) {
     match events.last_mut() {
         _ if time.0 == 0 => {}

@@ -1,4 +1,4 @@
-//! What a reader must be told because the file does not say it.
+//! Information that a reader needs and the file does not hold.
 
 use std::str::FromStr;
 
@@ -13,13 +13,13 @@ pub struct ReadOptions {
     pub flop_rate: f64,
     /// Unit of durations, for formats that do not fix it. Default ns.
     pub compute_unit: ComputeUnit,
-    /// Order of the tasks in receive lines of `.trc` files. Default: whichever matches the sends better.
+    /// Order of the tasks in receive lines of `.trc` files. Default: the one that matches the sends better.
     pub recv_order: RecvOrder,
-    /// Algorithms that collectives are expanded by. Default: as MPICH chooses.
+    /// Algorithms that expand collectives. Default: the choice of MPICH.
     pub collectives: Choice,
     /// Name of the format; `None` to detect it by content.
     pub from: Option<String>,
-    /// Events of the whole program, at most; about 48 bytes of memory each. Default 2^28.
+    /// Most events of the whole program; about 48 bytes of memory each. Default 2^28.
     pub max_events: u64,
 }
 
@@ -37,7 +37,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// Refuses values that make no sense.
+    /// Rejects meaningless values.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if !(self.flop_rate.is_finite() && self.flop_rate > 0.0) {
             return Err(Refusal::value(
@@ -52,11 +52,11 @@ impl ReadOptions {
     }
 }
 
-/// Names of the options that only one format looks at, and of that format.
+/// Options that apply to one format only, with the name of that format.
 const OF_ONE_FORMAT: [(&str, &str); 3] =
     [("flop-rate", "simgrid-ti"), ("trace-unit", "fsin-trc"), ("recv-order", "fsin-trc")];
 
-/// The options, by name, that a trace of this format does not look at, and the format that does.
+/// The options that do not apply to this format, each with the format to which it applies.
 pub fn unused_options(format: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     OF_ONE_FORMAT.into_iter().filter(move |&(_, of)| of != format)
 }

@@ -1,4 +1,4 @@
-//! Lines and numbers, with limits that do not depend on what a file claims.
+//! Lines and numbers, with limits that do not depend on the contents of a file.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ pub(super) const MAX_LINE: u64 = 64 << 20;
 /// \[bytes\] Largest message: 1 TiB, 32 times what one MPI call can send.
 pub(super) const MAX_MESSAGE: u64 = 1 << 40;
 
-/// Tasks of one trace, at most.
+/// Most tasks of one trace.
 pub(super) const MAX_TASKS: u64 = 1 << 24;
 
 /// Lines of one file, with their numbers.
@@ -41,13 +41,13 @@ impl<'a> Lines<'a> {
         self.place.line(self.number).error(fault)
     }
 
-    /// The next line and its number, without its end (LF or CRLF) and without blanks around it. Blank lines and
-    /// comments (`#`) are left out. `None` at the end of the file.
+    /// The next line and its number, without its line end (LF or CRLF) and surrounding blanks. Blank lines and comments
+    /// (`#`) are skipped. `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
         self.next_line(true)
     }
 
-    /// As [`next`](Self::next), but lines that begin with `#` are lines like others.
+    /// As [`next`](Self::next), but lines that begin with `#` are ordinary lines.
     pub(super) fn next_with_hashes(&mut self) -> Result<Option<(u64, &str)>, ReadError> {
         self.next_line(false)
     }
@@ -79,8 +79,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The first lines of a file that are neither blank nor comments, cut to what formats are recognised by. The last one
-/// may be cut short by the end of `beginning`.
+/// The first lines of a file that are neither blank nor comments, limited to those used to recognise formats. The last
+/// one may be cut short by the end of `beginning`.
 pub(super) fn head(beginning: &[u8]) -> Vec<String> {
     const LINES: usize = 4;
     const LENGTH: usize = 160;
@@ -93,7 +93,7 @@ pub(super) fn head(beginning: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with a number that a line gives.
+/// The error for a number in a line.
 pub(super) fn bad(what: &'static str, found: &str, expected: impl Into<String>) -> Fault {
     Fault::Number { what, found: found.to_owned(), expected: expected.into() }
 }
@@ -116,12 +116,12 @@ pub(super) fn decimal(what: &'static str, word: &str) -> Result<f64, Fault> {
 }
 
 fn decimal_value(word: &str) -> Option<f64> {
-    // The standard parser also takes `inf` and `nan`, which no trace means.
+    // The standard parser also accepts `inf` and `nan`, which no trace means.
     let plain = word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
     word.parse::<f64>().ok().filter(|value| plain && value.is_finite())
 }
 
-/// A tag: a whole number of 64 bits, negative ones allowed.
+/// A tag: a 64-bit whole number, possibly negative.
 pub(super) fn tag(word: &str) -> Result<i64, Fault> {
     word.parse().map_err(|_| bad("tag", word, "a whole number"))
 }

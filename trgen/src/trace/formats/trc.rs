@@ -6,9 +6,9 @@
 //! r <src> <dst> <tag> <bytes>   appended to dst's program
 //! ```
 //!
-//! Blank separated; empty lines and `#` comments are left out. Tasks are numbered from 0; there are as many as the
-//! highest number says. Sends and receives block. Some files in circulation write the receiver first (`r dst src`);
-//! see [`RecvOrder`].
+//! Blank separated; empty lines and `#` comments are skipped. Tasks are numbered from 0; the highest number determines
+//! their count. Sends and receives block. Some files in circulation write the receiver first (`r dst src`); see
+//! [`RecvOrder`].
 //!
 //! The file is read twice: the order of receive lines is known only after all sends.
 
@@ -43,7 +43,7 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
-/// Tasks that any file may have; beyond them there is one for each line, at most: a single line must not make a program
+/// Tasks allowed to any file; beyond this number there is at most one per line: a single line must not create a program
 /// of millions of tasks.
 const IDLE_TASKS: u64 = 1 << 12;
 
@@ -118,15 +118,15 @@ fn duration(word: &str, unit: Picoseconds) -> Result<Picoseconds, Fault> {
     }
 }
 
-/// What the first pass finds.
+/// Results of the first pass.
 #[derive(Default)]
 struct Survey {
     lines: u64,
     tasks: u64,
-    /// Line that names the highest task.
+    /// Line with the highest task number.
     highest_at: u64,
     receives: u64,
-    /// Those that name two tasks, whose order matters.
+    /// Receive lines with two different tasks, whose order matters.
     directed: u64,
     /// By (source, destination, tag): sends, receives read source first, receives read destination first.
     balance: HashMap<(u32, u32, i64), [u64; 3]>,
@@ -158,7 +158,7 @@ impl Survey {
         }
     }
 
-    /// Messages without a receive and receives without a message, under each reading.
+    /// Messages without a receive plus receives without a message, under each reading.
     fn unmatched(&self) -> (u64, u64) {
         self.balance
             .values()
@@ -208,7 +208,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     Ok(Trace { program, format, lines, collectives: BTreeMap::new(), algorithms: BTreeMap::new(), notes, warnings })
 }
 
-/// Parses every line; the number of lines.
+/// Parses every line; returns the number of lines.
 fn each_record(
     place: &Place,
     reader: &mut dyn BufRead,
@@ -222,7 +222,7 @@ fn each_record(
     Ok(lines.number())
 }
 
-/// Chooses between the two readings of receive lines, and says why.
+/// Chooses between the two readings of receive lines, and notes why.
 fn settle(survey: &Survey, notes: &mut Vec<String>, warnings: &mut Vec<String>) -> RecvOrder {
     let (src_dst, dst_src) = survey.unmatched();
     if survey.receives == 0 {

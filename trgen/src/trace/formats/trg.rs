@@ -60,7 +60,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     let container = match source.plain_file(name) {
         Some(path) => open_file(&path)?,
         None => {
-            // In an archive nothing can be read at any place: the whole file is held in memory.
+            // A member of an archive has no random access: the whole file is held in memory.
             let mut bytes = Vec::new();
             source.visit(std::slice::from_ref(name), &mut |_, place, reader| {
                 reader.read_to_end(&mut bytes).map(|_| ()).map_err(|error| input::failed(place, error))
@@ -74,7 +74,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     })?;
     let header = container.header();
     let format = READER.component.name;
-    // The first note, always: who writes the trace again goes on with it.
+    // The first note is always the history, which a rewritten trace continues.
     let mut notes = vec![header.history()];
     notes.extend(header.notes.iter().cloned());
     match header.content {

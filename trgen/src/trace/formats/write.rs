@@ -1,10 +1,10 @@
 //! Writers of text formats: programs back to FSIN's `.trc` and to SimGrid's TI.
 //!
-//! Both formats have one space of tags, and SimGrid reads a tag as a signed number of 32 bits. Messages of collectives and
-//! of communicators are therefore kept apart from the program's own by numbers that it does not use ([`Labels`]).
+//! Both formats have a single tag space, and SimGrid reads a tag as a signed 32-bit number. Messages of collectives and
+//! of communicators are therefore given numbers that the program itself does not use ([`Labels`]).
 //!
 //! # How the model departs from reality, and who could notice
-//! A receive with any tag also takes messages of collectives, since the formats have nothing else to tell them apart.
+//! A receive with any tag also accepts messages of collectives, since only the tag tells them apart.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -16,22 +16,22 @@ use crate::units::Picoseconds;
 /// Why a program cannot be written in a format.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The output refused.
+    /// Writing to the output failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The format has no word for an event.
+    /// The format cannot express an event.
     #[error("event {event} of task {task}: {what}")]
     Inexpressible {
         /// The task.
         task: usize,
         /// Its event, counted from 1.
         event: usize,
-        /// What cannot be written.
+        /// Kind of the event.
         what: &'static str,
     },
 }
 
-/// The tags of a program as both formats write them: whole numbers below 2^31.
+/// The tags of a program in both formats: whole numbers below 2^31.
 #[must_use]
 pub fn labels(program: &Program) -> Labels {
     Labels::below(1 << 31, program)
@@ -42,7 +42,7 @@ const NO_LABEL: &str = "the program has more different tags than this format, wh
 /// Writes `.trc`: computing in ns, receives as `r src dst tag bytes`.
 ///
 /// # Errors
-/// When `out` refuses; at an event that does not block (the format has no requests) or that has a wildcard.
+/// When writing fails, or at an event that does not block (the format has no requests) or has a wildcard.
 pub fn trc(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
     let labels = labels(program);
     for (task, events) in program.tasks.iter().enumerate() {
@@ -63,7 +63,7 @@ pub fn trc(program: &Program, out: &mut dyn Write) -> Result<(), WriteError> {
             }
         }
     }
-    // A task that does nothing counts all the same.
+    // A task without events counts too.
     match program.tasks.len() {
         count if count > 0 && program.tasks[count - 1].is_empty() => Ok(writeln!(out, "c {} 0", count - 1)?),
         _ => Ok(()),
@@ -75,11 +75,11 @@ fn nanoseconds(time: Picoseconds) -> String {
     if rest == 0 { whole.to_string() } else { format!("{whole}.{rest:03}") }
 }
 
-/// Writes one task's lines of a TI trace; `labels` are those of the [program](labels), `flop_rate` \[flop/s\] turns times
-/// into operations.
+/// Writes one task's lines of a TI trace; `labels` are those of the [program](labels), and `flop_rate` \[flop/s\]
+/// converts times to operations.
 ///
 /// # Errors
-/// When `out` refuses; at a wait for any of several requests, for which the format has no word.
+/// When writing fails, or at a wait for any of several requests, which the format cannot express.
 pub fn ti(
     program: &Program,
     labels: &Labels,
@@ -124,7 +124,7 @@ pub fn ti(
     Ok(())
 }
 
-/// Operations of computing that takes so long: a whole number where that stands for the same picoseconds.
+/// Number of operations for a computing time: rounded to a whole number if that yields the same picoseconds.
 fn operations(time: Picoseconds, flop_rate: f64) -> f64 {
     let operations = time.seconds() * flop_rate;
     let whole = operations.round();
@@ -133,7 +133,7 @@ fn operations(time: Picoseconds, flop_rate: f64) -> f64 {
 
 struct Ti<'a> {
     task: usize,
-    /// Words by which a wait names a request.
+    /// The words with which a wait refers to a request.
     outstanding: HashMap<Request, String>,
     out: &'a mut dyn Write,
 }
@@ -141,7 +141,7 @@ struct Ti<'a> {
 impl Ti<'_> {
     fn wait(&mut self, requests: &[Request]) -> io::Result<()> {
         let known: Vec<String> = requests.iter().filter_map(|request| self.outstanding.remove(request)).collect();
-        // `waitall` waits for all that is outstanding, whatever number it gives.
+        // `waitall` waits for all outstanding requests, whatever number it gives.
         if known.len() > 1 && self.outstanding.is_empty() {
             return writeln!(self.out, "{} waitall {}", self.task, known.len());
         }

@@ -1,9 +1,9 @@
-//! The queue of everything that is to happen, in order of time and number.
+//! The queue of future events, in order of time and number.
 //!
-//! Nearly always what enters is not earlier than what was taken out last, and not much later: a CPU is free again after
-//! some thousand units of time. Entries of the near future therefore lie on a wheel ([`Wheel`]), and move to it from a
-//! radix heap ([`Far`]) when their time comes near. What does enter at an earlier time (on a CPU that is behind others of
-//! its host) goes into a heap of its own.
+//! A new entry is nearly always at or shortly after the time of the last removed one: a CPU is free again after some
+//! thousand units of time. Entries of the near future are therefore kept in a wheel ([`Wheel`]), and move to it from a
+//! radix heap ([`Far`]) as their time approaches. Entries at an earlier time (on a CPU that lags behind others of its
+//! host) go into a separate heap.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -11,18 +11,18 @@ use std::collections::BinaryHeap;
 use super::far::Far;
 use super::wheel::{Numbered, Wheel, block_of};
 
-/// What is in the agenda.
+/// An item of the agenda.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Item {
-    /// Operation `node` of `host` wants to start.
+    /// Operation `node` of `host` is ready to start.
     Operation { host: u32, node: u32 },
     /// The message of send operation `node` of `host` arrives at its destination.
     Message { host: u32, node: u32 },
-    /// The first of a queue of waiting items of `host` looks again.
+    /// The first of a queue of waiting items of `host` tries again.
     Look { host: u32, queue: u32 },
 }
 
-/// An item with its time and number; items are taken in this order.
+/// An item with its time and number, which determine the order of removal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Entry {
     pub(super) time: u64,
@@ -30,16 +30,16 @@ pub(super) struct Entry {
     pub(super) item: Item,
 }
 
-/// Everything that is to happen.
+/// All future events.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Agenda {
-    /// Root operations: their time is zero, their number their position. All of them come before anything else.
+    /// Root operations: their time is zero, their number their position. All of them precede everything else.
     roots: Vec<(u32, u32)>,
     roots_taken: usize,
-    /// Time of what was taken last from below.
+    /// Time of the last entry removed from the structures below.
     now: u64,
-    /// What is left of a run of this time, by number, from `current_taken` on. As long as something is, the wheel has
-    /// nothing of this time.
+    /// The rest of the entries of the current time, sorted by number, from index `current_taken` on. While it is not
+    /// empty, the wheel holds no entry of this time.
     current: Vec<Numbered>,
     current_taken: usize,
     near: Wheel,
@@ -48,7 +48,7 @@ pub(super) struct Agenda {
 }
 
 impl Agenda {
-    /// With these operations, by host and node, of time zero, before anything else; their numbers are their positions.
+    /// An agenda with these operations, by host and node, at time zero; their numbers are their positions.
     pub(super) fn new(roots: Vec<(u32, u32)>) -> Self {
         Self { roots, ..Self::default() }
     }
@@ -63,7 +63,7 @@ impl Agenda {
         }
     }
 
-    /// An entry that does not go to the wheel.
+    /// Inserts an entry that does not go to the wheel.
     #[inline(never)]
     fn push_elsewhere(&mut self, entry: Entry) {
         match entry.time.cmp(&self.now) {
@@ -73,13 +73,13 @@ impl Agenda {
         }
     }
 
-    /// Among those that are left of a run of the present time.
+    /// Inserts among the remaining entries of the current time.
     fn push_now(&mut self, entry: Numbered) {
         if self.current.last().is_none_or(|last| last.number < entry.number) {
             return self.current.push(entry);
         }
         match self.current[self.current_taken..].partition_point(|other| other.number < entry.number) {
-            // Before all that are left: in the place of one that has been taken, without moving thousands.
+            // Before all remaining entries: in the slot of a removed one, without moving thousands.
             0 if self.current_taken > 0 => {
                 self.current_taken -= 1;
                 self.current[self.current_taken] = entry;
@@ -88,7 +88,7 @@ impl Agenda {
         }
     }
 
-    /// Time of what comes next.
+    /// Time of the next entry.
     pub(super) fn next_time(&self) -> Option<u64> {
         if self.roots_taken < self.roots.len() {
             return Some(0);
@@ -102,7 +102,7 @@ impl Agenda {
         self.near.next_time().or_else(|| self.far.next_time())
     }
 
-    // In one place, for every event.
+    // Once, for every event.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Entry> {
         if let Some(&(host, node)) = self.roots.get(self.roots_taken) {
@@ -122,13 +122,13 @@ impl Agenda {
         }
         self.current.clear();
         let entry = self.near.take(&mut self.current)?;
-        // If there is a run, it is the first of it.
+        // If there is a run, this entry is its first.
         self.current_taken = usize::from(!self.current.is_empty());
         self.now = entry.time;
         Some(entry)
     }
 
-    /// Goes on to the next block in which there is something.
+    /// Advances to the next nonempty block.
     fn turn(&mut self) -> Option<()> {
         while !self.near.is_due() {
             let block = if self.near.is_empty() { block_of(self.far.next_time()?) } else { self.near.block() + 1 };
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever enters, before or after the time that was reached: always the least of what is there.
+        /// With entries before and after the current time, removal always yields the least entry.
         #[test]
         fn the_least_comes_first(steps in proptest::collection::vec((0..3_u8, 0..50_u64, 0..40_u32), 0..300)) {
             let mut agenda = Agenda::default();
@@ -163,7 +163,7 @@ mod tests {
                     prop_assert_eq!(popped, plain.pop_first());
                     now = popped.map_or(now, |entry| entry.time);
                 } else {
-                    // Numbers mostly ascend; a time may lie before the last one.
+                    // Numbers mostly ascend; a time may precede the last one.
                     let number = numbers.remove(if what == 1 { 0 } else { gap as usize % numbers.len().min(8) });
                     let time = if gap < 3 { now.saturating_sub(gap) } else { now.saturating_add(gap << shift) };
                     let entry = Entry { time, number, item: Item::Operation { host: shift, node: 0 } };

@@ -1,8 +1,8 @@
 //! GOAL binary: the form that LogGOPSim executes. Little endian, packed; offsets count from byte 8.
 //!
 //! Each rank's section: number of operations, number of roots, the roots, operations of 39 bytes, an appendix of
-//! dependents. Sections may stand in any order, so files are read by [`Bytes`]: a piece at a time, so that a graph needs no
-//! memory for its file.
+//! dependents. Sections may be in any order, so files are read piecewise through [`Bytes`]; the file itself is never
+//! held in memory.
 
 use std::io::{self, Write};
 
@@ -10,24 +10,24 @@ use super::{Graph, GraphError, Kind, MAX_BYTES, MAX_CALC, Node, Rank, check};
 
 /// First bytes of every binary graph.
 pub const MAGIC: u64 = 4223;
-/// First bytes of a graph that a run in place has destroyed.
+/// First bytes of a graph that an in-place run has destroyed.
 const SPENT: u64 = 2342;
-/// \[bytes\] Of an operation.
+/// \[bytes\] Size of an operation.
 const NODE: usize = 39;
-/// \[bytes\] Before the jump table: magic, ranks, highest CPU and network interface.
+/// \[bytes\] Size of the header before the jump table: magic, ranks, highest CPU and network interface.
 const HEADER: usize = 14;
-/// \[bytes\] Of the magic, which offsets leave out.
+/// \[bytes\] Size of the magic, from whose end offsets count.
 const BASE: u64 = 8;
 
-/// The bytes of a file, read where they are wanted.
+/// The bytes of a file, with random access.
 pub trait Bytes {
-    /// \[bytes\] How many there are.
+    /// \[bytes\] Length of the file.
     fn length(&self) -> u64;
 
-    /// Fills `into` with those from `at` on.
+    /// Fills `into` with the bytes from `at` on.
     ///
     /// # Errors
-    /// They cannot be read, or end before.
+    /// When they cannot be read, or the file ends before.
     fn read_at(&self, at: u64, into: &mut [u8]) -> io::Result<()>;
 }
 
@@ -43,10 +43,10 @@ impl Bytes for [u8] {
     }
 }
 
-/// \[bytes\] Read at once.
+/// \[bytes\] Size of one read.
 const PIECE: u64 = 4 << 20;
 
-/// A part of a file that is in memory.
+/// The part of a file that is in memory.
 struct Window<'a, B: ?Sized> {
     file: &'a B,
     length: u64,
@@ -60,7 +60,7 @@ impl<'a, B: Bytes + ?Sized> Window<'a, B> {
         Self { file, length: file.length(), begin: 0, bytes: Vec::new() }
     }
 
-    /// So many bytes from `at` on; `None` if the file has fewer.
+    /// `count` bytes from `at` on; `None` if the file ends before.
     fn slice(&mut self, at: u64, count: u64) -> Result<Option<&[u8]>, BinaryError> {
         let end = at.checked_add(count).filter(|&end| end <= self.length);
         let Some(end) = end else { return Ok(None) };
@@ -76,13 +76,13 @@ impl<'a, B: Bytes + ?Sized> Window<'a, B> {
     }
 }
 
-/// Where a binary graph is wrong, and how.
+/// Place and cause of an error in a binary graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct BinaryError {
     /// Offset in the file.
     pub byte: u64,
-    /// What was found and what was expected.
+    /// The fault, and the expected content.
     pub what: String,
 }
 
@@ -99,7 +99,7 @@ pub fn looks(beginning: &[u8]) -> bool {
 /// Reads a graph.
 ///
 /// # Errors
-/// Anything that is not as the format has it, with the byte.
+/// Any violation of the format, with its byte.
 pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
     let mut window = Window::new(file);
     let header = window.slice(0, window.length.min(HEADER as u64))?.unwrap_or_default().to_vec();
@@ -129,7 +129,7 @@ pub fn read<B: Bytes + ?Sized>(file: &B) -> Result<Graph, BinaryError> {
             || fault(entry, format!("the section of rank {rank} spans bytes {start} to {end}, which the file lacks"));
         let offset = start.checked_add(BASE).filter(|&offset| offset >= table_end).ok_or_else(lacks)?;
         let length = end.checked_sub(start).ok_or_else(lacks)?;
-        // Sections that overlap would let a small file stand for a large graph.
+        // Overlapping sections would let a small file stand for a large graph.
         covered = covered.saturating_add(length);
         let all = window.length;
         let section = window.slice(offset, length)?.ok_or_else(lacks)?;
@@ -189,7 +189,7 @@ fn read_rank(section: &[u8], offset: u64, cpu: u8, nic: u8) -> Result<Rank, Bina
     Ok(rank)
 }
 
-/// The numbers of dependents exist, and each operation is named as often as it says that it waits.
+/// Checks that the dependents exist, and that each operation is named as often as its number of dependencies.
 fn check_edges(rank: &Rank, waits: u64, appendix: u64) -> Result<(), BinaryError> {
     let mut named = vec![0_u32; rank.nodes.len()];
     for (position, &dependent) in rank.edges.iter().enumerate() {
@@ -211,7 +211,7 @@ fn check_edges(rank: &Rank, waits: u64, appendix: u64) -> Result<(), BinaryError
     Ok(())
 }
 
-/// An operation, and how many wait for its start.
+/// An operation, and the number of operations that wait for its start.
 fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32), String> {
     let word = |position| u32_at(bytes, position).unwrap_or_default();
     let size = u64_at(bytes, 9).unwrap_or_default();
@@ -245,7 +245,7 @@ fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32)
 /// Writes a graph.
 ///
 /// # Errors
-/// When `out` refuses.
+/// When writing to `out` fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     let (cpu, nic) = graph.highest_resources();
     out.write_all(&MAGIC.to_le_bytes())?;

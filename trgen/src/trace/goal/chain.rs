@@ -1,11 +1,11 @@
-//! Programs as graphs: each event depends on the one before it.
+//! Programs as graphs: each event depends on the previous one.
 //!
-//! An operation that blocks must finish before the next may start (`requires`); one that does not block must only have
-//! started (`irequires`); a wait is a calculation of 0 that requires the operations it waits for. Times become ns, and
-//! what does not fill one is carried to the next calculation of the task. Source: the schedule generator of LogGOPSim.
+//! A blocking operation must finish before the next may start (`requires`); a non-blocking one must only have started
+//! (`irequires`); a wait is a calculation of 0 that requires the operations that it waits for. Times are converted to
+//! ns; the remainder is carried to the next calculation of the task. Source: the schedule generator of LogGOPSim.
 //!
 //! # How the model departs from reality, and who could notice
-//! Graphs have one space of tags and no communicators: a receive with any tag also takes messages of collectives.
+//! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of collectives.
 
 use std::collections::HashMap;
 
@@ -13,10 +13,10 @@ use super::{ANY, After, Graph, GraphError, Operation, RankBuilder};
 use crate::trace::labels::Labels;
 use crate::trace::program::{Event, Program, Receive, Request, Tag, TagFilter};
 
-/// Why a program cannot be a graph.
+/// Why a program cannot be converted to a graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ChainError {
-    /// A wait for any of several requests: dependencies of a graph must all be met.
+    /// A wait for any of several requests: all dependencies of a graph must be met.
     #[error("event {event} of task {task} waits for any of several requests; all dependencies of a graph must be met")]
     WaitAny {
         /// The task.
@@ -24,12 +24,12 @@ pub enum ChainError {
         /// Its event, counted from 1.
         event: usize,
     },
-    /// The graph is not one that can be executed.
+    /// The graph cannot be executed.
     #[error(transparent)]
     Graph(#[from] GraphError),
 }
 
-/// The graph of a program.
+/// Converts a program to a graph.
 ///
 /// # Errors
 /// Waits for any of several requests; messages or times beyond the limits of graphs.
@@ -48,17 +48,17 @@ pub fn graph(program: &Program) -> Result<Graph, ChainError> {
 
 struct Chain {
     builder: RankBuilder,
-    /// What the next operation depends on.
+    /// The dependency of the next operation.
     last: Option<(u32, After)>,
     requests: HashMap<Request, u32>,
-    /// \[ps\] That did not fill a nanosecond.
+    /// \[ps\] Remainder below a nanosecond.
     carry: u64,
 }
 
 impl Chain {
-    /// False if the event cannot be part of a graph.
+    /// False if a graph cannot express the event.
     fn event(&mut self, event: &Event, tags: &Labels) -> Result<bool, GraphError> {
-        // Operations of 4 billion different tags do not fit any memory.
+        // 4 billion different tags exceed any memory.
         let number = |tag: &Tag| tags.number(*tag).unwrap_or(ANY - 1);
         let receive = |receive: &Receive| {
             let tag = match receive.tag {

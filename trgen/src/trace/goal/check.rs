@@ -1,34 +1,34 @@
-//! What a graph must be, whoever wrote it.
+//! Conditions that every graph must meet, whatever its origin.
 
 use super::Rank;
 
-/// Operations of a rank, and dependencies of a rank, at most.
+/// Most operations, and most dependencies, of a rank.
 pub(super) const MAX_NODES: usize = 1 << 30;
 
-/// Why operations are no graph that can be executed.
+/// Why operations do not form an executable graph.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GraphError {
     /// A message goes to or comes from a rank that does not exist.
     #[error("operation {node} of rank {rank} names rank {peer}, but there are {ranks} ranks")]
     Peer {
-        /// Whose operation it is.
+        /// The rank of the operation.
         rank: usize,
         /// Its number in the rank, from 0.
         node: usize,
         /// The rank named.
         peer: u32,
-        /// Ranks that there are.
+        /// Number of ranks.
         ranks: usize,
     },
     /// A message or calculation is larger than any sensible one.
     #[error("a size of {size}, more than {limit}")]
     Size {
-        /// What was found.
+        /// The size found.
         size: u64,
         /// The limit.
         limit: u64,
     },
-    /// More operations or dependencies than numbers.
+    /// More operations or dependencies than can be numbered.
     #[error("more than {MAX_NODES} operations or dependencies in one rank")]
     TooManyNodes,
     /// A dependency names an operation that does not exist.
@@ -36,13 +36,13 @@ pub enum GraphError {
     NoSuchNode {
         /// The number.
         number: u32,
-        /// Operations that there are.
+        /// Number of operations.
         nodes: usize,
     },
-    /// Operations wait for each other in a circle.
+    /// Operations wait for each other in a cycle.
     #[error("dependencies form a circle of {} operations: {}", .circle.len(), shown(.circle))]
     Cycle {
-        /// The circle: each waits for the one before, the first for the last. Numbers from 0.
+        /// The cycle: each operation waits for the previous one, the first for the last. Numbers from 0.
         circle: Vec<u32>,
     },
 }
@@ -54,7 +54,7 @@ fn shown(circle: &[u32]) -> String {
     format!("number {}{more} of the rank", names.join(", "))
 }
 
-/// Refuses dependencies that form a circle.
+/// Rejects dependencies that form a cycle.
 pub(super) fn acyclic(rank: &Rank) -> Result<(), GraphError> {
     let mut waits: Vec<u32> = rank.nodes.iter().map(|node| node.waits_for).collect();
     let mut ready: Vec<u32> = (0..waits.len() as u32).filter(|&node| waits[node as usize] == 0).collect();
@@ -76,9 +76,9 @@ pub(super) fn acyclic(rank: &Rank) -> Result<(), GraphError> {
     Err(GraphError::Cycle { circle: circle(rank, &waits) })
 }
 
-/// One circle among the operations that still wait.
+/// One cycle among the operations that still wait.
 fn circle(rank: &Rank, waits: &[u32]) -> Vec<u32> {
-    // Something that each of them waits for and that waits itself: following it must come round.
+    // For each of them, a dependency that waits itself: following these must lead round a cycle.
     let mut cause: Vec<Option<u32>> = vec![None; waits.len()];
     for (number, node) in rank.nodes.iter().enumerate().filter(|&(number, _)| waits[number] > 0) {
         for &dependent in rank.on_finish(node).iter().chain(rank.on_start(node)) {

@@ -1,8 +1,8 @@
-//! What is to happen later than the wheel reaches: a radix heap of its blocks.
+//! Events beyond the reach of the wheel: a radix heap of its blocks.
 //!
-//! Entries lie in **buckets** by the highest hexadecimal digit in which their block differs from the last one that has been
-//! moved to the wheel, and by what that digit is. Entering is one push, and an entry moves to a nearer bucket at most once
-//! for each digit.
+//! Entries are in **buckets** by the highest hexadecimal digit in which their block differs from the last block moved
+//! to the wheel, and by the value of that digit. Insertion is one push, and an entry moves to a nearer bucket at most
+//! once per digit.
 //!
 //! Source: Ahuja, Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the Shortest Path Problem*, J. ACM 1990.
 
@@ -19,13 +19,13 @@ const VALUES: usize = 1 << BITS;
 /// Entries of later blocks.
 #[derive(Clone, Debug)]
 pub(super) struct Far {
-    /// All entries are of later blocks than this one.
+    /// The last block moved; all entries belong to later ones.
     last: u64,
-    /// Buckets, by digit and its value: blocks that differ from `last` in this digit and in none above it.
+    /// Buckets, by digit and value: blocks that differ from `last` in this digit and in no higher one.
     buckets: Vec<Vec<Entry>>,
-    /// Which buckets of each digit hold something, by value.
+    /// Nonempty buckets of each digit: one bit per value.
     filled: [u16; DIGITS],
-    /// Which digits have such buckets.
+    /// Digits with nonempty buckets: one bit per digit.
     digits: u16,
 }
 
@@ -46,7 +46,7 @@ const fn value(number: u64, digit: usize) -> usize {
 }
 
 impl Far {
-    /// Adds an entry of a block after the last one that was moved.
+    /// Adds an entry of a block after the last one moved.
     pub(super) fn push(&mut self, entry: Entry) {
         let block = block_of(entry.time);
         let digit = highest(block, self.last);
@@ -56,7 +56,7 @@ impl Far {
         self.buckets[digit * VALUES + value].push(entry);
     }
 
-    /// Time of what comes next.
+    /// Time of the next entry.
     pub(super) fn next_time(&self) -> Option<u64> {
         if self.digits == 0 {
             return None;
@@ -66,13 +66,13 @@ impl Far {
         self.buckets[digit * VALUES + value].iter().map(|entry| entry.time).min()
     }
 
-    /// Moves the entries of all blocks up to `last`, in the order in which they came within each time.
+    /// Moves the entries of all blocks up to `last`, in order of insertion within each time.
     pub(super) fn take_until(&mut self, last: u64, near: &mut impl FnMut(Entry)) {
         let before = std::mem::replace(&mut self.last, last);
         if self.digits == 0 || before == last {
             return;
         }
-        // Buckets of lower digits, and of lower values of this one, are moved as they are.
+        // Buckets of lower digits, and of lower values of this one, are moved as a whole.
         let highest = highest(before, last);
         let same = value(last, highest);
         for digit in 0..=highest {
@@ -89,7 +89,7 @@ impl Far {
         }
     }
 
-    /// Empties a bucket; what is later than `last` goes into buckets of lower digits.
+    /// Empties a bucket; entries later than `last` go into buckets of lower digits.
     fn empty(&mut self, digit: usize, value: usize, near: &mut impl FnMut(Entry), last: u64) {
         self.filled[digit] &= !(1 << value);
         if self.filled[digit] == 0 {
@@ -99,7 +99,7 @@ impl Far {
         for entry in bucket.drain(..) {
             if block_of(entry.time) <= last { near(entry) } else { self.push(entry) }
         }
-        // The room is kept.
+        // The allocation is kept.
         self.buckets[digit * VALUES + value] = bucket;
     }
 }

@@ -1,19 +1,20 @@
-//! The LogGOPS host model: what executes a graph, apart from the network between the hosts.
+//! The LogGOPS host model: it executes a graph, apart from the network between the hosts.
 //!
-//! Each host has CPUs and network interfaces, numbered as the operations name them. Sending s bytes takes the CPU for
-//! o + (s-1) O and the sending side of the interface for g + (s-1) G; so does receiving, when the message arrives, whether
-//! anybody has asked for it or not. Messages above S bytes keep their sender's operation unfinished until they are
-//! received (rendezvous). Everything that happens has a time and a number; ties are resolved by number, that is by the
-//! order in which things were entered, and operations that become ready together are entered sends first, then
+//! Each host has CPUs and network interfaces, with the numbers that the operations use. Sending s bytes occupies the
+//! CPU for o + (s-1) O and the sending side of the interface for g + (s-1) G; so does receiving, on arrival of the
+//! message, whether or not a receive has been posted. The sender's operation of a message above S bytes remains
+//! unfinished until the message is received (rendezvous). Every event has a time and a number. Ties are broken by
+//! number, that is, in order of insertion; operations that become ready together are inserted sends first, then
 //! receives, then calculations.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A rendezvous has no extra round trip: data travel at once, only the sender's operation ends late.
-//! - A receive costs nothing when it is posted and the CPU when its message arrives, even if nobody waits for it.
-//! - A dependent operation is entered at the time at which its CPU is free, which may be earlier than now; with several
-//!   CPUs per host it can start before what it depends on has ended by the clock.
+//! - A rendezvous has no extra round trip: data travel at once, and only the sender's operation ends late.
+//! - A receive costs nothing when it is posted, and CPU time when its message arrives, even if the host is not waiting
+//!   for it.
+//! - A dependent operation is inserted at the time at which its CPU is free, which may be earlier than now; with
+//!   several CPUs per host it can start before the end of the operation on which it depends.
 //!
-//! All this is as LogGOPSim has it, so that results agree to the unit.
+//! All this is as in LogGOPSim, so that results agree to the unit.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, *LogGOPSim: Simulating Large-Scale Applications in the LogGOPS Model*, LSAP
 //! 2010.
@@ -29,44 +30,44 @@ use crate::trace::replay::Misfits;
 /// Parameters of a host, in the time unit of the graph (ns by convention).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HostParams {
-    /// \[time units\] o: of a CPU, for each message sent or received.
+    /// \[time units\] o: CPU time per message sent or received.
     pub overhead: u64,
-    /// \[time units\] g: of a network interface, for each message.
+    /// \[time units\] g: time of a network interface per message.
     pub gap: u64,
-    /// \[ticks/byte\] G: of a network interface, and of the receiving CPU if it is above O; 0 where a simulated
-    /// network takes its place.
+    /// \[ticks/byte\] G: time of a network interface, and of the receiving CPU if G exceeds O; 0 if a simulated network
+    /// replaces it.
     pub gap_per_byte: u64,
-    /// \[ticks/byte\] O: of a CPU.
+    /// \[ticks/byte\] O: CPU time.
     pub overhead_per_byte: u64,
-    /// Ticks of a time unit, at least 1: G and O are whole numbers of ticks, so that a G of 0.04 is 4 with 100 ticks. Hosts
-    /// count in ticks; no time is ever rounded.
+    /// Ticks per time unit, at least 1. G and O are whole numbers of ticks, so that a G of 0.04 is 4 with 100 ticks per
+    /// unit. Hosts count in ticks; no time is ever rounded.
     pub ticks: u64,
-    /// \[bytes\] S: largest message that is sent eagerly.
+    /// \[bytes\] S: size of the largest eager message.
     pub rendezvous: u64,
 }
 
 impl Default for HostParams {
-    /// Those of LogGOPSim: o 1500, g 1000, G 6, O 0, S 65535.
+    /// LogGOPSim's defaults: o 1500, g 1000, G 6, O 0, S 65535.
     fn default() -> Self {
         Self { overhead: 1500, gap: 1000, gap_per_byte: 6, overhead_per_byte: 0, rendezvous: 65_535, ticks: 1 }
     }
 }
 
-/// What a message does after its send has started.
+/// The transport of messages between hosts.
 pub trait Wire {
-    /// A message leaves its host's hands at time `leaves` \[ticks\] (its send started at `leaves` - o).
+    /// A message leaves its host at time `leaves` \[ticks\] (its send started at `leaves` - o).
     ///
-    /// The time at which it arrives, if that is known already; otherwise [`Hosts::arrive`] is called once it is.
+    /// Returns its arrival time, if it is already known; otherwise [`Hosts::arrive`] is called later.
     fn carry(&mut self, leaves: u64, host: u32, node: u32, operation: &Node) -> Option<u64>;
 }
 
-/// Until when the resources of all hosts are taken, host by host: CPUs, sending sides, receiving sides of network interfaces.
+/// Busy times of the resources of all hosts, host by host: CPUs, sending sides, receiving sides of network interfaces.
 #[derive(Clone, Debug)]
 struct Resources {
     cpus: usize,
-    /// Of a host, the first receiving side; sending sides come after CPUs.
+    /// Index of the first receiving side within a host; sending sides follow the CPUs.
     receiving: usize,
-    /// Of a host, all of them.
+    /// Number of resources per host.
     each: usize,
     free: Vec<u64>,
 }
@@ -106,7 +107,7 @@ impl Resources {
         self.free[first + nic as usize] = until;
     }
 
-    /// The sender of a rendezvous message is held until now.
+    /// Keeps the sender of a rendezvous message busy until now.
     fn hold_sender(&mut self, host: u32, cpu: u8, nic: u8, now: u64) {
         let first = self.host(host);
         for place in [first + cpu as usize, first + self.cpus + nic as usize] {
@@ -114,7 +115,7 @@ impl Resources {
         }
     }
 
-    /// When the last CPU of each host is free.
+    /// The time at which the last CPU of each host is free.
     fn finish(&self) -> Vec<u64> {
         let hosts = self.free.chunks(self.each);
         hosts.map(|host| host[..self.cpus].iter().copied().max().unwrap_or_default()).collect()
@@ -123,17 +124,17 @@ impl Resources {
 
 #[derive(Clone, Default, Debug)]
 struct Host {
-    /// Receives that wait for their message.
+    /// Receives waiting for their message.
     posted: Pending,
-    /// Messages that nobody has asked for yet.
+    /// Messages without a posted receive.
     unexpected: Pending,
     queues: Vec<WaitQueue>,
 }
 
-/// All hosts while they execute a graph.
+/// All hosts during the execution of a graph.
 #[derive(Clone, Debug)]
 pub struct Hosts {
-    /// Its operations' `waits_for` count down to zero.
+    /// The graph; `waits_for` of its operations counts down to zero.
     graph: Graph,
     params: HostParams,
     resources: Resources,
@@ -142,39 +143,39 @@ pub struct Hosts {
     next_number: u64,
     /// Operations that have not started.
     unstarted: u64,
-    /// Receives that wait for a message.
+    /// Receives waiting for a message.
     unserved: u64,
-    /// Became ready during the event under way.
+    /// Operations that became ready during the current event.
     ready: Vec<(u32, u32)>,
     /// Receives that were too small.
     misfits: Misfits,
 }
 
-/// What a rank has done so far.
+/// Progress of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Done {
     /// Messages sent.
     pub sends: u64,
-    /// \[bytes\] Of those.
+    /// \[bytes\] Size of those messages.
     pub bytes: u64,
-    /// Receives that got their message.
+    /// Receives matched with a message.
     pub received: u64,
-    /// \[ticks\] Of calculations that have started.
+    /// \[ticks\] Length of the calculations that have started.
     pub work: u64,
-    /// True if there is nothing else to do.
+    /// True if the rank has finished.
     pub is_all: bool,
 }
 
-/// What remains when nothing can happen any more.
+/// Unfinished business when no further event is possible.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Remains {
     /// Operations that never started.
     pub unstarted: u64,
-    /// Receives that got no message.
+    /// Receives without a message.
     pub unserved: u64,
-    /// Messages that nobody received.
+    /// Messages without a receive.
     pub unreceived: u64,
-    /// Who waits for what, one line each, at most 64.
+    /// The pending waits, one line each, at most 64.
     pub waits: Vec<String>,
 }
 
@@ -221,13 +222,13 @@ impl Hosts {
         }
     }
 
-    /// Receives so far that had less room than their message needs.
+    /// Receives so far whose buffer was too small for the message.
     #[must_use]
     pub const fn misfits(&self) -> &Misfits {
         &self.misfits
     }
 
-    /// What a rank has done so far.
+    /// Progress of a rank.
     #[must_use]
     pub fn done(&self, rank: usize) -> Done {
         let nodes = self.graph.ranks[rank].nodes();
@@ -248,13 +249,13 @@ impl Hosts {
         done
     }
 
-    /// The graph that is executed; `waits_for` of its operations is what each of them still waits for, or [`STARTED`].
+    /// The graph in execution; `waits_for` of an operation is its number of unmet dependencies, or [`STARTED`].
     #[must_use]
     pub const fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// Numbers given so far: operations entered, and messages.
+    /// Numbers assigned so far: operations inserted, plus messages.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.next_number
@@ -266,42 +267,42 @@ impl Hosts {
         self.unstarted
     }
 
-    /// True if every operation has started, and every receive got its message.
+    /// True if every operation has started and every receive has its message.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         self.unstarted == 0 && self.unserved == 0
     }
 
-    /// Ticks of a time unit of the graph.
+    /// Ticks per time unit of the graph.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.params.ticks
     }
 
-    /// \[ticks\] When each host is done: the latest time of its CPUs.
+    /// \[ticks\] The end of each host: the latest time of its CPUs.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
         self.resources.finish()
     }
 
-    /// \[ticks\] Time of what comes next, if anything does.
+    /// \[ticks\] Time of the next event, if any.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
         self.agenda.next_time()
     }
 
-    /// A message that [`Wire::carry`] gave no time for arrives at `time` \[ticks\].
+    /// A message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
         let number = self.number();
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
     }
 
-    /// Does the next thing. False if there is none.
+    /// Executes the next event. False if there is none.
     pub fn step(&mut self, wire: &mut dyn Wire) -> bool {
         self.step_over(wire)
     }
 
-    /// As [`step`](Self::step), for a wire whose type is known.
+    /// As [`step`](Self::step), for a transport whose type is known.
     pub fn step_over<W: Wire + ?Sized>(&mut self, wire: &mut W) -> bool {
         let Some(Entry { time, number, item }) = self.agenda.pop() else { return false };
         match item {
@@ -345,7 +346,7 @@ impl Hosts {
         number
     }
 
-    /// An item waits until its resources are free.
+    /// Makes an item wait until its resources are free.
     fn wait(&mut self, host: u32, needs: Needs, number: u64, item: Item, free: u64) {
         let queues = &mut self.hosts[host as usize].queues;
         let queue = match queues.iter().position(|queue| queue.needs == needs) {
@@ -365,7 +366,7 @@ impl Hosts {
         }
     }
 
-    /// The first of a queue looks whether its resources are free.
+    /// Checks whether the resources of the first item of a queue are free.
     fn look<W: Wire + ?Sized>(&mut self, time: u64, number: u64, host: u32, index: u32, wire: &mut W) {
         let queue = &mut self.hosts[host as usize].queues[index as usize];
         if !queue.is_due(time, number) {
@@ -435,7 +436,7 @@ impl Hosts {
         self.graph.ranks[host as usize].nodes[node as usize].waits_for = STARTED;
     }
 
-    /// A receive got a message that is larger than its room.
+    /// A receive got a message that is larger than its buffer.
     #[cold]
     fn misfit(&mut self, sender: u32, send: u32, receiver: u32, receive: u32) {
         let (bytes, room) = (self.node(sender, send).size, self.node(receiver, receive).size);
@@ -455,7 +456,7 @@ impl Hosts {
                 if operation.size > self.params.rendezvous {
                     let send = self.node(message.peer, message.node);
                     self.resources.hold_sender(message.peer, operation.cpu, operation.nic, now);
-                    // A send that was eager has finished long ago.
+                    // An eager send has finished long ago.
                     if send.size > self.params.rendezvous {
                         self.release_finished(message.peer, message.node, &send);
                     }
@@ -521,7 +522,7 @@ impl Hosts {
         }
     }
 
-    /// One thing less to wait for, for `count` dependents from edge `first` on.
+    /// Meets one dependency of each of `count` dependents, from edge `first` on.
     #[inline]
     fn release(&mut self, host: u32, first: u32, count: u32) {
         let Rank { nodes, edges, .. } = &mut self.graph.ranks[host as usize];
@@ -534,7 +535,7 @@ impl Hosts {
         }
     }
 
-    /// Enters what became ready, host by host, sends first, then receives, then calculations.
+    /// Inserts the operations that became ready, host by host, sends first, then receives, then calculations.
     #[inline]
     fn enter_ready(&mut self) {
         match self.ready.as_slice() {
@@ -562,7 +563,7 @@ impl Hosts {
         self.agenda.push(Entry { time, number, item: Item::Operation { host, node } });
     }
 
-    /// What is left over.
+    /// The unfinished business.
     #[must_use]
     pub fn remains(&self) -> Remains {
         const SHOWN: usize = 64;
@@ -590,7 +591,7 @@ impl Hosts {
     }
 }
 
-/// What an operation needs before it can start. A receive needs nothing; it is entered when its CPU is free.
+/// The resources that an operation needs to start. A receive needs none; it is inserted when its CPU is free.
 fn needs(operation: &Node) -> Needs {
     let nic = if operation.kind == Kind::Send { Nic::Sending(operation.nic) } else { Nic::None };
     Needs { cpu: operation.cpu, nic }

@@ -1,10 +1,10 @@
-//! A graph over a network without congestion: every message arrives L after it left.
+//! A graph over a network without congestion: every message arrives L after its departure.
 
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::trace::replay::Misfits;
 
-/// A network that only has a latency.
+/// A network with a constant latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latency(u64);
 
@@ -14,23 +14,23 @@ impl Wire for Latency {
     }
 }
 
-/// How an execution ended.
+/// Outcome of an execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Execution {
-    /// \[ticks\] When each host was done.
+    /// \[ticks\] The end of each host.
     pub finish: Vec<u64>,
-    /// Ticks of a time unit.
+    /// Ticks per time unit.
     pub ticks: u64,
-    /// Operations entered, and messages.
+    /// Operations inserted, plus messages.
     pub events: u64,
-    /// What was left over; nothing after a complete execution.
+    /// Unfinished business; empty after a complete execution.
     pub remains: Remains,
-    /// Receives that had less room than their message needs.
+    /// Receives whose buffer was too small for the message.
     pub misfits: Misfits,
 }
 
 impl Execution {
-    /// The first host that was done last, and when. `None` without hosts.
+    /// The host that finished last (the first of several), and its time. `None` without hosts.
     #[must_use]
     pub fn last(&self) -> Option<(usize, u64)> {
         let longest = self.finish.iter().copied().max()?;
@@ -39,8 +39,8 @@ impl Execution {
     }
 }
 
-/// Executes a graph. `latency` \[time units\] is L. Calls `proceed` now and then with the events so far; it returns false
-/// to stop.
+/// Executes a graph. `latency` \[time units\] is L. Calls `proceed` from time to time with the number of events so far;
+/// it returns false to stop.
 pub fn execute(graph: Graph, params: HostParams, latency: u64, proceed: &mut dyn FnMut(u64) -> bool) -> Execution {
     const BATCH: u32 = 1 << 16;
     let mut wire = Latency(latency.saturating_mul(params.ticks.max(1)));

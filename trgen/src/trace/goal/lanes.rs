@@ -1,22 +1,22 @@
-//! Entries that wait, in lanes: one for each source, or one for each source and tag.
+//! Waiting entries, in lanes: one per source, or one per source and tag.
 //!
-//! The messages of one source usually come in the order in which they are asked for, whatever their tags are and however
-//! far another source is ahead. A **lane for each source** therefore has what is looked for at its front; its entries lie
-//! side by side in memory, so that a lane of thousands is filled and emptied line by line. Where a search has had to walk
-//! along such a lane, there are **lanes for each source and tag** from then on, in which the first entry is the one.
+//! The messages of one source usually arrive in the order of their receives, whatever their tags are and however far
+//! another source is ahead. A **lane per source** therefore usually has the match at its front; its entries are
+//! contiguous in memory, so that a lane of thousands is filled and emptied cache line by cache line. Once a search has
+//! had to walk along such a lane, there are **lanes per source and tag**, in which the first entry always matches.
 //!
-//! Lanes are found in a small table by multiplying and looking on from there. A lane has its first entry in itself, since
-//! most of those with a tag hold one at a time. Lanes that have become empty stay where they are, since their source
-//! usually sends again; when half of the table is in use, those that hold something move to a new one.
+//! Lanes are found in a small hash table with multiplicative hashing and linear probing. A lane stores its first entry
+//! inline, since most lanes with a tag hold one entry at a time. Empty lanes remain in the table, since their source
+//! usually sends again; when half of the table is in use, the nonempty ones move to a new table.
 
 use std::collections::VecDeque;
 
 use super::pending::{Entry, NotFound, WALK};
 
-/// What waits in a lane.
+/// An entry of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
-    /// How many came into any lane before it.
+    /// Number of earlier entries in any lane.
     number: u32,
     tag: u32,
     node: u32,
@@ -26,35 +26,35 @@ struct Waiting {
 #[derive(Clone, Debug)]
 struct Lane {
     peer: u32,
-    /// That of all entries; 0 in a lane for all tags.
+    /// The tag of all entries; 0 in a lane for all tags.
     tag: u32,
     first: Option<Waiting>,
-    /// Those after the first.
+    /// The entries after the first.
     others: VecDeque<Waiting>,
 }
 
-/// Places of a table when it is new.
+/// Slots of a new table.
 const FEWEST: usize = 4;
 
-/// Lanes; there are no wildcards in them.
+/// Lanes, without wildcards.
 #[derive(Clone, Debug)]
 pub(super) struct Lanes {
-    /// True if there are lanes for each tag.
+    /// True if there are lanes per tag.
     by_tag: bool,
-    /// A power of two, of which at most half are in use.
+    /// Slots: a power of two, at most half of them in use.
     table: Vec<Option<Lane>>,
     used: usize,
-    /// The number of the next entry.
+    /// Number of the next entry.
     next: u32,
 }
 
 impl Lanes {
-    /// Without entries.
+    /// Lanes without entries.
     pub(super) fn new(by_tag: bool) -> Self {
         Self { by_tag, table: vec![None; FEWEST], used: 0, next: 0 }
     }
 
-    /// True if there are no more numbers for entries.
+    /// True if the numbers for entries are used up.
     pub(super) const fn is_exhausted(&self) -> bool {
         self.next == u32::MAX
     }
@@ -75,7 +75,7 @@ impl Lanes {
         }
     }
 
-    /// Takes the first entry of a source and tag: its operation.
+    /// Removes the first entry of a source and tag; returns its operation.
     pub(super) fn take(&mut self, peer: u32, tag: u32) -> Result<u32, NotFound> {
         let place = self.place(peer, tag);
         let Some(lane) = &mut self.table[place] else { return Err(NotFound::Ended) };
@@ -92,14 +92,14 @@ impl Lanes {
         }
     }
 
-    /// The entry that came first.
+    /// The oldest entry.
     pub(super) fn front(&self) -> Option<Entry> {
         let held = self.table.iter().flatten().filter_map(|lane| Some((lane.peer, lane.first?)));
         let (peer, Waiting { tag, node, .. }) = held.min_by_key(|(_, first)| first.number)?;
         Some(Entry { peer, tag, node })
     }
 
-    /// All entries, in the order in which they came.
+    /// All entries, oldest first.
     pub(super) fn into_entries(self) -> impl Iterator<Item = Entry> {
         let mut all = Vec::new();
         for Lane { peer, first, others, .. } in self.table.into_iter().flatten() {
@@ -110,12 +110,12 @@ impl Lanes {
         all.into_iter().map(|(_, entry)| entry)
     }
 
-    /// Where the lane of a source and tag is, or would be.
+    /// The slot of the lane of a source and tag, or the slot for a new one.
     fn place(&self, peer: u32, tag: u32) -> usize {
         let tag = if self.by_tag { tag } else { 0 };
         let mask = self.table.len() - 1;
         let key = u64::from(peer) << 32 | u64::from(tag);
-        // A multiplication spreads the few bits in which sources and tags differ.
+        // Multiplication spreads the few bits in which sources and tags differ.
         let mut place = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
         while self.table[place].as_ref().is_some_and(|lane| lane.peer != peer || lane.tag != tag) {
             place = (place + 1) & mask;
@@ -123,7 +123,7 @@ impl Lanes {
         place
     }
 
-    /// Puts a lane into the table, which has none of its source and tag.
+    /// Inserts a lane for a source and tag that has none.
     fn open(&mut self, lane: Lane) {
         if self.used >= self.table.len() / 2 {
             self.renew();
@@ -133,7 +133,7 @@ impl Lanes {
         self.table[place] = Some(lane);
     }
 
-    /// Forgets empty lanes, and makes room for as many more as there are others.
+    /// Drops empty lanes, and doubles the room for the others.
     fn renew(&mut self) {
         let all = std::mem::take(&mut self.table).into_iter().flatten();
         let held: Vec<Lane> = all.filter(|lane| lane.first.is_some()).collect();

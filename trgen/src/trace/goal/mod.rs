@@ -1,9 +1,9 @@
-//! GOAL: an application as a graph of operations for each rank, instead of a sequence of steps.
+//! GOAL: an application as a graph of operations per rank, instead of a sequence of events.
 //!
-//! A rank's operations (send, receive, calculate) start as soon as what they depend on has finished (`requires`) or
-//! has started (`irequires`), on a CPU and a network interface that each of them names. [`text`] and [`binary`] read
-//! and write the two forms of the format; [`hosts`] is the LogGOPS model of what executes a graph; [`ideal`] runs it
-//! over a network without congestion, [`routed`] over a simulated one; [`chain`] makes a graph of a [`Program`].
+//! A rank's operations (send, receive, calculate) start as soon as their dependencies have finished (`requires`) or
+//! started (`irequires`), on the CPU and network interface given in the operation. [`text`] and [`binary`] read and
+//! write the two forms of the format; [`hosts`] is the LogGOPS model that executes a graph; [`ideal`] runs it over a
+//! network without congestion, [`routed`] over a simulated one; [`chain`] converts a [`Program`] to a graph.
 //!
 //! Source: Hoefler, Siebert, Lumsdaine, *Group Operation Assembly Language*, ICPP 2009; Hoefler, Schneider, Lumsdaine,
 //! *LogGOPSim*, LSAP 2010.
@@ -39,70 +39,71 @@ pub const MAX_BYTES: u64 = 1 << 40;
 /// \[time units\] Longest calculation: sums of four still fit 64 bits.
 pub const MAX_CALC: u64 = 1 << 62;
 
-/// What an operation does.
+/// Kind of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Sends a message.
     Send = 1,
     /// Receives a message.
     Recv = 2,
-    /// Works.
+    /// Computes.
     Calc = 3,
 }
 
-/// One operation of a rank: half a line of the cache, since that is where the time of an execution goes.
+/// One operation of a rank. Half a cache line, since memory access dominates the time of an execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(32))]
 pub struct Node {
-    /// \[bytes\] of a message, \[time units\] of a calculation (ns by convention).
+    /// \[bytes\] of a message, or \[time units\] of a calculation (ns by convention).
     pub size: u64,
     /// The other rank; [`ANY`] in a receive from any source, 0 in a calculation.
     pub peer: u32,
     /// Tag; [`ANY`] for any, 0 in a calculation.
     pub tag: u32,
-    /// Operations that this one waits for, of both kinds; [`STARTED`] in an execution that has started it.
+    /// Number of unmet dependencies, of both kinds; [`STARTED`] once an execution has started the operation.
     pub waits_for: u32,
-    /// Position in [`Rank::edges`] of the first operation that waits for this one.
+    /// Index of the first dependent in [`Rank::edges`].
     first: u32,
-    /// Operations that wait for this one to finish; they come first in the edges. With [`NEXT`] if the only one is the
-    /// operation that comes next, so that an execution need not look.
+    /// Number of dependents on the finish, which come first in the edges. Has the bit [`NEXT`] if the only one is the
+    /// following operation, so that an execution need not look it up.
     on_finish: u32,
-    /// Operations that wait for this one to start; they come after those. If [`MANY`], their number is in [`Rank::many`].
+    /// Number of dependents on the start, which follow in the edges. If [`MANY`], their number is in [`Rank::many`].
     on_start: u8,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
-    /// CPU of its host that it runs on.
+    /// CPU of its host.
     pub cpu: u8,
-    /// Network interface of its host that it uses.
+    /// Network interface of its host.
     pub nic: u8,
 }
 
 const _: () = assert!(size_of::<Node>() == 32);
 
-/// What [`Node::waits_for`] says of an operation that has started; no operation waits for so many.
+/// Value of [`Node::waits_for`] of a started operation; no operation has this many dependencies.
 pub const STARTED: u32 = u32::MAX;
 
-/// Marks [`Node::on_finish`].
+/// Flag in [`Node::on_finish`].
 const NEXT: u32 = 1 << 31;
 
-/// What [`Node::on_start`] says of so many operations or more.
+/// Value of [`Node::on_start`] for this many dependents or more.
 const MANY: u8 = u8::MAX;
 
-/// One rank's operations, in the order of the file, and what depends on what.
+/// The operations of one rank, in the order of the file, and their dependencies.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Rank {
     nodes: Vec<Node>,
-    /// Dependents, node by node: those of its finish, then those of its start, each in the order of the statements.
+    /// Dependents, node by node: those on its finish, then those on its start, each in the order of the statements.
     edges: Vec<u32>,
-    /// By [`Node::first`], which ascends: the operations that wait for the start of a node, where they are many.
+    /// By [`Node::first`], ascending: numbers of dependents on the start of a node, where they are many.
     many: Vec<(u32, u32)>,
 }
 
-/// An application as a graph. Dependencies never form a circle, and name operations that exist.
+/// An application as a graph. Dependencies are acyclic, and refer to existing operations.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Graph {
     ranks: Vec<Rank>,
-    /// Rank and number of the operations that wait for nothing: rank by rank, sends first, then receives, then calculations.
+    /// Rank and number of the operations without dependencies: rank by rank, sends first, then receives, then
+    /// calculations.
     roots: Vec<(u32, u32)>,
     /// Highest number of a CPU and of a network interface.
     highest: (u8, u8),
@@ -126,19 +127,19 @@ pub struct Counts {
 }
 
 impl Node {
-    /// The node without its place in a graph.
+    /// The operation without its position in a graph.
     #[must_use]
     pub const fn operation(&self) -> Operation {
         let &Self { kind, size, peer, tag, cpu, nic, .. } = self;
         Operation { kind, size, peer, tag, cpu, nic }
     }
 
-    /// True in an execution that has started it.
+    /// True once an execution has started the operation.
     const fn has_started(&self) -> bool {
         self.waits_for == STARTED
     }
 
-    /// How many operations wait for this one to finish.
+    /// Number of dependents on the finish of the operation.
     const fn finishes(&self) -> u32 {
         self.on_finish & !NEXT
     }
@@ -165,7 +166,7 @@ impl Rank {
         &self.edges[first..first + self.starts(node) as usize]
     }
 
-    /// How many operations wait for `node` to start.
+    /// Number of operations that wait for `node` to start.
     fn starts(&self, node: &Node) -> u32 {
         if node.on_start < MANY {
             return u32::from(node.on_start);
@@ -174,7 +175,7 @@ impl Rank {
         self.many.get(place).map_or(0, |&(_, count)| count)
     }
 
-    /// Adds the operation that comes next, for whose start `on_start` others wait.
+    /// Adds the next operation, which has `on_start` dependents on its start.
     fn push(&mut self, node: Node, on_start: u32) {
         let few = u8::try_from(on_start).ok().filter(|&few| few < MANY);
         if few.is_none() {
@@ -188,7 +189,7 @@ impl Graph {
     /// A graph of these ranks.
     ///
     /// # Errors
-    /// A peer that is no rank.
+    /// A peer that is not a rank.
     pub fn new(mut ranks: Vec<Rank>) -> Result<Self, GraphError> {
         let count = ranks.len();
         let mut roots = Vec::new();
@@ -247,7 +248,7 @@ impl Graph {
         self.scale_work_of(0..self.ranks.len(), factor);
     }
 
-    /// The same of these ranks.
+    /// The same for the calculations of these ranks.
     ///
     /// # Panics
     /// When there are no such ranks.
@@ -261,7 +262,8 @@ impl Graph {
         }
     }
 
-    /// Multiplies the size of every message and receive by `factor` (0 to 10^6), rounded to the nearest; the largest size.
+    /// Multiplies the size of every message and receive by `factor` (0 to 10^6), rounded to the nearest; returns the
+    /// largest size.
     pub fn scale_bytes(&mut self, factor: f64) -> u64 {
         let mut largest = 0;
         for node in self.ranks.iter_mut().flat_map(|rank| &mut rank.nodes).filter(|node| node.kind != Kind::Calc) {
@@ -273,7 +275,7 @@ impl Graph {
         largest
     }
 
-    /// Turns calculations into ticks, of which `ticks` are a time unit.
+    /// Converts calculations to ticks, with `ticks` per time unit.
     fn count_in_ticks(&mut self, ticks: u64) {
         if ticks == 1 {
             return;
@@ -283,17 +285,17 @@ impl Graph {
         }
     }
 
-    /// Highest number of a CPU and of a network interface that any operation names.
+    /// Highest number of a CPU and of a network interface in any operation.
     #[must_use]
     pub const fn highest_resources(&self) -> (u8, u8) {
         self.highest
     }
 }
 
-/// An operation that has not been placed in a graph yet.
+/// An operation without a position in a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
     /// \[bytes\] or \[time units\], see [`Node::size`].
     pub size: u64,
@@ -330,17 +332,17 @@ impl Operation {
 /// When a dependent may start.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum After {
-    /// When the other has finished (`requires`).
+    /// When the dependency has finished (`requires`).
     Finish,
-    /// When the other has started (`irequires`).
+    /// When the dependency has started (`irequires`).
     Start,
 }
 
-/// A rank while its statements are being read.
+/// A rank under construction.
 #[derive(Clone, Default, Debug)]
 pub struct RankBuilder {
     nodes: Vec<Node>,
-    /// Dependent, what it depends on, how.
+    /// Dependent, dependency, kind.
     stated: Vec<(u32, u32, After)>,
 }
 
@@ -357,7 +359,7 @@ impl RankBuilder {
         self.nodes.is_empty()
     }
 
-    /// Adds an operation; its number.
+    /// Adds an operation and returns its number.
     ///
     /// # Errors
     /// Sizes beyond [`MAX_BYTES`] or [`MAX_CALC`], more than 2^30 operations.
@@ -378,7 +380,7 @@ impl RankBuilder {
     /// States that `dependent` waits for `other`, both of which exist.
     ///
     /// # Errors
-    /// A number without operation; more than 2^30 dependencies.
+    /// A number without an operation; more than 2^30 dependencies.
     pub fn depend(&mut self, dependent: u32, other: u32, after: After) -> Result<(), GraphError> {
         let missing = [dependent, other].into_iter().find(|&number| number as usize >= self.nodes.len());
         if let Some(number) = missing {
@@ -391,10 +393,10 @@ impl RankBuilder {
         Ok(())
     }
 
-    /// The rank, with its dependencies in order.
+    /// Builds the rank, with its dependencies in order.
     ///
     /// # Errors
-    /// Dependencies that form a circle.
+    /// Cyclic dependencies.
     pub fn build(mut self) -> Result<Rank, GraphError> {
         let mut starts = vec![0_u32; self.nodes.len()];
         for &(dependent, other, after) in &self.stated {
@@ -406,7 +408,7 @@ impl RankBuilder {
         }
         let mut total = 0;
         let mut rank = Rank { nodes: Vec::with_capacity(self.nodes.len()), ..Rank::default() };
-        // Where the next dependent of each node goes, by kind.
+        // Index of the next dependent of each node, by kind.
         let mut next: Vec<[u32; 2]> = Vec::with_capacity(self.nodes.len());
         for (node, on_start) in self.nodes.into_iter().zip(starts) {
             next.push([total, total + node.on_finish]);

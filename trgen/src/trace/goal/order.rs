@@ -1,19 +1,20 @@
-//! An order of dependency statements from which the dependents of every operation come out in their order.
+//! An order of dependency statements that reproduces the order of every operation's dependents.
 
 use super::{After, Rank};
 
 /// `dependent requires other`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Statement {
-    /// The operation after which it can stand: both are defined, and what must come before it has been said.
+    /// The operation after which it can be stated: both operations are defined, and statements that must precede it are
+    /// made.
     pub(super) after_node: u32,
     pub(super) dependent: u32,
     pub(super) other: u32,
     pub(super) after: After,
 }
 
-/// All dependencies of a rank: each as early as it can stand, those of one place by dependent and then by what it waits
-/// for; never one before another that its operation's list of dependents has first.
+/// All dependencies of a rank, each at the earliest possible place; at the same place by dependent, then by dependency.
+/// The order in each operation's list of dependents is kept.
 pub(super) fn statements(rank: &Rank) -> Vec<Statement> {
     let mut all = Vec::with_capacity(rank.edges.len());
     let mut in_order = true;
@@ -30,7 +31,7 @@ pub(super) fn statements(rank: &Rank) -> Vec<Statement> {
     if in_order {
         all.sort_by_key(|statement| (statement.after_node, statement.dependent, statement.other));
     } else {
-        // Where lists are not ascending, the order within a list decides: the sort must be stable in it.
+        // Where lists are not ascending, the order within a list decides: the sort must be stable.
         all.sort_by_key(|statement| statement.after_node);
     }
     all

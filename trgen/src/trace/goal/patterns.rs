@@ -1,4 +1,4 @@
-//! Collective patterns as graphs, operation by operation as schedgen writes them.
+//! Collective patterns as graphs, with the same operations as in schedgen's output.
 //!
 //! `ring-allreduce:ranks=16,bytes=65536` becomes a [`Graph`]; all tags are 0, all roots rank 0.
 //!
@@ -8,7 +8,7 @@ use super::{After, Graph, GraphError, Operation, RankBuilder};
 use crate::catalog::{Component, Parameter, Refusal};
 use crate::synthetic::expr::{self, Call, Expr};
 
-/// Operations of a pattern, of all ranks: graphs are held in memory, at some 50 bytes each.
+/// Most operations of a pattern, over all ranks: graphs are held in memory, at some 50 bytes per operation.
 pub const MOST_OPERATIONS: u64 = 100_000_000;
 
 const RANKS: Parameter = Parameter { name: "ranks", about: "number of ranks", range: "1..=1048576", default: "16" };
@@ -26,9 +26,9 @@ struct Sizes {
 
 #[derive(Clone, Copy, Debug)]
 struct Pattern {
-    /// Operations of all ranks, at most.
+    /// Upper bound on the operations of all ranks.
     operations: fn(&Sizes) -> u128,
-    /// Why it is not defined for these sizes, if it is not.
+    /// Why it is not defined for these sizes; `None` if it is.
     refuses: fn(&Sizes) -> Option<&'static str>,
     rank: fn(&Sizes, u32, &mut Script) -> Result<(), GraphError>,
 }
@@ -50,7 +50,7 @@ const fn fine(_: &Sizes) -> Option<&'static str> {
     None
 }
 
-/// Every pattern. One line per member.
+/// All patterns. One line per member.
 static TABLE: [&Entry; 13] = [
     &entry(
         "binomialtreebcast",
@@ -151,7 +151,7 @@ fn several(sizes: &Sizes) -> Option<&'static str> {
     (sizes.ranks < 2).then_some("at least 2 ranks")
 }
 
-/// What every pattern says of itself.
+/// The description of every pattern.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
@@ -159,7 +159,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// Builds the pattern that `text` describes.
 ///
 /// # Errors
-/// Malformed text, an unknown pattern or parameter, sizes for which it is not defined or which give more than
+/// Malformed text, an unknown pattern or parameter, sizes for which it is not defined or which yield more than
 /// [`MOST_OPERATIONS`].
 ///
 /// # Example
@@ -201,7 +201,7 @@ pub fn parse(text: &str) -> Result<Graph, Refusal> {
     Graph::new(ranks).map_err(failed)
 }
 
-/// One rank while it is written.
+/// One rank under construction.
 #[derive(Default, Debug)]
 struct Script {
     builder: RankBuilder,

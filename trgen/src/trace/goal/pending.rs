@@ -1,10 +1,10 @@
-//! Posted receives that wait for a message, or messages that wait for a receive: who comes first among those that match.
+//! Posted receives that wait for a message, or messages that wait for a receive; finds the oldest match.
 //!
-//! Entries form a **list** in the order in which they came. Usually the first one matches, and looking through the list
-//! finds it at once. When a search has had to walk through a list, its entries are dealt out to **[lanes](Lanes)**, and
-//! stay so: the messages of a neighbour that is far ahead are not walked through for those of another, nor do a thousand
-//! receives posted in another order than that of their messages cost a thousand looks each. What comes or asks with a
-//! wildcard needs the order of all: they become a list again.
+//! Entries form a **list** in order of arrival. Usually the first one matches, and a linear search finds it at once.
+//! Once a search has had to walk along a list, its entries are distributed to **[lanes](Lanes)**, and stay there: a
+//! search for one neighbour's message then skips those of another that is far ahead, and a thousand receives posted in
+//! an order other than that of their messages do not cost a thousand steps each. A wildcard in an entry or in a search
+//! needs the order of all entries, and turns the lanes back into a list.
 
 use super::lanes::Lanes;
 use crate::trace::goal::ANY;
@@ -12,13 +12,13 @@ use crate::trace::goal::ANY;
 /// No entry.
 const NONE: u32 = u32::MAX;
 
-/// Entries that a search walks past before they are dealt out to lanes.
+/// Entries that a search may pass before they are distributed to lanes.
 pub(super) const WALK: usize = 16;
 
 /// One receive or message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The source; [`ANY`] in a receive from anybody.
+    /// The source; [`ANY`] in a receive from any source.
     pub(super) peer: u32,
     /// The tag, or [`ANY`].
     pub(super) tag: u32,
@@ -45,19 +45,19 @@ fn agree(wanted: u32, given: u32) -> bool {
 struct Slot {
     entry: Entry,
     before: u32,
-    /// The next entry; of a vacant slot, the next vacant one.
+    /// The next entry; in a vacant slot, the next vacant one.
     after: u32,
 }
 
-/// How a search ended that found nothing.
+/// Why a search found nothing.
 pub(super) enum NotFound {
-    /// There is no such entry.
+    /// There is no match.
     Ended,
-    /// It would have to go on.
+    /// The search reached its limit.
     Long,
 }
 
-/// Entries in the order in which they came.
+/// Entries in order of arrival.
 #[derive(Clone, Debug)]
 pub(super) struct Pending {
     slots: Vec<Slot>,
@@ -66,7 +66,7 @@ pub(super) struct Pending {
     vacant: u32,
     count: u32,
     wild: u32,
-    /// Where all entries are, if they are not in the list. There are no wildcards among them.
+    /// All entries, if they are not in the list. There are no wildcards among them.
     lanes: Option<Box<Lanes>>,
 }
 
@@ -77,12 +77,12 @@ impl Default for Pending {
 }
 
 impl Pending {
-    /// Entries.
+    /// Number of entries.
     pub(super) const fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// The one that came first.
+    /// The oldest entry.
     pub(super) fn front(&self) -> Option<Entry> {
         match &self.lanes {
             None => self.slots.get(self.first as usize).map(|slot| slot.entry),
@@ -118,7 +118,7 @@ impl Pending {
         self.wild += u32::from(entry.is_wild());
     }
 
-    /// Takes the first entry that matches.
+    /// Removes the first entry that matches.
     pub(super) fn take(&mut self, peer: u32, tag: u32) -> Option<Entry> {
         if self.count == 0 {
             return None;
@@ -164,7 +164,7 @@ impl Pending {
         Err(NotFound::Ended)
     }
 
-    /// Takes an entry out of the list.
+    /// Removes an entry from the list.
     fn remove(&mut self, place: u32) -> Entry {
         let Slot { before, after, .. } = self.slots[place as usize];
         match before {
@@ -183,7 +183,7 @@ impl Pending {
         entry
     }
 
-    /// Deals all entries out to lanes.
+    /// Distributes all entries to lanes.
     fn deal(&mut self, by_tag: bool) {
         self.gather();
         let mut lanes = Lanes::new(by_tag);
@@ -196,7 +196,7 @@ impl Pending {
         *self = Self { lanes: Some(Box::new(lanes)), count: self.count, ..Self::default() };
     }
 
-    /// Makes the lanes a list again.
+    /// Turns the lanes back into a list.
     fn gather(&mut self) {
         let Some(lanes) = self.lanes.take() else { return };
         self.count = 0;
@@ -212,13 +212,13 @@ mod tests {
 
     use super::*;
 
-    /// Sources and tags, few enough to meet, with a wildcard now and then where there are any.
+    /// Sources and tags from a range small enough for matches, sometimes with a wildcard if `wild`.
     fn name(wild: bool, among: u32) -> impl Strategy<Value = u32> {
         (0..among, 0..16_u32).prop_map(move |(name, draw)| if wild && draw == 0 { ANY } else { name })
     }
 
     fn steps() -> impl Strategy<Value = Vec<(bool, u32, u32)>> {
-        // Few sources with many tags have long lanes, many sources with few tags many.
+        // Few sources with many tags make long lanes, many sources with few tags make many lanes.
         let among = (1..40_u32, 1..40_u32);
         (any::<bool>(), any::<bool>(), among).prop_flat_map(|(wild, wild_search, (peers, tags))| {
             let step = (any::<bool>(), name(wild, peers), name(wild, tags), name(wild_search, peers));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes and is asked for in whatever order: as a search through a plain list.
+        /// Entries and searches in any order behave like a search through a plain list.
         #[test]
         fn the_first_that_matches_is_taken(steps in steps()) {
             let mut pending = Pending::default();

@@ -1,14 +1,14 @@
 //! A graph over a simulated network: its hosts as a source of traffic.
 //!
-//! The hosts keep o, g and O; the network takes the place of L and G. A message is offered to the network o after its
-//! send has started, and arrives at its host when its last packet has been delivered. Messages between hosts on the same
-//! node arrive o after their send has started.
+//! The hosts keep o, g and O; the network replaces L and G. A message is offered to the network o after the start of
+//! its send, and arrives at its host when its last packet has been delivered. Messages between hosts on the same node
+//! arrive o after the start of their send.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Hosts count in the time unit of the graph (ns), the network in cycles: a message enters the network in the first
-//!   cycle that begins at or after the time at which it leaves its host, and arrives at the end of its last cycle.
-//! - A send operation never waits for the network: a host's messages queue before a busy interface. Who studies
-//!   back-pressure on the CPU should look at the replay of programs instead.
+//!   cycle that begins at or after its departure from the host, and arrives at the end of its last cycle.
+//! - A send operation never waits for the network: a host's messages queue before a busy interface. A study of
+//!   back-pressure on the CPU should use the replay of programs instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,11 +20,11 @@ use crate::source::{Next, Outbox, SourceError, TrGen};
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
-/// A message that has left its host and has not entered the network.
+/// A message that has left its host but not entered the network.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Leaving {
     time: u64,
-    /// Order of leaving at the same time.
+    /// Order among departures at the same time.
     number: u64,
     host: u32,
     node: u32,
@@ -49,24 +49,24 @@ impl Wire for Door {
     }
 }
 
-/// A graph under way on the nodes of a network.
+/// A graph in execution on the nodes of a network.
 #[derive(Clone, Debug)]
 pub struct Routed {
     hosts: Hosts,
     door: Door,
-    /// Nodes of the network.
+    /// Number of nodes of the network.
     nodes: usize,
-    /// \[ps\] Of a cycle.
+    /// \[ps\] Length of a cycle.
     cycle: u64,
     underway: Vec<(u32, u32)>,
     vacant: Vec<usize>,
     flying: u64,
     silent_nodes: usize,
-    /// The last cycle that was looked at.
+    /// The last cycle processed.
     last: Cycle,
 }
 
-/// \[ps\] Of a time unit of the graph: times are in ns.
+/// \[ps\] Time unit of the graph: times are in ns.
 const UNIT: u64 = 1000;
 
 impl Routed {
@@ -108,13 +108,13 @@ impl Routed {
         })
     }
 
-    /// \[ns\] When each rank was done, rounded up.
+    /// \[ns\] The end of each rank, rounded up.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {
         self.hosts.finish().into_iter().map(|ticks| ticks.div_ceil(self.hosts.ticks())).collect()
     }
 
-    /// What each rank did so far, as a replay of programs tells it. What only programs have is 0.
+    /// Progress of each rank, in the form of a replay of programs. Fields that apply to programs only are 0.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
         let remains = self.hosts.remains();
@@ -144,7 +144,7 @@ impl Routed {
         }
     }
 
-    /// What has been sent so far, message by message: from which node, to which, \[bytes\].
+    /// Messages sent so far: source, destination, \[bytes\].
     pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
         let nodes = &self.door.nodes;
         self.hosts.graph().ranks().iter().zip(nodes).flat_map(move |(rank, &from)| {
@@ -153,30 +153,30 @@ impl Routed {
         })
     }
 
-    /// Operations entered and messages so far.
+    /// Operations inserted plus messages, so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.hosts.events()
     }
 
-    /// What is left over.
+    /// The unfinished business.
     #[must_use]
     pub fn remains(&self) -> Remains {
         self.hosts.remains()
     }
 
-    /// \[ps\] Of a cycle, times the ticks of a time unit: a cycle is so many times 1000 of them.
+    /// \[ps\] Length of a cycle times the ticks per time unit; a cycle has a thousandth of this in ticks.
     fn cycle_ticks(&self) -> u128 {
         u128::from(self.cycle) * u128::from(self.hosts.ticks())
     }
 
-    /// The first cycle that begins at or after a time \[ticks\]. The first of all begins at time 0.
+    /// The first cycle that begins at or after a time \[ticks\]. The first cycle of the run begins at time 0.
     fn cycle_from(&self, time: u64) -> Cycle {
         let cycles = (u128::from(time) * u128::from(UNIT)).div_ceil(self.cycle_ticks());
         Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
-    /// \[ticks\] At which a cycle begins, rounded up.
+    /// \[ticks\] Beginning of a cycle, rounded up.
     fn begins(&self, cycle: Cycle) -> u64 {
         let picoseconds = u128::from(cycle.since(Cycle::FIRST)) * self.cycle_ticks();
         u64::try_from(picoseconds.div_ceil(u128::from(UNIT))).unwrap_or(u64::MAX)
@@ -190,7 +190,7 @@ impl TrGen for Routed {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.last = now;
-        // Whatever happens before the next cycle begins happens now.
+        // All events before the next cycle belong to this one.
         let end = self.begins(now.next());
         while self.hosts.next_time().is_some_and(|time| time < end) {
             self.hosts.step_over(&mut self.door);
@@ -225,7 +225,7 @@ impl TrGen for Routed {
     }
 
     fn next(&self) -> Next {
-        // What happens within a cycle is looked at in it; a message leaves in the first cycle that begins later.
+        // Events within a cycle are processed in it; a message leaves in the first cycle that begins later.
         let event = self.hosts.next_time().map(|time| {
             let cycles = u128::from(time) * u128::from(UNIT) / self.cycle_ticks();
             Cycle::FIRST + u64::try_from(cycles).unwrap_or(u64::MAX)

@@ -12,39 +12,40 @@
 //! }
 //! ```
 //!
-//! Comments are `//` to the end of the line and `/* ... */`. A dependency follows the definition of both labels.
+//! Comments are `//` to the end of the line and `/* ... */`. A dependency follows the definitions of both labels.
 //!
-//! Tags have 64 bits. A graph has 32 for them, and compares them only: those that do not fit get numbers that the text does
-//! not use, the same for the same tag. -1, and what stands for it in 32 or 64 bits, is any tag.
+//! Tags in the text have 64 bits, those of a graph 32, and a graph only compares tags. Larger tags are mapped to
+//! numbers that the text does not use, equal tags to equal numbers. -1, also when written as an unsigned number of 32
+//! or 64 bits, means any tag.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use super::{ANY, After, Graph, Kind, Operation, Rank, RankBuilder};
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct TextError {
-    /// What was found and what was expected.
+    /// The fault, and the expected text.
     pub what: String,
-    /// What the user can do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
-/// The remedy of what the grammar does not allow.
+/// The remedy for violations of the grammar.
 const GRAMMAR: &str = "the grammar is `num_ranks N`, then blocks `rank R { }`";
 
 fn fault<T>(what: impl Into<String>) -> Result<T, TextError> {
     Err(TextError { what: what.into(), remedy: GRAMMAR })
 }
 
-/// A label that names no operation, or not one alone.
+/// A label that does not identify exactly one operation.
 fn unnamed<T>(what: String, remedy: &'static str) -> Result<T, TextError> {
     Err(TextError { what, remedy })
 }
 
-/// What can stand next.
+/// What the grammar allows next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expect {
     Count,
@@ -57,22 +58,22 @@ enum Expect {
 #[derive(Debug)]
 pub struct Reader {
     expect: Expect,
-    /// Ranks announced; nothing is allocated by it.
+    /// Number of ranks announced; nothing is allocated for it.
     announced: u64,
     ranks: Vec<Rank>,
-    /// Of the ranks that are complete.
+    /// Operations of the completed ranks.
     operations: u64,
     current: RankBuilder,
     labels: HashMap<Box<str>, u32>,
     in_comment: bool,
-    /// Numbers of tags from [`HIGH`] on, and which of them are taken.
+    /// Numbers assigned to tags from [`HIGH`] on, and the set of used numbers.
     high: HashMap<u64, u32>,
     taken: HashSet<u32>,
-    /// Numbers above this one are taken.
+    /// All numbers above this one are in use.
     next_high: u32,
 }
 
-/// Tags from here on are numbered: few texts have any.
+/// Tags from here on are mapped to numbers: few texts have any.
 const HIGH: u32 = 0xF000_0000;
 
 impl Default for Reader {
@@ -93,15 +94,15 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Reads one line, without its end.
+    /// Reads one line, without its line end.
     ///
     /// # Errors
-    /// A line that the grammar does not allow, an unknown or duplicate label, a size or rank out of range, a circle.
+    /// A violation of the grammar, an unknown or duplicate label, a size or rank out of range, a cyclic dependency.
     pub fn line(&mut self, line: &str) -> Result<(), TextError> {
         let words = Words { rest: line, in_comment: &mut self.in_comment };
         let tokens: Vec<Token<'_>> = words.collect::<Result<_, _>>()?;
         let mut at = 0;
-        // Several of the outer parts may share a line; statements end with it.
+        // Several block headers may share a line; a statement extends to its end.
         while at < tokens.len() {
             let rest = &tokens[at..];
             at += match (self.expect, rest) {
@@ -142,7 +143,7 @@ impl Reader {
         self.operations + self.current.len() as u64
     }
 
-    /// The end of the text: the graph.
+    /// Ends the text and returns the graph.
     ///
     /// # Errors
     /// A text that ends early; a message with a rank that does not exist.
@@ -265,7 +266,7 @@ impl Reader {
         if let Some(&number) = self.high.get(&tag) {
             return Ok(number);
         }
-        // Its own number, if that is free; else the next one that is.
+        // Its own value, if unused; else the next unused one.
         let own = u32::try_from(tag).ok().filter(|own| !self.taken.contains(own));
         let number = own.unwrap_or_else(|| {
             while self.taken.contains(&self.next_high) {
@@ -304,7 +305,7 @@ enum Token<'a> {
     Mark(char),
 }
 
-/// The tokens of a line, comments left out.
+/// The tokens of a line, without comments.
 struct Words<'a, 'c> {
     rest: &'a str,
     in_comment: &'c mut bool,
@@ -341,17 +342,17 @@ impl<'a> Iterator for Words<'a, '_> {
             b'a'..=b'z' | b'A'..=b'Z' => (span(1, |byte| byte.is_ascii_alphanumeric() || *byte == b'_'), Token::Word),
             _ => return Some(fault(format!("`{}` does not begin any word", shown(self.rest)))),
         };
-        // Only ASCII has been counted: the length is a boundary.
+        // Only ASCII has been counted: the length is a character boundary.
         let (word, rest) = self.rest.split_at(length);
         self.rest = rest;
         Some(Ok(token(word)))
     }
 }
 
-/// Writes a graph. Reading the text gives the same graph, and its binary form the same bytes.
+/// Writes a graph. Reading the text yields the same graph, and its binary form the same bytes.
 ///
 /// # Errors
-/// When `out` refuses.
+/// When writing to `out` fails.
 pub fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "num_ranks {}", graph.ranks.len())?;
     for (number, rank) in graph.ranks.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! Who waits for a busy CPU or network interface.
+//! Items waiting for a busy CPU or network interface.
 //!
-//! An item that finds its resources busy is put back with the time at which they will be free and keeps its number. With
-//! thousands of items waiting for one CPU, each would be taken out and put back whenever any of them gets it. Items that
-//! need the same resources are therefore kept together in a **queue by number**, and only the first of them stands in
-//! the agenda. The order in which items get their resources is the same: putting back has no effect, and a time at which
-//! an item was to look again is never later than that at which its resources are free, since those times only grow.
+//! By the rules of the model, an item that finds its resources busy returns to the agenda, at the time at which they
+//! will be free and with the same number. With thousands of items waiting for one CPU, each would be removed and
+//! reinserted whenever any of them gets it. Items that need the same resources are therefore kept together in a **queue
+//! by number**, and only the first is in the agenda. The order in which items get their resources is the same:
+//! reinsertion has no effect, and the retry time of an item is never later than the time at which its resources are
+//! free, since those times only increase.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,10 +31,10 @@ pub(super) enum Nic {
 #[derive(Clone, Debug)]
 pub(super) struct WaitQueue {
     pub(super) needs: Needs,
-    /// Those that came in the order of their numbers, which nearly all do.
+    /// Those that came in the order of their numbers, as nearly all do.
     in_order: VecDeque<(u64, Item)>,
     others: BinaryHeap<Reverse<(u64, Item)>>,
-    /// Where in the agenda the queue stands; other entries of it there are void.
+    /// The queue's valid entry in the agenda; its other entries there are void.
     entry: Option<(u64, u64)>,
 }
 
@@ -42,14 +43,14 @@ impl WaitQueue {
         Self { needs, in_order: VecDeque::new(), others: BinaryHeap::new(), entry: None }
     }
 
-    /// Adds an item; what to put into the agenda, if the queue must be looked at earlier than it would be.
+    /// Adds an item; returns a new entry for the agenda, if the queue must be checked earlier than planned.
     pub(super) fn add(&mut self, number: u64, item: Item, free: u64) -> Option<(u64, u64)> {
         match self.in_order.back() {
             Some(&(last, _)) if last > number => self.others.push(Reverse((number, item))),
             _ => self.in_order.push_back((number, item)),
         }
         let at = (free, number);
-        // An entry of an earlier time will look again, and find whoever is first then.
+        // An earlier entry will check the queue anyway, and find the item that is first then.
         if self.entry.is_some_and(|entry| entry <= at) {
             return None;
         }
@@ -57,7 +58,7 @@ impl WaitQueue {
         Some(at)
     }
 
-    /// True if the entry of the agenda that was taken out is the one that counts.
+    /// True if the entry removed from the agenda is the valid one.
     pub(super) fn is_due(&self, time: u64, number: u64) -> bool {
         self.entry == Some((time, number))
     }
@@ -72,7 +73,7 @@ impl WaitQueue {
         }
     }
 
-    /// Takes the first item.
+    /// Removes the first item.
     pub(super) fn take(&mut self) -> Option<(u64, Item)> {
         let first = self.first()?;
         if self.in_order.front().is_some_and(|&(number, _)| number == first) {
@@ -81,7 +82,7 @@ impl WaitQueue {
         self.others.pop().map(|Reverse(first)| first)
     }
 
-    /// Says when to look at the first item again; what to put into the agenda.
+    /// Schedules the next check of the first item; returns the entry for the agenda.
     pub(super) fn look_again(&mut self, free: u64) -> Option<(u64, u64)> {
         self.entry = self.first().map(|number| (free, number));
         self.entry

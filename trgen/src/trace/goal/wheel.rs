@@ -1,29 +1,28 @@
-//! What is to happen in the near future: a wheel with a slot for each unit of time.
+//! Events of the near future: a wheel with a slot for each unit of time.
 //!
-//! The wheel holds the block of 4096 units that is the present one, and the next: more would not stay in the nearest
-//! cache. A CPU is free again after some thousand units, and a message arrives after some thousand, so that nearly
-//! everything goes straight to its slot: entering is one write, and what comes next is found by the bits that are set,
-//! in 64 words of 64 slots for each block. A single entry of a slot lies in a **store** whose places are used again,
-//! the last left first: the few hundred that are under way stay in the nearest cache, whatever slots they are in.
-//! Several entries of a slot, thousands where ranks work in step, lie side by side in a **run**, which is taken as it
-//! is when its time has come, and sorted if need be: entries come in the order of their numbers but for the few that
-//! enter a second time.
+//! The wheel holds the current block of 4096 units and the next; more would not stay in the L1 cache. CPUs become free,
+//! and messages arrive, after some thousand units, so that nearly all entries go straight to their slot. Insertion is
+//! one write, and the next entry is found by a bitmap of 64 words of 64 slots per block. The single entry of a slot is
+//! in a **store** with a free list, last in first out: the few hundred live entries stay in the L1 cache, whatever
+//! their slots. Several entries of one slot, thousands where ranks work in lockstep, are contiguous in a **run**. A run
+//! is taken as a whole when its time has come, and sorted if need be: entries come in the order of their numbers,
+//! except for the few that are inserted a second time.
 //!
 //! Source: Varghese, Lauck, *Hashed and Hierarchical Timing Wheels*, SOSP 1987.
 
 use super::agenda::{Entry, Item};
 
-/// \[bits\] Of a time within its block.
+/// Number of bits of a time within its block.
 const WITHIN: u32 = 12;
 /// Blocks on the wheel.
 const BLOCKS: u64 = 2;
 /// Slots of the wheel.
 const SLOTS: usize = (BLOCKS as usize) << WITHIN;
-/// Words of bits for a block.
+/// Words of the bitmap per block.
 const WORDS: usize = 1 << (WITHIN - 6);
-/// With the number of a run instead of a place in the store. There are no more of either than slots.
+/// Flag: the value is the number of a run, not an index in the store. There are never more of either than slots.
 const RUN: u16 = 1 << 15;
-/// No place in the store.
+/// No index in the store.
 const NONE: u16 = RUN - 1;
 const _: () = assert!(SLOTS <= NONE as usize);
 
@@ -32,32 +31,33 @@ pub(super) const fn block_of(time: u64) -> u64 {
     time >> WITHIN
 }
 
-/// An entry without its time, which its slot says.
+/// An entry without its time, which its slot implies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbered {
     pub(super) number: u64,
     pub(super) item: Item,
 }
 
-/// A place of the store.
+/// A slot of the store.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     number: u64,
     item: Item,
-    /// If the place is vacant, the next one that is.
+    /// In a vacant slot, the next vacant one.
     next: u16,
 }
 
-/// Entries of the present block of time and the next.
+/// Entries of the current block of time and the next.
 #[derive(Clone, Debug)]
 pub(super) struct Wheel {
     /// The first block.
     block: u64,
-    /// By slot: the place of its entry, or [`RUN`] and the run of its entries. Means nothing where its bit is not set.
+    /// By slot: the index of its entry in the store, or [`RUN`] and the run of its entries. Undefined where the slot's
+    /// bit is not set.
     held: Box<[u16; SLOTS]>,
-    /// By slot: whether there is an entry.
+    /// By slot: whether it has an entry.
     filled: Box<[u64; WORDS * BLOCKS as usize]>,
-    /// By word of those: whether a bit is set.
+    /// By word of `filled`: whether any bit is set.
     words: [u64; BLOCKS as usize],
     store: Vec<Place>,
     vacant: u16,
@@ -81,7 +81,7 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// The block of the present.
+    /// The current block.
     pub(super) const fn block(&self) -> u64 {
         self.block
     }
@@ -91,27 +91,27 @@ impl Wheel {
         self.block + BLOCKS - 1
     }
 
-    /// True if a time that is not before the present block is on the wheel.
+    /// True if the wheel covers a time, which is not before the current block.
     pub(super) const fn reaches(&self, time: u64) -> bool {
         block_of(time) - self.block < BLOCKS
     }
 
-    /// True if there is something in the present block.
+    /// True if the current block has an entry.
     pub(super) const fn is_due(&self) -> bool {
         self.words[(self.block % BLOCKS) as usize] != 0
     }
 
-    /// True if there is nothing at all.
+    /// True if there are no entries.
     pub(super) fn is_empty(&self) -> bool {
         self.words == [0; BLOCKS as usize]
     }
 
-    /// A later block becomes the present one; nothing is left in those before it.
+    /// Makes a later block the current one; all earlier blocks must be empty.
     pub(super) const fn turn(&mut self, block: u64) {
         self.block = block;
     }
 
-    /// Adds an entry of a time that the wheel reaches.
+    /// Adds an entry at a time that the wheel covers.
     #[inline]
     pub(super) fn push(&mut self, entry: Entry) {
         let Entry { time, number, item } = entry;
@@ -133,7 +133,7 @@ impl Wheel {
         };
     }
 
-    /// Adds an entry to a slot that holds something.
+    /// Adds an entry to a nonempty slot.
     #[inline(never)]
     fn push_beside(&mut self, slot: usize, entry: Numbered) {
         let held = self.held[slot];
@@ -147,14 +147,14 @@ impl Wheel {
         self.held[slot] = held;
     }
 
-    /// Puts an entry into a new place of the store.
+    /// Puts an entry into the store.
     #[inline(never)]
     fn store_anew(&mut self, entry: Numbered) -> u16 {
         self.store.push(Place { number: entry.number, item: entry.item, next: NONE });
         self.store.len() as u16 - 1
     }
 
-    /// Takes an entry out of the store.
+    /// Removes an entry from the store.
     #[inline]
     fn unstore(&mut self, place: u16) -> Place {
         let taken = &mut self.store[place as usize];
@@ -163,7 +163,7 @@ impl Wheel {
         entry
     }
 
-    /// Makes an entry the first of a run; what its slot holds.
+    /// Makes an entry the first of a run; returns the value for its slot.
     fn start_run(&mut self, entry: Numbered) -> u16 {
         let run = self.idle_runs.pop().unwrap_or_else(|| {
             self.runs.push(Vec::new());
@@ -173,7 +173,7 @@ impl Wheel {
         run | RUN
     }
 
-    /// The first slot of a block that holds something.
+    /// The first nonempty slot of a block.
     fn first(&self, block: u64) -> Option<usize> {
         let block = (block % BLOCKS) as usize;
         if self.words[block] == 0 {
@@ -183,7 +183,7 @@ impl Wheel {
         Some(word * 64 + self.filled[word].trailing_zeros() as usize)
     }
 
-    /// Time of what comes next.
+    /// Time of the next entry.
     pub(super) fn next_time(&self) -> Option<u64> {
         let mut blocks = self.block..self.block + BLOCKS;
         blocks.find_map(|block| Some(Self::time(block, self.first(block)?)))
@@ -194,8 +194,8 @@ impl Wheel {
         (block << WITHIN) + (slot % (1 << WITHIN)) as u64
     }
 
-    /// Takes out all entries of the next time, which is in the present block. A single one is returned; several are put into
-    /// `all`, which is empty, in the order of their numbers, and the first of them is returned.
+    /// Removes all entries of the next time, which must be in the current block. A single one is returned; several are
+    /// put into the empty `all` in the order of their numbers, and the first of them is returned.
     #[inline]
     pub(super) fn take(&mut self, all: &mut Vec<Numbered>) -> Option<Entry> {
         let slot = self.first(self.block)?;
@@ -214,14 +214,14 @@ impl Wheel {
     #[inline(never)]
     fn take_run(&mut self, run: u16, all: &mut Vec<Numbered>) {
         self.idle_runs.push(run);
-        // The room of either is kept.
+        // Both allocations are kept.
         std::mem::swap(all, &mut self.runs[run as usize]);
         if !all.is_sorted_by_key(|entry| entry.number) {
             all.sort_unstable_by_key(|entry| entry.number);
         }
     }
 
-    /// Nothing is left in a slot.
+    /// Marks a slot as empty.
     fn clear(&mut self, slot: usize) {
         let word = slot / 64;
         self.filled[word] &= !(1 << (slot % 64));

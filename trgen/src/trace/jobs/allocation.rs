@@ -1,8 +1,8 @@
-//! Which free nodes a job gets.
+//! Allocation of free nodes to jobs.
 //!
 //! # How the model departs from reality, and who could notice
-//! Boxes do not reach across the edges of a torus. A network that is no grid has one dimension: its boxes are ranges of
-//! consecutive endpoints, which in a tree are neighbours.
+//! Boxes do not extend across the wrap-around edges of a torus. A network that is not a grid has one dimension: its
+//! boxes are ranges of consecutive endpoints, which in a tree are neighbours.
 
 use rand::seq::SliceRandom;
 
@@ -11,20 +11,20 @@ use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
 use crate::units::NodeId;
 
-/// How nodes are chosen among those that are free.
+/// Policy that chooses among the free nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Allocation {
-    /// A box of the grid, all of it free.
+    /// A box of the grid, entirely free.
     Contiguous,
-    /// The smallest box of the grid in which enough nodes are free.
+    /// The smallest box of the grid with enough free nodes.
     QuasiContiguous,
-    /// Any, drawn.
+    /// Randomly drawn free nodes.
     Random,
 }
 
 const SOURCE: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aware allocation policies, JSSPP 2009";
 
-/// Every allocation that `--allocation` knows.
+/// All values of `--allocation`.
 pub const ALLOCATIONS: &[Component] = &[
     Component {
         name: "contiguous",
@@ -107,7 +107,7 @@ impl Pool {
         }
     }
 
-    /// Sides of boxes that hold so many nodes, the best first; `least`: only those of which no side can be shorter.
+    /// Sides of boxes for `wanted` nodes, the best first; with `least` only those of which no side can be shorter.
     fn shapes(&self, wanted: usize, least: bool) -> Vec<Vec<u32>> {
         let mut shapes: Vec<Vec<u32>> = vec![Vec::new()];
         for &size in self.geometry.sizes() {
@@ -127,7 +127,7 @@ impl Pool {
         shapes
     }
 
-    /// The first `wanted` free nodes of the first box of these shapes in which as many are free as `enough` says.
+    /// The first `wanted` free nodes of the first box of these shapes with at least `enough` free ones.
     fn first_box(&self, shapes: &[Vec<u32>], enough: impl Fn(&[u32]) -> usize, wanted: usize) -> Option<Vec<NodeId>> {
         let sums = Sums::new(&self.geometry, &self.free);
         let sizes = self.geometry.sizes();
@@ -152,9 +152,9 @@ impl Pool {
     }
 }
 
-/// Free nodes below and left of each place: how many are free in a box is known by its corners.
+/// Prefix sums of free nodes, which yield the free nodes of a box from its corners.
 struct Sums {
-    /// One longer in each dimension than the network.
+    /// One node longer in each dimension than the network.
     grid: Geometry,
     sums: Vec<u32>,
 }
@@ -181,7 +181,7 @@ impl Sums {
         Self { grid, sums }
     }
 
-    /// Free nodes of the box of these sides at this corner.
+    /// Number of free nodes in the box with these sides at this corner.
     fn of_box(&self, corner: &[u32], sides: &[u32]) -> usize {
         let dimensions = corner.len();
         let mut total = 0_i64;
@@ -222,9 +222,9 @@ mod tests {
         // Three nodes: a row is a box of three, a square has four.
         assert_eq!(found(&empty, Contiguous, 3).unwrap().len(), 3);
         assert_eq!(found(&empty, Contiguous, 16).unwrap(), (0..16).collect::<Vec<_>>());
-        // Node 5 is taken: the first free square is at the right.
+        // Node 5 is occupied: the first free square is at the right.
         assert_eq!(found(&pool(&[4, 4], &[5]), Contiguous, 4).unwrap(), [2, 3, 6, 7]);
-        // A chessboard has eight free nodes, and no two of them touch.
+        // A chessboard has eight free nodes, no two of them adjacent.
         let chess = pool(&[4, 4], &[0, 2, 5, 7, 8, 10, 13, 15]);
         assert_eq!(found(&chess, Contiguous, 2), None);
     }
@@ -233,7 +233,7 @@ mod tests {
     fn a_quasi_contiguous_job_gets_the_smallest_box_with_enough() {
         use Allocation::QuasiContiguous;
         let chess = pool(&[4, 4], &[0, 2, 5, 7, 8, 10, 13, 15]);
-        // No two touch: both ends of a line of three.
+        // No two are adjacent: both ends of a line of three.
         assert_eq!(found(&chess, QuasiContiguous, 2).unwrap().len(), 2);
         assert_eq!(found(&chess, QuasiContiguous, 8).unwrap(), [1, 3, 4, 6, 9, 11, 12, 14]);
         assert_eq!(found(&chess, QuasiContiguous, 9), None);

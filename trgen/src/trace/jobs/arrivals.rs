@@ -1,10 +1,10 @@
-//! When the instances of a job arrive.
+//! Arrival times of the instances of a job.
 
 use crate::rng::{Purpose, stream};
 use crate::synthetic::draw::{ln, positive_unit};
 use crate::units::Picoseconds;
 
-/// Times from one instance to the next.
+/// Law of the times between instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gaps {
     /// All equal.
@@ -13,8 +13,8 @@ pub enum Gaps {
     Poisson,
 }
 
-/// \[ps\] Arrivals of `count` instances, the first at `first`, others by gaps of mean `every`; drawn for entry number
-/// `entry` of the list of jobs.
+/// \[ps\] Arrivals of `count` instances, the first at `first`, the others at gaps of mean `every`, drawn for entry
+/// number `entry` of the list of jobs.
 #[must_use]
 pub fn arrivals(
     first: Picoseconds,

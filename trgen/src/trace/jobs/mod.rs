@@ -1,13 +1,13 @@
-//! Several applications on one machine: jobs arrive, wait in a queue, get nodes, run, and give them back.
+//! Several applications on one machine: jobs arrive, queue, get nodes, run, and release them.
 //!
-//! A job is a program; it starts in the cycle in which a [`Scheduler`] lets it and an [`Allocation`] finds its nodes, and
-//! runs as [`replay`](super::replay) has it. Its nodes are free again in the cycle after its last task is done and its last
-//! message has arrived. Jobs share nothing but links.
+//! A job is a program. It starts in the cycle in which a [`Scheduler`] selects it and an [`Allocation`] finds its
+//! nodes, and runs as in [`replay`](super::replay). Its nodes are free again in the cycle after its last task is done
+//! and its last message has arrived. Jobs share nothing but links.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A node belongs to one job at a time, and starting a job takes no time.
-//! - Jobs are never ended because they outlive their estimates, and never moved.
-//! - Loading a program and writing its results is no traffic.
+//! - Jobs are never ended because they exceed their estimates, and never migrate.
+//! - Loading a program and writing its results cause no traffic.
 //!
 //! Decision: docs/decisions/0068-job-mixes.md.
 
@@ -35,54 +35,54 @@ use crate::message::{Delivery, Message};
 use crate::source::{Activity, JobActivity, JobsActivity, Next, Outbox, SourceError, TrGen};
 use crate::units::{Cycle, NodeId};
 
-/// An application that is to run once.
+/// An application that runs once.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What results call it.
+    /// Its name in results.
     pub name: String,
-    /// What it does.
+    /// Its program.
     pub program: Arc<Program>,
-    /// \[cycle\] In which it joins the queue.
+    /// \[cycle\] Arrival in the queue.
     pub arrival: Cycle,
-    /// \[cycles\] That it is thought to run, for schedulers that ask.
+    /// \[cycles\] Estimated run time, for schedulers that use it.
     pub estimate: u64,
 }
 
 /// How jobs are run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Terms {
-    /// Who starts next.
+    /// Policy that selects the next job.
     pub scheduler: Scheduler,
-    /// On which nodes.
+    /// Policy that selects its nodes.
     pub allocation: Allocation,
-    /// Placement of a job's tasks among its nodes, as [`place`] knows it.
+    /// Placement of a job's tasks among its nodes, as for [`place`].
     pub placement: String,
     /// Tasks that share a node; at least 1.
     pub tasks_per_node: usize,
-    /// How long things take.
+    /// Lengths of cycles and computations.
     pub pace: Pace,
-    /// How messages are sent.
+    /// Protocol of sends.
     pub protocol: Protocol,
-    /// Of every draw.
+    /// Run seed.
     pub seed: u64,
 }
 
-/// What became of a job.
+/// Outcome of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobRecord {
     /// Its name.
     pub name: String,
-    /// How many tasks it has.
+    /// Number of tasks.
     pub tasks: usize,
-    /// \[cycle\] In which it joined the queue.
+    /// \[cycle\] Arrival in the queue.
     pub arrival: Cycle,
-    /// \[cycle\] In which its tasks began; `None` while it waits.
+    /// \[cycle\] Start of its tasks; `None` while it waits.
     pub start: Option<Cycle>,
-    /// \[cycle\] In which its last task was done; `None` before.
+    /// \[cycle\] End of its last task; `None` before.
     pub finish: Option<Cycle>,
     /// The node of each task, once it has started.
     pub placement: Vec<NodeId>,
-    /// What its tasks did; times are cycles of the run.
+    /// Statistics of its tasks; times are cycles of the run.
     pub report: ReplayReport,
 }
 
@@ -93,14 +93,14 @@ struct Running {
     replay: Replay,
     start: Cycle,
     nodes: Vec<NodeId>,
-    /// Messages under way.
+    /// Messages in flight.
     flying: u64,
-    /// \[cycle\] From which on its nodes are free; `None` while it runs.
+    /// \[cycle\] From which its nodes are free; `None` while it runs.
     free_from: Option<Cycle>,
 }
 
 impl Running {
-    /// The job's own time: it began in the first cycle.
+    /// The job's local time: it began in the first cycle.
     fn local(&self, now: Cycle) -> Cycle {
         Cycle::FIRST + now.since(self.start)
     }
@@ -109,14 +109,14 @@ impl Running {
         self.start + local.since(Cycle::FIRST)
     }
 
-    /// Looks whether everything is over after cycle `now`.
+    /// Checks whether the job has ended after cycle `now`.
     fn end(&mut self, now: Cycle) {
         if self.free_from.is_none() && self.flying == 0 && self.replay.next() == Next::Done {
             self.free_from = Some(now.next());
         }
     }
 
-    /// What it has done so far goes into its record.
+    /// Copies its statistics into its record.
     fn tell(&self, record: &mut JobRecord) {
         let mut report = self.replay.report();
         for task in &mut report.tasks {
@@ -128,7 +128,7 @@ impl Running {
     }
 }
 
-/// Jobs as a source of traffic.
+/// A list of jobs as a source of traffic.
 #[derive(Debug)]
 pub struct JobMix {
     jobs: Vec<Job>,
@@ -141,11 +141,11 @@ pub struct JobMix {
     running: Vec<Running>,
     records: Vec<JobRecord>,
     scratch: Outbox,
-    /// Known where the placement asks for it.
+    /// Set if the placement needs it.
     distance: Option<Arc<dyn Distance>>,
 }
 
-/// Distances between the nodes of a job, by their places in its list.
+/// Distances between the nodes of a job, by index in its list of nodes.
 #[derive(Debug)]
 struct Among<'a> {
     nodes: &'a [NodeId],
@@ -158,20 +158,21 @@ impl Distance for Among<'_> {
     }
 }
 
-/// The nodes of a job, whatever their places in the network: a line.
+/// The nodes of a job as a line, whatever their positions in the network.
 fn line(size: usize) -> Result<Geometry, Refusal> {
     let line = u32::try_from(size).ok().and_then(|size| Geometry::new(&[size]));
     line.ok_or_else(|| Refusal::value(format!("a job of {size} nodes"), "use at least 1 and fewer than 2^32"))
 }
 
-/// Bits of an id that are the job's own; the job stands above them.
+/// Bits of an id that belong to the job's message; the job's number is above them.
 const ID_BITS: u32 = 32;
 
 impl JobMix {
-    /// Jobs on the nodes of a grid. Of jobs that arrive in the same cycle the first in the list comes first.
+    /// Jobs on the nodes of a grid. Jobs that arrive in the same cycle queue in the order of the list.
     ///
     /// # Errors
-    /// A job that has no task, or that has more than the network has nodes for; a placement that is unknown or does not fit.
+    /// A job without tasks, or with more tasks than the nodes of the network can hold; a placement that is unknown or
+    /// does not fit.
     pub fn new(jobs: Vec<Job>, terms: Terms, geometry: &Geometry) -> Result<Self, Refusal> {
         let nodes = geometry.nodes();
         let size = |job: &Job| job.program.tasks.len().div_ceil(terms.tasks_per_node);
@@ -206,19 +207,19 @@ impl JobMix {
         Ok(Self { jobs, terms, nodes, pool, coming, queue, running, records, scratch, distance: None })
     }
 
-    /// The same with distances, which placements that look at who talks to whom need. To be called before it begins.
+    /// The same with distances, which placements by communication matrix need. Call before the start.
     #[must_use]
     pub fn with_distance(self, distance: Arc<dyn Distance>) -> Self {
         Self { distance: Some(distance), ..self }
     }
 
-    /// The jobs, as they were given.
+    /// The jobs, as given.
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
-    /// What became of each job so far.
+    /// The record of each job so far.
     #[must_use]
     pub fn records(&self) -> Vec<JobRecord> {
         let mut records = self.records.clone();
@@ -228,7 +229,7 @@ impl JobMix {
         records
     }
 
-    /// Nodes of jobs that are over are free again; jobs that have arrived join the queue; those that may, start.
+    /// Releases the nodes of finished jobs, queues arrived jobs, and starts jobs as the scheduler permits.
     fn manage(&mut self, now: Cycle) -> Result<(), SourceError> {
         let over: Vec<usize> =
             (0..self.running.len()).filter(|&at| self.running[at].free_from.is_some_and(|from| from <= now)).collect();
@@ -244,7 +245,7 @@ impl JobMix {
             self.queue.push(Waiting { job, size, estimate: *estimate });
             changed = true;
         }
-        // Decisions are made when something has changed, and not whenever somebody looks.
+        // Schedule when the state has changed, not whenever this is called.
         while changed && let Some((at, nodes)) = self.choose(now) {
             let Waiting { job, size, .. } = self.queue.remove(at);
             self.start(job, size, nodes, now)?;
@@ -284,7 +285,7 @@ impl JobMix {
         Ok(())
     }
 
-    /// The job of a message, and the message as the job knows it.
+    /// The running job of a message, and the message in the job's own form.
     fn owner(&mut self, message: &Message) -> Option<(&mut Running, Message)> {
         let job = (message.id >> ID_BITS) as usize;
         let running = self.running.iter_mut().find(|running| running.job == job)?;
@@ -338,7 +339,7 @@ impl TrGen for JobMix {
 
     fn next(&self) -> Next {
         let due = |running: &Running| match (running.free_from, running.replay.next()) {
-            // Nodes are given back when somebody waits for them.
+            // Nodes are released only when a job waits for them.
             (Some(from), _) => (!self.queue.is_empty()).then_some(from),
             (None, Next::At(local)) => Some(running.global(local)),
             (None, Next::Waiting | Next::Done) => None,
@@ -362,7 +363,7 @@ impl TrGen for JobMix {
     fn activity(&self) -> Activity {
         let (coming, waiting) = (self.coming.len(), self.queue.len());
         let running = self.running.iter().filter(|running| running.free_from.is_none()).count();
-        // Jobs that have ended stay until their nodes are taken.
+        // Ended jobs stay until their nodes are reused.
         let last = self.running.iter().filter_map(|running| running.free_from).max().filter(|_| running == 0);
         let listed = self.running.iter().filter(|running| running.free_from == last).map(|running| JobActivity {
             number: running.job,

@@ -1,22 +1,22 @@
-//! Which of the jobs that wait starts next.
+//! Selection of the next job to start.
 
 use crate::catalog::{Component, Refusal};
 use crate::units::{Cycle, NodeId};
 
 use super::allocation::{Allocation, Pool};
 
-/// Who may start when the first in the queue cannot.
+/// Policy for starting other jobs while the first in the queue cannot start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduler {
-    /// Nobody.
+    /// No other job starts.
     Fcfs,
-    /// Whoever fits.
+    /// The first job that fits.
     FirstFit,
-    /// Who does not delay the first, as far as estimates tell.
+    /// A job that does not delay the first one, according to the estimates.
     Easy,
 }
 
-/// Every scheduler that `--scheduler` knows.
+/// All values of `--scheduler`.
 pub const SCHEDULERS: &[Component] = &[
     Component {
         name: "fcfs",
@@ -54,25 +54,25 @@ impl std::str::FromStr for Scheduler {
     }
 }
 
-/// A job that waits.
+/// A waiting job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) job: usize,
     /// \[nodes\]
     pub(super) size: usize,
-    /// \[cycles\] That it is thought to run.
+    /// \[cycles\] Estimated run time.
     pub(super) estimate: u64,
 }
 
-/// A job that runs.
+/// A running job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occupied<'a> {
     pub(super) nodes: &'a [NodeId],
-    /// \[cycle\] In which it is thought to end.
+    /// \[cycle\] Estimated end.
     pub(super) until: Cycle,
 }
 
-/// What a decision follows from.
+/// The state on which a decision is based.
 pub(super) struct Situation<'a> {
     pub(super) now: Cycle,
     pub(super) pool: &'a Pool,
@@ -86,7 +86,7 @@ impl Situation<'_> {
         pool.find(self.allocation, waiting.size, self.seed, waiting.job)
     }
 
-    /// The position in the queue of the job that starts now, and its nodes; `None` if all have to wait.
+    /// The queue position of the job that starts now, and its nodes; `None` if all have to wait.
     pub(super) fn choose(&self, scheduler: Scheduler, queue: &[Waiting]) -> Option<(usize, Vec<NodeId>)> {
         let first = queue.first()?;
         if let Some(nodes) = self.fits(self.pool, first) {
@@ -108,14 +108,14 @@ impl Situation<'_> {
         }
     }
 
-    /// When and where a job can start if the running ones end when they are thought to.
+    /// Start time and nodes of a job if the running ones end at their estimated times.
     fn reservation(&self, first: &Waiting) -> Option<(Cycle, Vec<NodeId>)> {
         let mut ends: Vec<&Occupied<'_>> = self.running.iter().collect();
         ends.sort_by_key(|occupied| occupied.until);
         let mut pool = self.pool.clone();
         ends.into_iter().find_map(|occupied| {
             pool.give_back(occupied.nodes);
-            // A job that has outlived its estimate may end any moment.
+            // A job that has exceeded its estimate may end at any moment.
             self.fits(&pool, first).map(|nodes| (occupied.until.max(self.now.next()), nodes))
         })
     }
@@ -162,7 +162,7 @@ mod tests {
         // The first gets nodes 0 to 3: nodes 4 to 7 are free for good.
         let running = [(0..2, 300), (2..5, 500)];
         assert_eq!(choose(Scheduler::Easy, &running, &[(4, 10), (3, 9999)]), Some(1));
-        // A job that should have ended long ago ends in the next cycle, as far as anybody knows.
+        // A job that should have ended long ago is assumed to end in the next cycle.
         assert_eq!(choose(Scheduler::Easy, &[(0..4, 50)], &[(8, 10), (4, 1)]), Some(1));
         assert_eq!(choose(Scheduler::Easy, &[(0..4, 50)], &[(8, 10), (4, 2)]), None);
     }

@@ -101,14 +101,14 @@ fn closed_links_both_ways(shape: &Shape) -> u64 {
 
 /// One step of -1 or +1 along a dimension of the grid.
 struct Way {
-    /// Label of a message that is sent this way: 2d for +, 2d+1 for -.
+    /// Label of a message sent in this direction: 2d for +, 2d+1 for -.
     label: u64,
-    /// Label of a message that comes from there: it was sent the other way.
+    /// Label of a message received from there: it was sent in the opposite direction.
     incoming: u64,
     neighbour: u32,
 }
 
-/// The neighbours X+ X- Y+ Y- ... of a task; with `wrap` round the edges, otherwise without those beyond them.
+/// The neighbours X+ X- Y+ Y- ... of a task; with `wrap` across the edges, otherwise without those beyond them.
 fn ways(grid: &[u32], task: u32, wrap: bool) -> impl Iterator<Item = Way> {
     let mut stride = 1;
     grid.iter().enumerate().flat_map(move |(dimension, &size)| {
@@ -126,7 +126,7 @@ fn ways(grid: &[u32], task: u32, wrap: bool) -> impl Iterator<Item = Way> {
             };
             let plus = 2 * dimension as u64;
             let (label, incoming) = if up { (plus, plus + 1) } else { (plus + 1, plus) };
-            // A single task in this dimension is its own neighbour round the edge.
+            // A single task in this dimension is its own neighbour across the edge.
             (to != at).then(|| Way { label, incoming, neighbour: task - at * own + to * own })
         })
     })

@@ -1,5 +1,5 @@
-//! Collectives as users of machines for learning know them. `bytes` is the whole vector; [`schedule`](super::schedule)
-//! says how it is cut.
+//! Collectives of machine-learning systems. `bytes` is the whole vector; [`schedule`](super::schedule) explains how it
+//! is cut.
 
 use super::schedule::{Action, Algorithm, Ring, Step, core, doubling, folded, halving, rings, unfold};
 use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any};
@@ -31,7 +31,7 @@ const fn kernel(
     messages: fn(&Shape) -> u64,
     task: fn(&Shape, u32, &mut Steps),
 ) -> Kernel {
-    // No algorithm has more rounds: two rings of all tasks, or a ring each way along every dimension.
+    // No algorithm has more rounds: two rings of all tasks, or two rings, one per direction, along every dimension.
     Kernel { dimensions, refuses, messages, labels: |shape| 2 * u64::from(shape.tasks) + 64, task }
 }
 
@@ -43,7 +43,7 @@ const fn tasks(shape: &Shape) -> u32 {
     shape.tasks
 }
 
-/// Messages of all tasks in one turn round the ring.
+/// Messages of all tasks in one turn of the ring.
 fn turn(shape: &Shape) -> u64 {
     u64::from(shape.tasks) * u64::from(shape.tasks - 1)
 }
@@ -58,7 +58,7 @@ fn exchanges(shape: &Shape) -> u64 {
     u64::from(core(shape)) * u64::from(core(shape).ilog2())
 }
 
-/// Messages that folding adds.
+/// Additional messages of folding.
 fn folds(shape: &Shape) -> u64 {
     2 * u64::from(shape.tasks - core(shape))
 }

@@ -1,14 +1,14 @@
 //! Application kernels: the communication skeletons of parallel programs, as programs in memory.
 //!
-//! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives without
-//! compute; the replay that serves traces serves kernels too. One kernel is one `Entry` of the table below.
+//! A kernel is written `all-to-all:tasks=64,bytes=4096` and becomes a [`Program`] of blocking sends and receives
+//! without computing; kernels use the same replay as traces. One kernel is one `Entry` of the table below.
 //!
-//! Every iteration follows the one before without a barrier. Tags number messages: no two messages of one pair of tasks
-//! in one run have the same tag, so that a receive can only mean one message. With eager sends no kernel can deadlock.
+//! Iterations follow each other without a barrier. Tags number messages: no two messages between a pair of tasks in one
+//! run have the same tag, so that a receive matches exactly one message. With eager sends no kernel can deadlock.
 //!
 //! # How the model departs from reality, and who could notice
-//! There is no work between messages, and no send is non-blocking; a program that overlaps its exchanges keeps more
-//! messages in flight. A user to whom that matters should record a trace.
+//! There is no computing between messages, and no send is non-blocking; a program that overlaps its exchanges keeps
+//! more messages in flight. Where this matters, record a trace.
 
 mod collective;
 mod grid;
@@ -27,16 +27,16 @@ use crate::units::TaskId;
 
 use shape::Shape;
 
-/// What a kernel says of its messages.
+/// Properties of a kernel's messages.
 #[derive(Clone, Copy, Debug)]
 struct Kernel {
-    /// Numbers of dimensions of the grids that it is defined on, the usual one first; none if it needs no grid.
+    /// Permitted numbers of dimensions of its grid, the default first; empty if it needs no grid.
     dimensions: &'static [usize],
-    /// Why it is not defined for this number of tasks, if it is not.
+    /// Why it is not defined for this number of tasks; `None` if it is.
     refuses: fn(u32) -> Option<&'static str>,
     /// Messages of one iteration.
     messages: fn(&Shape) -> u64,
-    /// Labels that one pair of tasks needs in one iteration.
+    /// Labels needed by one pair of tasks in one iteration.
     labels: fn(&Shape) -> u64,
     /// Writes one task's steps of one iteration.
     task: fn(&Shape, u32, &mut Steps),
@@ -44,7 +44,7 @@ struct Kernel {
 
 type Entry = expr::Entry<Kernel>;
 
-/// Every kernel. One line per member.
+/// All kernels. One line per member.
 static TABLE: [&Entry; 32] = [
     &pairwise::ONE_TO_ALL,
     &pairwise::ALL_TO_ONE,
@@ -80,12 +80,12 @@ static TABLE: [&Entry; 32] = [
     &machine_learning::REDUCE_SCATTER_TORUS3D,
 ];
 
-/// What every kernel says of itself.
+/// The description of every kernel.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     TABLE.iter().map(|entry| &entry.component)
 }
 
-/// Other names of the kernel of this name; none if there is no such kernel.
+/// Aliases of the kernel of this name; none if there is no such kernel.
 #[must_use]
 pub fn aliases(name: &str) -> &'static [&'static str] {
     TABLE.iter().find(|entry| entry.component.name == name).map_or(&[], |entry| entry.aliases)
@@ -93,7 +93,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 
 /// Most tasks of a kernel.
 pub const MOST_TASKS: u32 = 1 << 20;
-/// Most messages of a kernel, of all iterations: programs are held in memory, at some 100 bytes per message.
+/// Most messages of a kernel, over all iterations: programs are held in memory, at some 100 bytes per message.
 pub const MOST_MESSAGES: u64 = 50_000_000;
 const MOST_ITERATIONS: i64 = 1_000_000_000;
 /// \[bytes\] 64 GiB: sums over all messages still fit 64 bits.
@@ -116,15 +116,14 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 
 /// Builds the program of the kernel that `text` describes.
 ///
-/// `default_tasks` (the number of nodes) holds where `tasks` is absent; a kernel on a grid without `grid` takes the
-/// sizes of `default_geometry` if that has as many dimensions as the kernel and as many nodes as there are tasks, and
-/// otherwise the most square grid of that many tasks, largest size first.
+/// `tasks` defaults to `default_tasks` (the number of nodes). A kernel on a grid without `grid` takes the sizes of
+/// `default_geometry` if that has as many dimensions as the kernel and as many nodes as there are tasks, and otherwise
+/// the most square grid of that many tasks, largest size first.
 ///
 /// # Errors
 /// When the text is malformed, the kernel unknown, a parameter unknown (the remedy names the nearest) or out of range,
 /// grid and tasks contradict each other, the kernel is not defined for this number of tasks, or there would be more
 /// than [`MOST_MESSAGES`].
-///
 /// # Example
 /// ```
 /// let program = trgen::trace::kernels::parse("bintree:bytes=4096", 64, None)?;
@@ -135,7 +134,7 @@ pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometr
     parse_seeded(text, default_tasks, default_geometry, 1)
 }
 
-/// The same with a run seed, for kernels that draw.
+/// The same with a run seed, for kernels with random draws.
 ///
 /// # Errors
 /// As [`parse`].
@@ -152,7 +151,7 @@ pub fn parse_seeded(
     shape.seed = seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
-        // One task always will do, so that the search ends.
+        // One task is always permitted, so that the search ends.
         let nearest = (1..=shape.tasks).rev().find(|&tasks| (kernel.refuses)(tasks).is_none()).unwrap_or(1);
         let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
         return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
@@ -165,7 +164,7 @@ pub fn parse_seeded(
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
     let each = (kernel.messages)(&shape);
-    // 2^20 tasks all to all, 2^40 messages, times 10^9 iterations: fits 128 bits.
+    // All-to-all among 2^20 tasks is 2^40 messages; times 10^9 iterations it fits 128 bits.
     let total = u128::from(each) * u128::from(iterations);
     if total > u128::from(MOST_MESSAGES) {
         return Err(call.refuse_all(
@@ -187,7 +186,7 @@ pub fn parse_seeded(
             (steps.first_label, steps.iteration) = (iteration * labels, iteration);
             (kernel.task)(&shape, task as u32, &mut steps);
             if iteration == 0 {
-                // All iterations are alike. Their product is bounded by the total.
+                // All iterations are alike. The product is bounded by the total.
                 let more = steps.events.len() * (iterations - 1) as usize;
                 steps.events.reserve_exact(more);
             }

@@ -1,4 +1,4 @@
-//! Kernels in which one or all talk to all.
+//! Kernels in which one task or all tasks communicate with all.
 
 use super::{Entry, Kernel, PLAIN, Shape, any, one};
 use crate::catalog::Component;

@@ -1,4 +1,4 @@
-//! Kernels that draw whom they send to. The draws are hashes of (run seed, iteration, task, message).
+//! Kernels with random destinations. The draws are hashes of (run seed, iteration, task, message).
 
 use super::{Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any};
 use crate::catalog::{Component, Parameter};
@@ -45,7 +45,7 @@ const KERNEL: Kernel = Kernel {
     task,
 };
 
-/// Whom every task sends to in every iteration, and who sends to it.
+/// The destinations of every task in every iteration, and its sources.
 #[derive(Debug)]
 pub(super) struct Draws {
     /// By iteration, task and message: the receiver.
@@ -56,7 +56,7 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// For two tasks or more. The number of messages is bounded by the caller.
+    /// Requires two tasks or more. The caller bounds the number of messages.
     pub(super) fn new(shape: &Shape, iterations: u64) -> Self {
         let (tasks, each) = (shape.tasks as usize, shape.each);
         let key = mix2(shape.seed, Purpose::Spatial as u64);

@@ -12,9 +12,9 @@ use crate::catalog::Component;
 /// 3. receives one more body, that of i-H, from i-1 (hop H) and returns it to its owner i-H;
 /// 4. receives its own body back from i+H.
 ///
-/// That is H+1 messages per task. Hop h bears the label h-1, the return the label H, which tells them apart where i+1
-/// is also the owner (N = 2 and 3). For even N the two tasks of an opposite pair both meet; for odd N every pair meets
-/// exactly once. A single task sends nothing.
+/// That is H+1 messages per task. Hop h has the label h-1, the return the label H, which tells them apart where i+1 is
+/// also the owner (N = 2 and 3). For even N both tasks of an opposite pair meet; for odd N every pair meets exactly
+/// once. A single task sends nothing.
 pub(super) static N_BODIES: Entry = Entry {
     component: Component {
         name: "n-bodies",

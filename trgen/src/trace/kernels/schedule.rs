@@ -1,10 +1,10 @@
-//! Collectives whose data is cut into pieces: who sends which pieces to whom, in which round.
+//! Collectives on data that are cut into pieces: the pieces, partner and round of every message.
 //!
-//! `bytes` is the whole vector. It is cut into as many pieces as the algorithm needs, as even as whole bytes permit. An
-//! algorithm writes one task's [`Step`]s; the kernel makes messages of them, and the tests follow the pieces.
+//! `bytes` is the whole vector. It is cut into as many pieces as the algorithm needs, as equal as whole bytes permit.
+//! An algorithm writes one task's [`Step`]s; the kernel turns them into messages, and the tests track the pieces.
 //!
 //! - all-reduce: every task has a vector; in the end every task has their sum.
-//! - reduce-scatter: the same, and every task has one piece of the sum, its own.
+//! - reduce-scatter: the same, but every task ends with one piece of the sum, its own.
 //! - all-gather: every task has its own piece; in the end every task has all.
 
 use super::{Shape, Steps};
@@ -24,16 +24,16 @@ pub(super) struct Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
     Send,
-    /// What comes is added to what is there.
+    /// The received data are added to those present.
     Combine,
-    /// What comes takes the place of what is there.
+    /// The received data replace those present.
     Keep,
 }
 
 /// A collective by one algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Algorithm {
-    /// Pieces of the vector.
+    /// Number of pieces of the vector.
     pub(super) pieces: fn(&Shape) -> u32,
     /// Writes one task's steps.
     pub(super) steps: fn(&Shape, u32, &mut dyn FnMut(Step)),
@@ -43,7 +43,7 @@ impl Algorithm {
     /// Writes one task's messages.
     pub(super) fn write(&self, shape: &Shape, task: u32, steps: &mut Steps) {
         let count = u64::from((self.pieces)(shape));
-        // Where a piece begins in the vector.
+        // Offset of a piece in the vector.
         let start = |piece: u64| piece * (shape.bytes / count) + piece.min(shape.bytes % count);
         (self.steps)(shape, task, &mut |step| {
             let (first, pieces) = (u64::from(step.pieces.0), u64::from(step.pieces.1));
@@ -59,13 +59,13 @@ impl Algorithm {
 /// A ring of tasks along which parts of the vector travel.
 #[derive(Clone, Copy)]
 pub(super) struct Ring {
-    /// Its size and this task's place in it.
+    /// Its size and this task's position in it.
     pub(super) size: u32,
     pub(super) place: u32,
     /// The tasks before and after this one.
     pub(super) before: u32,
     pub(super) after: u32,
-    /// The pieces that are cut into `size` equal parts: the first, and how many in each part.
+    /// The range of pieces that is cut into `size` equal parts: the first, and the number per part.
     pub(super) first: u32,
     pub(super) part: u32,
 }
@@ -77,12 +77,13 @@ impl Ring {
         Self { size, place: task, before: (task + size - 1) % size, after: (task + 1) % size, first: 0, part: 1 }
     }
 
-    /// The part `by` places before this one's.
+    /// The part `by` positions before this one's.
     const fn back(&self, by: u32) -> (u32, u32) {
         (self.first + (self.place + 2 * self.size - by) % self.size * self.part, self.part)
     }
 
-    /// Every part goes once round and gathers; the place p ends with the sum of part p. Returns the next round.
+    /// Every part travels once round the ring and is summed; position p ends with the sum of part p. Returns the next
+    /// round.
     pub(super) fn reduce_scatter(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
         for step in 0..self.size - 1 {
             let round = round + step;
@@ -92,7 +93,7 @@ impl Ring {
         round + self.size - 1
     }
 
-    /// Every place p has part p, which goes once round. Returns the next round.
+    /// Position p starts with part p, which travels once round the ring. Returns the next round.
     pub(super) fn all_gather(&self, round: u32, out: &mut dyn FnMut(Step)) -> u32 {
         for step in 0..self.size - 1 {
             let round = round + step;
@@ -103,7 +104,8 @@ impl Ring {
     }
 }
 
-/// The rings of a task along the dimensions of the grid, first dimension first. Each cuts what the one before left.
+/// The rings of a task along the dimensions of the grid, first dimension first. Each cuts the part left by the previous
+/// one.
 pub(super) fn rings(shape: &Shape, task: u32) -> Vec<Ring> {
     let (mut first, mut part, mut stride) = (0, shape.tasks, 1);
     let ring = |&size: &u32| {
@@ -119,17 +121,17 @@ pub(super) fn rings(shape: &Shape, task: u32) -> Vec<Ring> {
     shape.grid.iter().map(ring).collect()
 }
 
-/// How many tasks take part in exchanges over powers of two: the largest power of two.
+/// Number of tasks in exchanges over powers of two: the largest power of two.
 pub(super) const fn core(shape: &Shape) -> u32 {
     1 << shape.tasks.ilog2()
 }
 
-/// What folding makes of a task: of the first pairs of tasks, as many as there are beyond a power of two, the second
-/// takes part for both.
+/// Role of a task after folding: among the first pairs of tasks, as many as there are tasks beyond a power of two, the
+/// second task takes part for both.
 pub(super) enum Folded {
-    /// Gives its vector to the next task and gets the result from it.
+    /// Gives its vector to the next task and receives the result from it.
     Out,
-    /// Takes part under this number, for the task before too if `pair`.
+    /// Takes part under this number; if `pair`, for the preceding task too.
     In { number: u32, pair: bool },
 }
 
@@ -150,8 +152,8 @@ pub(super) const fn unfold(shape: &Shape, number: u32) -> u32 {
     if number < beyond { 2 * number + 1 } else { number + beyond }
 }
 
-/// An all-reduce of the tasks of a power of two, `exchange(number, first round, out)`, for any number of tasks. Returns
-/// nothing: the rounds of the exchange begin at 1 and `last` comes after them.
+/// An all-reduce among a power of two of tasks, `exchange(number, first round, out)`, extended to any number of tasks.
+/// The rounds of the exchange begin at 1, and `last` comes after them.
 pub(super) fn folded(
     shape: &Shape,
     task: u32,
@@ -178,8 +180,8 @@ pub(super) fn folded(
     }
 }
 
-/// Recursive halving over `size` numbers, a power of two: each ends with the sum of the piece of its number. The tasks
-/// are `task(number)`. Returns the next round.
+/// Recursive halving over `size` numbers, a power of two: each ends with the sum of the piece of its number.
+/// `task(number)` gives the task. Returns the next round.
 pub(super) fn halving(
     size: u32,
     number: u32,

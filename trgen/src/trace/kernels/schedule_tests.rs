@@ -1,4 +1,4 @@
-//! Follows who holds which piece after every receive.
+//! Tracks the pieces held by every task after every receive.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use super::super::{parse, shape::Shape};
 use super::{Action, Algorithm, Step};
 use crate::trace::program::{Event, TagFilter};
 
-/// What a task knows of a piece: the tasks whose contributions it is the sum of, one bit each; 0 for nothing.
+/// Contributions to a task's copy of a piece: one bit per contributing task; 0 for no copy.
 type Sum = u64;
 
 /// Runs all tasks with the data that each begins with, and returns what each holds in the end. Receives wait for their
@@ -64,7 +64,7 @@ fn run(algorithm: &Algorithm, shape: &Shape, begin: impl Fn(u32, u32) -> Sum) ->
     held
 }
 
-/// Every grid of so many tasks with so many dimensions.
+/// Every grid of this many tasks and dimensions.
 fn grids(tasks: u32, dimensions: usize) -> Vec<Vec<u32>> {
     if dimensions == 1 {
         return vec![vec![tasks]];
@@ -75,7 +75,7 @@ fn grids(tasks: u32, dimensions: usize) -> Vec<Vec<u32>> {
         .collect()
 }
 
-/// The piece that a task has of its own: its place in the grid, last dimension fastest; without a grid its number.
+/// The piece that belongs to a task: its position in the grid, last dimension fastest; without a grid its number.
 fn own(shape: &Shape, task: u32) -> u32 {
     let mut rest = task;
     let mut piece = 0;
@@ -140,7 +140,7 @@ fn all_gathers_give_everyone_every_piece() {
         (ml::ALL_GATHER_TORUS_STEPS, true, true),
     ] {
         for shape in shapes(on_grid).iter().filter(|shape| any || shape.tasks.is_power_of_two()) {
-            // Nobody has anything but its own piece.
+            // Each task starts with its own piece only.
             let held = run(&algorithm, shape, |task, piece| if piece == own(shape, task) { 1 << task } else { 0 });
             for (task, pieces) in held.iter().enumerate() {
                 for owner in 0..shape.tasks {
@@ -151,7 +151,7 @@ fn all_gathers_give_everyone_every_piece() {
     }
 }
 
-/// The programs are those steps: the same peers in the same order, and pieces whose bytes add up to the vector.
+/// The programs follow these steps: the same peers in the same order, and pieces whose bytes add up to the vector.
 #[test]
 fn programs_are_the_steps_in_bytes() {
     const BYTES: u64 = 1003;

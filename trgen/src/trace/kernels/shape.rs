@@ -1,4 +1,4 @@
-//! How many tasks there are, and how they are laid out.
+//! Number of tasks and their layout.
 
 use super::MOST_TASKS;
 use super::random::Draws;
@@ -15,11 +15,11 @@ pub(super) struct Shape {
     pub(super) grid: Vec<u32>,
     /// \[bytes\] The parameter `bytes`.
     pub(super) bytes: u64,
-    /// Messages of each task in an iteration, for kernels that draw.
+    /// Messages of each task in an iteration, for kernels with random draws.
     pub(super) each: u32,
-    /// Run seed, for kernels that draw.
+    /// Run seed, for kernels with random draws.
     pub(super) seed: u64,
-    /// What such kernels have drawn.
+    /// The random draws of such kernels.
     pub(super) draws: Option<Draws>,
 }
 
@@ -40,7 +40,7 @@ impl Shape {
         };
         if let Some(argument) = call.given("grid") {
             let grid = sizes(call, argument, dimensions)?;
-            // Each is at most 2^20 and there are at most three.
+            // Each size is at most 2^20 and there are at most three.
             let product: u64 = grid.iter().map(|&size| u64::from(size)).product();
             if product > u64::from(MOST_TASKS) {
                 let problem = format!("a grid of {argument} is {product} tasks");
@@ -53,7 +53,7 @@ impl Shape {
             return Ok(Self::new(product as u32, grid));
         }
         let tasks = tasks(call, asked, default_tasks)?;
-        // A network of three dimensions does not make a kernel 3-D that is usually 2-D.
+        // A three-dimensional network does not turn a kernel that is 2-D by default into a 3-D one.
         let same = |geometry: &&Geometry| geometry.sizes().len() == usual && geometry.nodes() == tasks as usize;
         let grid = default_geometry.filter(same).map_or_else(|| squarest(tasks, usual), |g| g.sizes().to_vec());
         Ok(Self::new(tasks, grid))

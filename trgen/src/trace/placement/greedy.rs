@@ -1,4 +1,4 @@
-//! Task by task, those that talk most to what is placed, as near to it as there is room.
+//! Greedy placement: next the task with most traffic to placed ones, on the nearest free node.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,14 +8,14 @@ use crate::units::NodeId;
 
 /// The node of each task, among `nodes`, which are at least as many.
 ///
-/// It takes time in proportion to nodes times pairs of tasks that talk to each other.
+/// The time is proportional to nodes times pairs of communicating tasks.
 pub(super) fn greedy(partners: &Partners, nodes: usize, distance: &dyn Distance) -> Vec<NodeId> {
     let tasks = partners.tasks();
     let mut places: Vec<Option<NodeId>> = vec![None; tasks];
     let mut free: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
-    // [bytes] that each task exchanges with those that are placed.
+    // [bytes] Exchanged by each task with the placed ones.
     let mut near = vec![0_u128; tasks];
-    // Tasks by those bytes; an entry whose bytes are no longer right is passed over.
+    // Tasks by those bytes; outdated entries are skipped.
     let mut next: BinaryHeap<(u128, Reverse<u32>)> = (0..tasks as u32).map(|task| (0, Reverse(task))).collect();
     let mut first = (0..tasks as u32).max_by_key(|&task| (partners.traffic(task), Reverse(task)));
     while let Some(task) = first.take().or_else(|| {

@@ -1,12 +1,12 @@
-//! Which node each task runs on.
+//! The node on which each task runs.
 //!
-//! Most placements are orders of the nodes. `greedy` and `optimise` look at who talks to whom: they are given the
-//! communication matrix and the distances of the network, whose sum of bytes times hops they keep low.
+//! Most placements are orders of the nodes. `greedy` and `optimise` use the communication matrix and the distances of
+//! the network, and minimise the sum of bytes times hops.
 //!
 //! # How the model departs from reality, and who could notice
-//! Bytes times hops knows no congestion, no order of messages and no routing: two placements of the same sum may take
-//! different times, and a placement of a lower sum may take longer where its messages share links at the same moment. Who
-//! wants the time has to run it.
+//! Bytes times hops ignores congestion, the order of messages and routing: two placements of the same sum may take
+//! different times, and a placement of a lower sum may take longer if its messages share links at the same moment. Only
+//! a simulation yields the time.
 //!
 //! Decision: docs/decisions/0084-placements-by-traffic.md.
 
@@ -36,7 +36,7 @@ const fn plain(name: &'static str, about: &'static str, source: &'static str) ->
     Component { name, about, parameters: &[], source }
 }
 
-/// Every placement that `--placement` knows.
+/// All values of `--placement`.
 pub const PLACEMENTS: &[Component] = &[
     plain("consecutive", "task i on node i", PASCUAL),
     plain(
@@ -110,34 +110,34 @@ pub const PLACEMENTS: &[Component] = &[
     },
 ];
 
-/// \[bytes\] The longest file: ten characters for each of 26 million nodes.
+/// \[bytes\] Size limit of a file: ten characters for each of 26 million nodes.
 const LONGEST: u64 = 256 << 20;
 
-/// What placements may know of an application on a network.
+/// Information for placements that depend on the application and the network.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
-    /// Who sends how much to whom, of as many tasks as are placed.
+    /// The communication matrix, of as many tasks as are placed.
     pub matrix: &'a Matrix,
     /// Distances between the nodes.
     pub distance: &'a dyn Distance,
 }
 
-/// Tasks that have been given nodes.
+/// A placement of tasks on nodes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placed {
     /// The node of each task.
     pub nodes: Vec<NodeId>,
-    /// What the descent came to, where there was one.
+    /// Result of the descent, if there was one.
     pub descent: Option<Descent>,
 }
 
-/// A placement that looks at who talks to whom.
+/// A placement that uses the communication matrix.
 enum Informed<'a> {
     Greedy,
     Optimise { rounds: u64, start: &'a str },
 }
 
-/// The rounds of `optimise` and what it starts from, of its parameters.
+/// The rounds of `optimise` and its initial placement, from its parameters.
 fn optimise_of(parameters: &str) -> Result<Informed<'_>, Refusal> {
     let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
     let (rounds, start) = match head.parse() {
@@ -164,13 +164,13 @@ fn informed(spec: &str) -> Result<Option<Informed<'_>>, Refusal> {
     }
 }
 
-/// True if a placement has to know who talks to whom, and how far nodes are apart.
+/// True if a placement needs the communication matrix and the distances between nodes.
 #[must_use]
 pub fn looks_at_traffic(spec: &str) -> bool {
     !matches!(informed(spec), Ok(None))
 }
 
-/// Refuses more tasks than nodes.
+/// Rejects more tasks than nodes.
 fn fit(tasks: usize, nodes: usize) -> Result<(), Refusal> {
     if tasks > nodes {
         return Err(Refusal::value(
@@ -181,7 +181,7 @@ fn fit(tasks: usize, nodes: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses what [`place`] would refuse, before anything is known of the application.
+/// Makes the checks of [`place`] that do not depend on the application.
 ///
 /// # Errors
 /// As [`place`].
@@ -194,12 +194,12 @@ pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result
     }
 }
 
-/// The node of each of `tasks` tasks on a network of this shape, by the placement that `spec` names, such as
-/// `consecutive` or `shift:4`.
+/// The node of each of `tasks` tasks on a network of this shape, by the placement `spec`, such as `consecutive` or
+/// `shift:4`.
 ///
 /// # Errors
-/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid where there is none, a file that
-/// does not name distinct nodes enough; nothing, or something else, known of the application where the placement asks.
+/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid without a grid, a file
+/// with too few distinct nodes, or missing or mismatched information where the placement needs it.
 pub fn place(
     spec: &str,
     tasks: usize,
@@ -273,7 +273,7 @@ fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<V
     Ok(order)
 }
 
-/// A placement in two parts: `optimise` and its rounds, if it begins with another one, and that one.
+/// Splits a placement: `optimise` with its rounds, and its initial placement if given.
 fn start_of(spec: &str) -> (&str, &str) {
     match informed(spec) {
         Ok(Some(Informed::Optimise { start, .. })) if spec.ends_with(start) => spec.split_at(spec.len() - start.len()),
@@ -281,20 +281,20 @@ fn start_of(spec: &str) -> (&str, &str) {
     }
 }
 
-/// The file that a placement reads, as seen from `folder`.
+/// The file that a placement reads, relative to `folder`.
 #[must_use]
 pub fn file(spec: &str, folder: &Path) -> Option<PathBuf> {
     let (_, start) = start_of(spec);
     start.strip_prefix("file:").filter(|path| !path.is_empty()).map(|path| folder.join(path))
 }
 
-/// The same placement with another file in place of the one that it reads.
+/// The same placement with its file replaced.
 #[must_use]
 pub fn with_file(spec: &str, path: &Path) -> String {
     format!("{}file:{}", start_of(spec).0, path.display())
 }
 
-/// All nodes of a grid, in an order that its coordinates define.
+/// All nodes of a grid, in an order defined by its coordinates.
 fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
     let sizes = geometry.sizes();
     if sizes.len() < 2 {
@@ -310,7 +310,7 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
         match name {
             "column" => {}
             "diagonal" => {
-                // Planes, anti-diagonals, places from the bottom on.
+                // Planes, anti-diagonals, positions from the bottom.
                 at[0] += at[1];
                 at.swap(0, 1);
                 at.reverse();
@@ -326,7 +326,7 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
         at
     });
     if name == "diagonal" {
-        // These are the tasks of node 0, 1, ...: the other way round.
+        // These are the tasks of nodes 0, 1, ...: invert.
         let mut nodes = vec![NodeId(0); all.len()];
         for (node, task) in all.into_iter().enumerate() {
             nodes[task.index()] = NodeId::at(node);
@@ -336,7 +336,7 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
     Ok(all)
 }
 
-/// The nodes that a file names, one for each task.
+/// The nodes listed in a file, one for each task.
 fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, Refusal> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| {
@@ -421,7 +421,7 @@ mod tests {
         let shuffled: Vec<u32> = (0..15).map(|task| 2 * task % 15).chain([15]).collect();
         assert_eq!(placed("shuffle", 16, &[16]), shuffled);
         assert_eq!(placed("shuffle", 7, &[7]), [0, 2, 4, 6, 1, 3, 5]);
-        // Of trees, task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
+        // On trees: task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
         for (d, m) in [(4, 16), (2, 4), (3, 9)] {
             let tree = Geometry::new(&[d * m]).unwrap().with_leaf(d).unwrap();
             let found = place("shuffle", (d * m) as usize, &tree, 1, None).unwrap().nodes;

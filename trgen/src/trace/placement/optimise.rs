@@ -1,24 +1,24 @@
-//! Descent by exchanges: as long as two tasks, or a task and a free node, cost less the other way round, they change places.
+//! Descent by exchanges: two tasks, or a task and a free node, are exchanged as long as this lowers the cost.
 
 use super::partners::{Distance, Partners};
 use crate::units::NodeId;
 
-/// What a descent came to.
+/// Result of a descent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descent {
-    /// Rounds over all tasks, the last one without an exchange counted too.
+    /// Rounds over all tasks, including the last one without an exchange.
     pub rounds: u64,
     /// Exchanges.
     pub swaps: u64,
-    /// \[bytes x hops\] Before.
+    /// \[bytes x hops\] Initial cost.
     pub before: u128,
-    /// \[bytes x hops\] After.
+    /// \[bytes x hops\] Final cost.
     pub after: u128,
-    /// True if no exchange of two tasks, or of a task and a free node, makes it any less.
+    /// True if no exchange of two tasks, or of a task and a free node, lowers the cost.
     pub local_optimum: bool,
 }
 
-/// Tasks on nodes. What stands on a node without a task is given a number beyond those of tasks, and has no partners.
+/// Tasks on nodes. A node without a task holds a blank, which has a number beyond those of tasks, and no partners.
 struct State<'a> {
     partners: &'a Partners,
     distance: &'a dyn Distance,
@@ -26,21 +26,22 @@ struct State<'a> {
     places: Vec<NodeId>,
     /// By node.
     occupants: Vec<u32>,
-    /// \[bytes x hops\] By number: with all its partners.
+    /// \[bytes x hops\] By number: cost with all its partners.
     costs: Vec<u128>,
-    /// \[bytes\] By number: what it costs at least, one hop to every partner.
+    /// \[bytes\] By number: lower bound of the cost, one hop to every partner.
     least: Vec<u128>,
-    /// By number: exchanges so far when it or one of its partners moved last.
+    /// By number: count of exchanges at the last move of itself or a partner.
     moved: Vec<u64>,
-    /// By number: 1 + exchanges so far when all exchanges with it were looked at last; 0 for never.
+    /// By number: 1 + count of exchanges when all exchanges with it were last examined; 0 for never.
     seen: Vec<u64>,
     swaps: u64,
 }
 
 /// Exchanges tasks of a placement until no exchange helps, or `rounds` are used up.
 ///
-/// A round visits the tasks by number; each changes places with whatever saves most, of equals with that on the lowest node.
-/// An exchange is weighed by the partners of the two alone, and not again before one of them, or a partner, has moved.
+/// A round visits the tasks by number; each makes the exchange that saves most, and among equals the one with the
+/// lowest node. The cost of an exchange depends on the partners of the two alone, and is not computed again before one
+/// of them, or a partner, has moved.
 pub(super) fn optimise(
     partners: &Partners,
     start: &[NodeId],
@@ -49,7 +50,7 @@ pub(super) fn optimise(
     rounds: u64,
 ) -> (Vec<NodeId>, Descent) {
     let mut state = State::new(partners, start, nodes, distance);
-    // Each pair of partners has been counted at both.
+    // Each pair of partners is counted twice.
     let total = |state: &State<'_>| state.costs.iter().sum::<u128>() / 2;
     let before = total(&state);
     let mut descent = Descent { rounds: 0, swaps: 0, before, after: before, local_optimum: false };
@@ -94,7 +95,7 @@ impl<'a> State<'a> {
         self.places[number as usize]
     }
 
-    /// \[bytes x hops\] Of a task and its partners if it stood at `node`, and `other`, if given, elsewhere.
+    /// \[bytes x hops\] Cost of a task and its partners if it were at `node`, with `other`, if given, at another node.
     fn cost(&self, number: u32, node: NodeId, other: Option<(u32, NodeId)>) -> u128 {
         let partners = self.partners.of(number).iter();
         partners
@@ -108,7 +109,7 @@ impl<'a> State<'a> {
             .sum()
     }
 
-    /// \[bytes x hops\] Of what two exchange with each other, if they stood at these nodes.
+    /// \[bytes x hops\] Cost of the traffic between two tasks, if they were at these nodes.
     fn between(&self, (one, here): (u32, NodeId), (other, there): (u32, NodeId)) -> u128 {
         let partners = self.partners.of(one);
         match partners.binary_search_by_key(&other, |partner| partner.task) {
@@ -117,7 +118,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The one with whom a task had best change places, if that saves anything.
+    /// The best exchange partner of a task, if any exchange saves cost.
     fn best(&mut self, task: u32) -> Option<u32> {
         let here = self.place(task);
         let index = task as usize;
@@ -127,12 +128,12 @@ impl<'a> State<'a> {
             let at = other as usize;
             let seen = self.seen[index].max(self.seen[at]);
             let known = seen > self.moved[index].max(self.moved[at]);
-            // More than this cannot be saved.
+            // Upper bound of the saving.
             let most = spare + (self.costs[at] - self.least[at]);
             if other == task || known || most <= saved {
                 continue;
             }
-            // What the two exchange with each other is counted at both, now and then.
+            // Traffic between the two is counted twice, before and after.
             let now = self.costs[index] + self.costs[at] - self.between((task, here), (other, there));
             let mine = self.cost(task, there, Some((other, here)));
             if mine + self.least[at] >= now + self.between((task, there), (other, here)) {
@@ -147,7 +148,7 @@ impl<'a> State<'a> {
         best
     }
 
-    /// Lets two change places, and brings up to date what they and their partners cost.
+    /// Exchanges two, and updates their costs and those of their partners.
     fn swap(&mut self, one: u32, other: u32) {
         let (here, there) = (self.place(one), self.place(other));
         self.swaps += 1;

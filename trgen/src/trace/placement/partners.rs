@@ -1,18 +1,18 @@
-//! Who talks to whom, and what it costs where.
+//! Communicating pairs of tasks, and their cost by node.
 
 use std::fmt::Debug;
 
 use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
 
-/// How far apart nodes are.
+/// Distances between nodes.
 pub trait Distance: Debug + Send + Sync {
-    /// \[hops\] Of a shortest route; 0 from a node to itself, 1 or more between different nodes.
+    /// \[hops\] Length of a shortest route; 0 from a node to itself, 1 or more between different nodes.
     fn hops(&self, from: NodeId, to: NodeId) -> u32;
 }
 
-/// \[bytes x hops\] Of flows from node to node: the sum over all of them of bytes times hops of a shortest route (Agarwal,
-/// Sharma, Kalé, Topology-aware task mapping for reducing communication contention on large parallel machines, IPDPS 2006).
+/// \[bytes x hops\] Cost of flows between nodes: the sum of bytes times hops of a shortest route (Agarwal, Sharma,
+/// Kalé, Topology-aware task mapping for reducing communication contention on large parallel machines, IPDPS 2006).
 pub fn hop_bytes(flows: impl IntoIterator<Item = (NodeId, NodeId, u64)>, distance: &dyn Distance) -> u128 {
     let cost = |(from, to, bytes): (NodeId, NodeId, u64)| match from == to || bytes == 0 {
         true => 0,
@@ -21,7 +21,7 @@ pub fn hop_bytes(flows: impl IntoIterator<Item = (NodeId, NodeId, u64)>, distanc
     flows.into_iter().map(cost).sum()
 }
 
-/// What a task exchanges with another one.
+/// The traffic of a task with one partner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Partner {
     pub(super) task: u32,
@@ -32,7 +32,7 @@ pub(super) struct Partner {
 }
 
 impl Partner {
-    /// \[bytes x hops\] Of a task here whose partner is there.
+    /// \[bytes x hops\] Cost of a task at `here` with its partner at `there`.
     pub(super) fn cost(&self, here: NodeId, there: NodeId, distance: &dyn Distance) -> u128 {
         let part = |bytes: u64, from, to| match bytes {
             0 => 0,
@@ -41,16 +41,16 @@ impl Partner {
         part(self.sent, here, there) + part(self.received, there, here)
     }
 
-    /// \[bytes\] Both ways.
+    /// \[bytes\] In both directions.
     pub(super) fn bytes(&self) -> u128 {
         u128::from(self.sent) + u128::from(self.received)
     }
 }
 
-/// The partners of each task; nobody is a partner of itself, or of one with whom it exchanges no byte.
+/// The partners of each task; no task is its own partner, or a partner of one with which it exchanges no bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Partners {
-    /// By task: where its partners begin; then the end of all.
+    /// By task: index of its first partner; then the end of all.
     starts: Vec<usize>,
     all: Vec<Partner>,
 }
@@ -83,7 +83,7 @@ impl Partners {
         self.starts.len() - 1
     }
 
-    /// Those of a task, by number; none of what is no task.
+    /// The partners of a task, by number; none for blanks.
     pub(super) fn of(&self, task: u32) -> &[Partner] {
         let task = task as usize;
         match (self.starts.get(task), self.starts.get(task + 1)) {
@@ -92,7 +92,7 @@ impl Partners {
         }
     }
 
-    /// \[bytes\] That a task sends and receives.
+    /// \[bytes\] Sent and received by a task.
     pub(super) fn traffic(&self, task: u32) -> u128 {
         self.of(task).iter().map(Partner::bytes).sum()
     }

@@ -1,22 +1,24 @@
 //! Replay: the programs of communicating tasks as a source of traffic.
 //!
-//! Each task runs its events one after another. Compute takes time; a send ends when its last packet has entered the
-//! source buffer (**eager**: nobody waits for the receiver); a receive ends in the cycle after the one in which the
-//! matching message has arrived in full. Everything else takes no time, so a task may do many things in one cycle.
+//! Each task runs its events one after another. Computing takes time; a send ends when its last packet has entered the
+//! source buffer (**eager**: it does not wait for the receiver); a receive ends in the cycle after the one in which the
+//! matching message has arrived in full. Everything else takes no time, so a task may execute many events in one cycle.
 //!
-//! Computing begins in the cycle after the one in which the receive (or the wait, the send, the computing) before it ended, and
-//! takes whole cycles: each time is rounded down by itself. The event after it may begin in the last of them. So what a
-//! receive was waited for is answered n cycles after it ended, where computing takes n; a task that begins with n cycles of
-//! computing sends in cycle n, and one that computes after a blocking send is ready n cycles after the last packet went.
+//! Computing begins in the cycle after the end of the preceding receive (or wait, send, computing), and takes whole
+//! cycles: each time is rounded down individually. The following event may begin in the last of these cycles. The
+//! answer to a received message is therefore sent n cycles after the receive ended, where computing takes n. A task
+//! that begins with n cycles of computing sends in cycle n, and one that computes after a blocking send is ready n
+//! cycles after the last packet went.
 //!
 //! # How the model departs from reality, and who could notice
-//! - Software overheads (o of LogGP) are nil: latency-bound codes look faster than on a machine.
-//! - Messages between the same two tasks are seen in the order in which they were sent. Where an adaptive network lets a
-//!   later one overtake, it waits for the earlier one to be complete; an MPI library would wait only for its envelope.
+//! - Software overheads (o of LogGP) are zero: latency-bound codes look faster than on a machine.
+//! - Messages between the same two tasks are received in the order in which they were sent. Where an adaptive network
+//!   lets a later one overtake, it waits for the earlier one to be complete; an MPI library would wait only for its
+//!   envelope.
 //! - Messages within a node take no time and are always eager.
 //!
-//! Sends are eager unless a [`Protocol`] says otherwise. Above its limit a message is announced by an empty one; when a
-//! receive for it has been posted, the receiver answers with an empty one, and the data follow (**rendezvous**). The
+//! Sends are eager unless a [`Protocol`] says otherwise. A message above its limit is announced by an empty one; when a
+//! matching receive has been posted, the receiver answers with an empty one, and the data follow (**rendezvous**). The
 //! send ends when the last packet of the data has entered the source buffer.
 //!
 //! Decisions: docs/decisions/0004-message-order.md, docs/decisions/0010-computation-times.md.
@@ -41,23 +43,23 @@ use task::{Outstanding, State, Task};
 
 pub use report::{Misfits, ReplayReport, SHOWN, TO_RECEIVE, TaskReport, wanted};
 
-/// How long things take.
+/// Lengths of cycles and computations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// \[ps\] Of one network cycle; at least 1.
+    /// \[ps\] Length of a network cycle; at least 1.
     pub cycle: Picoseconds,
     /// Factor on every compute event: 0 removes computing, 1 keeps it.
     pub compute_scale: f64,
 }
 
-/// How messages are sent.
+/// Protocol of sends.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Protocol {
-    /// \[bytes\] Largest message that is sent eagerly; `None` if all are.
+    /// \[bytes\] Size of the largest eager message; `None` if all are eager.
     pub eager_limit: Option<u64>,
 }
 
-/// What a message of the network is for.
+/// Purpose of a message in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
     /// The message itself, sent eagerly.
@@ -70,13 +72,13 @@ enum Part {
     Data(u32),
 }
 
-/// A message on its way.
+/// A message in flight.
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     from: TaskId,
     to: TaskId,
     tag: Tag,
-    /// \[bytes\] That its send says.
+    /// \[bytes\] Size given in its send.
     size: u64,
     /// The event that sends it, from 1.
     event: usize,
@@ -100,14 +102,14 @@ struct Rendezvous {
 #[derive(Clone, Default, Debug)]
 struct Pair {
     sent: u64,
-    /// \[bytes\] Of those that were sent.
+    /// \[bytes\] Sent.
     bytes: u64,
     seen: u64,
     /// Arrived before an earlier one.
     early: HashMap<u64, Told>,
 }
 
-/// A program under way on the nodes of a network.
+/// A program in execution on the nodes of a network.
 #[derive(Clone, Debug)]
 pub struct Replay {
     nodes: usize,
@@ -116,14 +118,14 @@ pub struct Replay {
     tasks: Vec<Task>,
     unfinished: usize,
     silent_nodes: usize,
-    /// Tasks that go on, and when.
+    /// Runnable tasks, and their cycles.
     agenda: BinaryHeap<Reverse<(Cycle, TaskId)>>,
     underway: Vec<Underway>,
     vacant: Vec<usize>,
     pairs: HashMap<(TaskId, TaskId), Pair>,
     announced: Vec<Rendezvous>,
     vacant_announced: Vec<u32>,
-    /// Answers and data that go out as soon as the cycle has come, in order of cycles.
+    /// Answers and data that are sent once their cycle has come, in order of cycles.
     replies: VecDeque<(Cycle, Underway, u64)>,
     misfits: Misfits,
 }
@@ -158,7 +160,7 @@ impl Replay {
         Self::of_steps(steps.collect(), &talks, placement, nodes, pace)
     }
 
-    /// The programs of a container, read block by block while they run.
+    /// The programs of a container, which are read block by block during the run.
     ///
     /// # Errors
     /// As [`new`](Self::new); a damaged block ends the run later.
@@ -214,10 +216,10 @@ impl Replay {
         })
     }
 
-    /// The same with another protocol. To be called before the replay begins.
+    /// The same with another protocol. Call before the replay begins.
     #[must_use]
     pub fn with_protocol(self, protocol: Protocol) -> Self {
-        // Whoever receives may have to answer: only nodes without a task are known to be silent.
+        // A receiver may have to answer: only nodes without a task are known to be silent.
         let silent_nodes = match protocol.eager_limit {
             Some(_) => {
                 let used: HashSet<NodeId> = self.tasks.iter().map(|task| task.node).collect();
@@ -228,12 +230,12 @@ impl Replay {
         Self { protocol, silent_nodes, ..self }
     }
 
-    /// What each task is doing.
+    /// Current activity of each task.
     pub(crate) fn tasks_now(&self) -> Vec<TaskActivity> {
         self.tasks.iter().map(Task::activity).collect()
     }
 
-    /// What each task did so far.
+    /// Statistics of each task so far.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
         let unreceived = self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum();
@@ -248,20 +250,19 @@ impl Replay {
         }
     }
 
-    /// What tasks have sent so far, pair by pair in no order: from which node, to which, \[bytes\].
+    /// Traffic sent so far, pair by pair in no particular order: source node, destination node, \[bytes\].
     pub fn flows(&self) -> impl Iterator<Item = (NodeId, NodeId, u64)> + '_ {
         let node = |task: TaskId| self.tasks[task.index()].node;
         self.pairs.iter().map(move |(&(from, to), pair)| (node(from), node(to), pair.bytes))
     }
 
-    /// Receives so far whose messages had another size.
+    /// Receives so far whose buffer was too small for the message.
     #[must_use]
     pub const fn misfits(&self) -> &Misfits {
         &self.misfits
     }
 
-    /// Receives that no message has served and messages that no task has received, in words: how many, and the first
-    /// `shown` of them.
+    /// Descriptions of unmatched receives and unreceived messages: their number, and the first `shown` of them.
     #[must_use]
     pub fn leftovers(&self, shown: usize) -> (u64, Vec<String>) {
         let mut count = 0;
@@ -292,7 +293,7 @@ impl Replay {
             return Ok(());
         }
         if !matches!(task.state, State::Running | State::Sending(..)) {
-            // What it has been waiting for is there in this cycle.
+            // The event that it waited for has happened in this cycle.
             task.busy = Some(now);
         }
         task.state = State::Running;
@@ -368,7 +369,7 @@ impl Replay {
         Ok(())
     }
 
-    /// A receive was posted and `found` a message, perhaps; true if that serves it. Announced data are asked for.
+    /// A receive was posted and may have `found` a message; true if that completes it. Announced data are requested.
     fn found(&mut self, found: Option<Told>, asked: &Asked, id: TaskId, now: Cycle) -> bool {
         let Some(message) = found else { return false };
         self.misfits.see(id, asked, &message);
@@ -384,7 +385,7 @@ impl Replay {
         }
     }
 
-    /// A receive has been found for an announced message: the answer goes out in cycle `when`.
+    /// A receive matches an announced message: the answer is sent in cycle `when`.
     fn answer(&mut self, number: u32, receiver: Option<Request>, when: Cycle) {
         let rendezvous = &mut self.announced[number as usize];
         rendezvous.receiver = receiver;
@@ -399,7 +400,7 @@ impl Replay {
         self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
     }
 
-    /// Sends; false if the message has already left the task's hands (it stays in the node).
+    /// Sends; false if the message is already complete (it stays in the node).
     fn send(&mut self, from: TaskId, send: &Send, request: Option<Request>, now: Cycle, out: &mut Outbox) -> bool {
         let task = &mut self.tasks[from.index()];
         task.report.count_sent(send);
@@ -429,7 +430,7 @@ impl Replay {
         true
     }
 
-    /// Hands a message to the network.
+    /// Passes a message to the network.
     fn emit(&mut self, underway: Underway, bytes: u64, out: &mut Outbox) {
         let (source, destination) = (self.tasks[underway.from.index()].node, self.tasks[underway.to.index()].node);
         let id = match self.vacant.pop() {
@@ -445,7 +446,7 @@ impl Replay {
         out.push(Message { id: id as u64, source, destination, bytes });
     }
 
-    /// A message, or the announcement of one, has arrived; whoever it frees goes on in cycle `resume`.
+    /// A message, or the announcement of one, has arrived; a task that it unblocks continues in cycle `resume`.
     fn arrive(&mut self, message: &Underway, resume: Cycle) {
         let Some(pair) = self.pairs.get_mut(&(message.from, message.to)) else { return };
         let announced = match message.part {
@@ -472,7 +473,7 @@ impl Replay {
         }
     }
 
-    /// A receive has been served.
+    /// A receive has completed.
     fn received(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
         task.report.received += 1;
@@ -485,7 +486,7 @@ impl Replay {
         }
     }
 
-    /// A send has left its task's hands.
+    /// A send has completed.
     fn left(&mut self, id: TaskId, request: Option<Request>, resume: Cycle) {
         match request {
             Some(request) => self.complete(id, request, resume),
@@ -538,7 +539,7 @@ impl TrGen for Replay {
             self.agenda.pop();
             self.run(task, now, out)?;
         }
-        // What the tasks have just asked for goes out in the same cycle.
+        // Replies that the tasks have just caused are sent in the same cycle.
         while let Some((_, underway, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
             self.emit(underway, bytes, out);
         }

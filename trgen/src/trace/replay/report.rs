@@ -1,4 +1,4 @@
-//! What a replay tells of its tasks.
+//! The report of a replay on its tasks.
 
 use std::borrow::Borrow;
 
@@ -7,10 +7,10 @@ use crate::trace::matching::{Envelope, Posted};
 use crate::trace::program::{Receive, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
 
-/// What one task did.
+/// Statistics of one task.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskReport {
-    /// \[cycles\] Of computing.
+    /// \[cycles\] Computing.
     pub compute_cycles: u64,
     /// \[cycles\] Blocked in sends.
     pub blocked_on_send_cycles: u64,
@@ -26,7 +26,7 @@ pub struct TaskReport {
     pub sent_bytes: u64,
     /// Messages received.
     pub received: u64,
-    /// \[cycle\] In which its last event was done.
+    /// \[cycle\] In which its last event ended.
     pub finished: Option<Cycle>,
 }
 
@@ -41,20 +41,20 @@ impl TaskReport {
     }
 }
 
-/// What all tasks did.
+/// Statistics of all tasks.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct ReplayReport {
     /// Each task.
     pub tasks: Vec<TaskReport>,
-    /// Messages that have arrived and that nobody has received.
+    /// Messages that have arrived but were not received.
     pub unreceived: u64,
-    /// Receives that have been posted and that no message has served.
+    /// Receives that were posted but never matched.
     pub unserved: u64,
-    /// The first of both in words, at most [`SHOWN`].
+    /// Descriptions of the first of both, at most [`SHOWN`].
     pub unmatched: Vec<String>,
-    /// Receives that had less room than their message needs.
+    /// Receives whose buffer was too small for the message.
     pub misfits: Misfits,
-    /// Tasks that have not done all their events.
+    /// Tasks that have not finished.
     pub unfinished: usize,
 }
 
@@ -85,23 +85,24 @@ impl Borrow<Envelope> for Told {
     }
 }
 
-/// Receives that got more than they have room for, which an MPI library refuses as truncation; a replay goes on.
+/// Receives of messages larger than their buffer, which an MPI library reports as truncation errors; a replay
+/// continues.
 ///
-/// Within a collective both sides know the size, so that less than expected is wrong, too. Some formats leave the size of
-/// a receive open there, or of one from any source: it is 0 then, and not looked at.
+/// Within a collective both sides know the size, so that a smaller message is an error too. Some formats leave the size
+/// of a receive unknown there, or that of a receive from any source: it is 0 then, and ignored.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Misfits {
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The first 16 in words: both places and both sizes.
+    /// Descriptions of the first 16: both places and both sizes.
     pub shown: Vec<String>,
 }
 
-/// Lines of each kind that are told in words.
+/// Number of described items of each kind.
 pub const SHOWN: usize = 16;
 
 impl Misfits {
-    /// Looks at a message that a receive of task `id` has been found for.
+    /// Checks a message that has been matched with a receive of task `id`.
     pub(super) fn see(&mut self, id: TaskId, asked: &Asked, message: &Told) {
         let receive = &asked.posted.receive;
         let &Told { envelope: Envelope { from, tag, .. }, bytes, event } = message;
@@ -117,7 +118,7 @@ impl Misfits {
         });
     }
 
-    /// What the user should know of them, if there are any.
+    /// A warning for the user, if there are any.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let first = self.shown.first()?;
@@ -136,7 +137,7 @@ impl Misfits {
         self.shown.truncate(SHOWN);
     }
 
-    /// Counts a receive with `room` that gets `bytes`; `places` are those of the receive and of the send.
+    /// Counts a receive with buffer size `room` that gets `bytes`; `places` are those of the receive and of the send.
     pub(crate) fn add(&mut self, room: u64, bytes: u64, places: impl FnOnce() -> (String, String)) {
         self.count += 1;
         if self.shown.len() < SHOWN {
@@ -148,10 +149,10 @@ impl Misfits {
     }
 }
 
-/// What a task waits for whose send does not end before its message is received (rendezvous); so its line says.
+/// Ends the description of a send that completes only when its message is received (rendezvous).
 pub const TO_RECEIVE: &str = "to receive its message";
 
-/// What a receive waits for, in words.
+/// Description of a blocked receive.
 #[must_use]
 pub fn wanted(receive: &Receive) -> String {
     let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
@@ -163,7 +164,7 @@ pub fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// What a send waits for, in words. `is_announced` if it waits for its receiver.
+/// Description of a blocked send. `is_announced` if it waits for its receiver.
 pub(super) fn hoped(send: &Send, is_announced: bool) -> String {
     let Send { to, tag, .. } = send;
     let name = if tag.is_collective() { "of collective" } else { "with tag" };
@@ -174,7 +175,7 @@ pub(super) fn hoped(send: &Send, is_announced: bool) -> String {
     }
 }
 
-/// What an outstanding request waits for, in words.
+/// Description of an outstanding request.
 pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
     match outstanding {
         Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),

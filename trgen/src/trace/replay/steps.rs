@@ -1,4 +1,4 @@
-//! Where the events of a task come from.
+//! Sources of a task's events.
 
 use crate::source::SourceError;
 use crate::trace::container::Cursor;
@@ -30,7 +30,7 @@ impl Steps {
         Ok(event)
     }
 
-    /// Events taken so far, and all.
+    /// Events taken so far, and their total.
     pub(super) fn progress(&self) -> (usize, u64) {
         match self {
             Self::Memory { events, position } => (*position, events.len() as u64),

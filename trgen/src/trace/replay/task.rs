@@ -1,4 +1,4 @@
-//! What one task of a replay is doing.
+//! State of one task of a replay.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,24 +10,24 @@ use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request, Send};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
-/// What a task is doing.
+/// State of a task.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum State {
-    /// Goes on with its next event in the cycle for which it is scheduled.
+    /// Continues with its next event in its scheduled cycle.
     Running,
-    /// Its blocking send has not left its hands; true if it waits for its receiver.
+    /// In a blocking send; true if it waits for its receiver.
     Sending(Send, bool),
-    /// This blocking receive has not been served.
+    /// In a blocking receive.
     Receiving(Receive),
-    /// These requests have not all completed.
+    /// Waits until all of these requests have completed.
     Waiting(Vec<Request>),
-    /// None of these requests has completed.
+    /// Waits until one of these requests has completed.
     WaitingAny(Vec<Request>),
     /// All events are done.
     Finished,
 }
 
-/// What a request stands for.
+/// The operation of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outstanding {
     Receive(Receive),
@@ -42,12 +42,12 @@ pub(super) struct Task {
     pub(super) state: State,
     pub(super) mailbox: Mailbox<Asked, Told>,
     pub(super) outstanding: HashMap<Request, Outstanding>,
-    /// Completed, and no wait has accounted for it.
+    /// Completed, but not waited for yet.
     pub(super) completed: HashSet<Request>,
-    /// \[cycle\] The last one in which it did something, a send apart: that is over in the cycle in which its last packet
-    /// enters the source buffer. Computing begins after it.
+    /// \[cycle\] The last one in which the task was active, except in a send, which ends in the cycle in which its last
+    /// packet enters the source buffer. Computing begins after this cycle.
     pub(super) busy: Option<Cycle>,
-    /// \[cycle\] When it began to block.
+    /// \[cycle\] In which it blocked.
     pub(super) blocked_since: Cycle,
     pub(super) report: TaskReport,
 }
@@ -67,8 +67,9 @@ impl Task {
         }
     }
 
-    /// Computes from cycle `now` on, or from the next one if it has been busy in `now`, in whole cycles: what does not fill one is
-    /// lost. Returns the last of them, in which the next event may begin; `None` if the time is less than a cycle.
+    /// Computes for whole cycles (the remainder is dropped), from cycle `now` on, or from the next one if the task has
+    /// been active in `now`. Returns the last of them, in which the next event may begin; `None` if the time is less
+    /// than a cycle.
     pub(super) fn compute(&mut self, time: Picoseconds, pace: Pace, now: Cycle) -> Option<Cycle> {
         let scaled =
             if pace.compute_scale == 1.0 { time.0 } else { (time.0 as f64 * pace.compute_scale).round() as u64 };
@@ -81,7 +82,7 @@ impl Task {
         Some(last)
     }
 
-    /// A request begins; true if it is over already.
+    /// Starts a request; true if it has completed already.
     pub(super) fn begin(&mut self, request: Request, what: Outstanding, over: bool) {
         if over {
             self.outstanding.remove(&request);
@@ -92,7 +93,7 @@ impl Task {
         }
     }
 
-    /// Those of these requests that are outstanding; the others are waited for with this.
+    /// Waits for these requests; returns those that are outstanding. The others are accounted for.
     pub(super) fn wait_all(&mut self, requests: &[Request]) -> Vec<Request> {
         for request in requests {
             self.completed.remove(request);
@@ -100,8 +101,8 @@ impl Task {
         requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
     }
 
-    /// Accounts for the first of these requests that has completed; else those that are outstanding, of which there may
-    /// be none.
+    /// Accounts for the first of these requests that has completed; otherwise returns those that are outstanding,
+    /// possibly none.
     pub(super) fn wait_any(&mut self, requests: &[Request]) -> Vec<Request> {
         if requests.iter().any(|request| self.completed.remove(request)) {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! DUMPI traces in their binary form: which files are the ranks of one. What they hold is read by their own tool.
+//! DUMPI traces in binary form: finds the files of the ranks of one trace. Their own tool reads the contents.
 
 use std::fs::File;
 use std::io::{BufRead, Read};
@@ -8,14 +8,14 @@ use crate::trace::formats::error::{Fault, Place, ReadError};
 use crate::trace::formats::input::{Entry, Source, folder_of};
 use crate::trace::formats::{Candidate, Layout, mpi};
 
-/// First bytes of the file of a rank.
+/// First bytes of a rank's file.
 const MAGIC: &[u8] = b"\xFF\xAA\xDDDUMPI";
 
 fn is_binary(entry: &Entry) -> bool {
     entry.magic == MAGIC
 }
 
-/// The number of ranks that a `.meta` file tells.
+/// The number of ranks stated in a `.meta` file.
 fn told_ranks(entry: &Entry) -> Option<usize> {
     if !entry.name.ends_with(".meta") {
         return None;
@@ -23,18 +23,18 @@ fn told_ranks(entry: &Entry) -> Option<usize> {
     entry.head.iter().find_map(|line| line.strip_prefix("numprocs=")?.trim().parse().ok())
 }
 
-/// True if there is a trace in binary form in it, or the file that names one.
+/// True if the source holds a trace in binary form, or the file that names one.
 pub(in crate::trace::formats) fn holds_binaries(source: &Source<'_>) -> bool {
     let meta = source.only_entry().is_some_and(|entry| told_ranks(entry).is_some());
     meta || source.entries().iter().any(is_binary)
 }
 
-/// Why it is not read.
+/// The error that explains why it is not read.
 pub(in crate::trace::formats) const fn unprinted() -> Fault {
     Fault::Unprinted { format: "DUMPI", tool: "dumpi2ascii" }
 }
 
-/// How many ranks in binary form lie in the folder of a file.
+/// Number of rank files in binary form in the folder of a file.
 pub(super) fn ranks_beside(source: &Source<'_>, file: &str) -> usize {
     let beside = |entry: &&Entry| is_binary(entry) && folder_of(&entry.name) == folder_of(file);
     source.entries().iter().filter(beside).count()
@@ -47,19 +47,19 @@ pub struct DumpiBinaries {
     files: Vec<String>,
 }
 
-/// Finds the trace that `path` means: a `.meta` file, the file of a rank, a folder or an archive that holds one trace, or
-/// one of several, chosen as `archive.tar.xz#NAME.meta`. `None` where there is none in binary form.
+/// Finds the trace that `path` means: a `.meta` file, the file of a rank, a folder or an archive that holds one trace,
+/// or one of several, chosen as `archive.tar.xz#NAME.meta`. `None` if there is no trace in binary form.
 ///
 /// # Errors
 /// When the input cannot be read, holds several traces, or files of ranks are missing.
 pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     let source = Source::open(path)?;
-    // The only file of a folder is an only entry too, and what lies beside that folder is none of the trace.
+    // A folder's only file is an only entry too, but the files beside that folder do not belong to the trace.
     let file = source.only_entry().filter(|_| !source.is_archive() && source.place().path.is_file());
     let (source, wanted) = match file {
         Some(entry) if is_binary(entry) || told_ranks(entry).is_some() => {
             let stem = stem(&entry.name);
-            // The name of the file of a rank has its number at the end.
+            // The name of a rank's file ends with its number.
             let stem = if is_binary(entry) { stem.rsplit_once('-').map_or(stem, |(stem, _)| stem) } else { stem };
             let stem = stem.to_owned();
             (Source::beside(path, &|name| name.starts_with(&stem))?, Some(stem))
@@ -105,7 +105,7 @@ pub fn dumpi_binaries(path: &Path) -> Result<Option<DumpiBinaries>, ReadError> {
     Ok(Some(DumpiBinaries { source, files }))
 }
 
-/// A name without its ending.
+/// A name without its extension.
 fn stem(name: &str) -> &str {
     name.strip_suffix(".meta").or_else(|| name.strip_suffix(".bin")).unwrap_or(name)
 }
@@ -135,7 +135,7 @@ impl DumpiBinaries {
         stem(file).rsplit_once('-').map_or(file, |(name, _)| name)
     }
 
-    /// The file of a rank as it lies on disk; `None` if it is in an archive, or compressed.
+    /// The path of a rank's file on disk; `None` if it is in an archive, or compressed.
     #[must_use]
     pub fn on_disk(&self, rank: usize) -> Option<PathBuf> {
         let path = self.files.get(rank).and_then(|name| self.source.plain_file(name))?;
@@ -144,10 +144,10 @@ impl DumpiBinaries {
         (beginning == MAGIC).then_some(path)
     }
 
-    /// Gives each rank's place and bytes, in any order.
+    /// Passes each rank's place and bytes to `each`, in any order.
     ///
     /// # Errors
-    /// When a file cannot be read, or as `each` says.
+    /// When a file cannot be read, or the error of `each`.
     pub fn visit<E: From<ReadError>>(
         &self,
         mut each: impl FnMut(usize, &Place, &mut dyn BufRead) -> Result<(), E>,

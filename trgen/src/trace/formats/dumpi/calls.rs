@@ -1,4 +1,4 @@
-//! What a call and its arguments mean. Arguments have the names of the MPI standard, in the forms of its versions.
+//! Meaning of calls and their arguments. Arguments have the names of the MPI standard, in the forms of its versions.
 
 use super::datatypes::{self, Datatypes};
 use super::text::{Arg, Args, Handle, Wrong};
@@ -9,10 +9,10 @@ use crate::trace::formats::mpi::call::{
 };
 use crate::trace::formats::text::{MAX_MESSAGE, MAX_TASKS};
 
-/// Calls that make communicators and groups.
+/// Calls that create communicators and groups.
 const CREATORS: &[&str] = &["Comm_dup", "Comm_split", "Comm_create", "Cart_create", "Cart_sub", "Comm_group"];
 
-/// Calls that make communicators in a way that is not followed.
+/// Calls that create communicators in ways that are not supported.
 const UNFOLLOWED: &[&str] = &[
     "Intercomm_create",
     "Intercomm_merge",
@@ -24,10 +24,10 @@ const UNFOLLOWED: &[&str] = &[
     "Comm_join",
 ];
 
-/// Calls that carry data past messages.
+/// Calls that transfer data without messages.
 const ONE_SIDED: &[&str] = &["Put", "Get", "Accumulate"];
 
-/// Calls that say nothing about messages, by the beginning of their names.
+/// Calls without messages, by the beginning of their names.
 const SILENT: &[&str] = &[
     "Init",
     "Finalize",
@@ -76,7 +76,7 @@ const SILENT: &[&str] = &[
     "Register_datarep",
 ];
 
-/// Calls that mean something, for suggestions.
+/// Calls with an effect, for suggestions.
 const KNOWN: &[&str] = &[
     "MPI_Send",
     "MPI_Bsend",
@@ -131,13 +131,13 @@ const KNOWN: &[&str] = &[
     "MPI_Finalize",
 ];
 
-/// True if the call makes a communicator or a group, or is refused for trying to.
+/// True if the call creates a communicator or a group, or is rejected for the attempt.
 pub(super) fn creates(call: &str) -> bool {
     call.strip_prefix("MPI_")
         .is_some_and(|name| CREATORS.contains(&name) || UNFOLLOWED.contains(&name) || name.starts_with("Group_"))
 }
 
-/// What is left out, for a warning.
+/// The omitted kind of communication, for a warning.
 pub(super) fn left_out(call: &str) -> Option<&'static str> {
     let name = call.strip_prefix("MPI_").unwrap_or(call);
     match name {
@@ -149,7 +149,7 @@ pub(super) fn left_out(call: &str) -> Option<&'static str> {
     }
 }
 
-/// What the call means.
+/// Meaning of the call.
 pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call, Wrong> {
     let name = args.call().strip_prefix("MPI_").unwrap_or(args.call());
     if datatypes::makes(args.call()) {
@@ -205,7 +205,7 @@ pub(super) fn meaning(args: &Args, datatypes: &mut Datatypes<'_>) -> Result<Call
     })
 }
 
-/// What is wrong with a side that may not count.
+/// The fault of a side whose arguments may have no meaning.
 fn untold((line, fault): Wrong) -> String {
     format!("line {line}: {fault}")
 }
@@ -255,12 +255,12 @@ impl<'a> Reading<'a, '_> {
         Ok(count.count(MAX_MESSAGE / size.max(1))? * size)
     }
 
-    /// The same of what need not be told: what is wrong otherwise.
+    /// The same for arguments that may have no meaning: the fault is returned as text.
     fn told(&self, count: &[&str], datatype: &[&str]) -> Result<u64, String> {
         self.bytes(count, datatype).map_err(untold)
     }
 
-    /// \[bytes\] Of each block, all of one datatype, or each of its own.
+    /// \[bytes\] Size of each block, with one datatype for all or one for each.
     fn blocks(&self, counts: &[&str], datatype: &[&str]) -> Result<Vec<u64>, Wrong> {
         let (counts, datatype) = (self.args.get(counts)?, self.args.get(datatype)?);
         let mut kinds = datatype.handles();
@@ -284,7 +284,7 @@ impl<'a> Reading<'a, '_> {
         let any = rank.name == "MPI_ANY_SOURCE" || rank.name.is_empty() && rank.id == -1;
         let nobody = rank.name == "MPI_PROC_NULL" || rank.name.is_empty() && rank.id == -2;
         let peer = match u32::try_from(rank.id) {
-            // Nothing else but nobody is below the ranks of those who may be sent to.
+            // Below the valid ranks of a destination there is only the null process.
             _ if nobody || side.sends && rank.id < 0 => Peer::Nobody,
             _ if any && !side.sends => Peer::Any,
             Ok(rank) => Peer::Rank(rank),
@@ -304,7 +304,7 @@ impl<'a> Reading<'a, '_> {
     }
 
     fn small(&self, name: &'static str) -> Result<u32, Wrong> {
-        // Limited to what fits.
+        // Limited to values that fit.
         self.args.get(&[name])?.count(MAX_TASKS).map(|number| number as u32)
     }
 
@@ -326,10 +326,10 @@ impl<'a> Reading<'a, '_> {
         arg.handles().map(|handle| Self::request_of(arg, handle?)).collect()
     }
 
-    /// A request is complete; there may be none.
+    /// A request has completed; it may be null.
     fn completed(&self, arg: Arg<'_>) -> Result<Call, Wrong> {
         let handle = arg.handle()?;
-        // 0 is an error and 1 nothing, as for all that DUMPI numbers.
+        // As for all handles of DUMPI, 0 is an error and 1 is null.
         if handle.name == "MPI_REQUEST_NULL" || (0..2).contains(&handle.id) {
             return Ok(Call::Ignored);
         }
@@ -340,19 +340,19 @@ impl<'a> Reading<'a, '_> {
         Ok(self.args.get(&["flag"])?.integer()? != 0)
     }
 
-    /// One of several requests is complete: the one that is told, if it is.
+    /// One of several requests has completed: the one named, if any.
     fn any(&self) -> Result<Call, Wrong> {
         let Some(index) = self.args.find(&["index"]) else {
             return Ok(Call::Waitany(Requests::Each(self.requests()?)));
         };
-        // Below 0 where no request was active.
+        // Negative if no request was active.
         let Ok(position) = usize::try_from(index.integer()?) else { return Ok(Call::Ignored) };
         let requests = self.requests()?;
         let request = requests.get(position).copied();
         request.map(Call::Wait).ok_or_else(|| index.wrong(&format!("one of {} requests", requests.len())))
     }
 
-    /// Some of several requests are complete.
+    /// Some of several requests have completed.
     fn some(&self) -> Result<Call, Wrong> {
         if self.args.get(&["outcount"])?.integer()? <= 0 {
             return Ok(Call::Ignored);
@@ -371,7 +371,7 @@ impl<'a> Reading<'a, '_> {
             "Comm_dup" => How::Dup,
             "Comm_split" => {
                 let color = self.args.get(&["color", "colour"])?.handle()?;
-                // What its number is depends on the library that was recorded; colours are never below 0.
+                // Its number depends on the recorded library; colours are never negative.
                 let undefined = color.name == "MPI_UNDEFINED";
                 How::Split { color: if undefined { -1 } else { color.id }, key: self.args.get(&["key"])?.integer()? }
             }
@@ -407,7 +407,7 @@ impl<'a> Reading<'a, '_> {
         Ok(Call::Group { group, new: self.group(&["newgroup", "group_out"])? })
     }
 
-    /// The collective of this name; `None` if it is none.
+    /// The collective of this name; `None` if it is not one.
     fn operation(&self, name: &str) -> Result<Option<Operation>, Wrong> {
         const ONE: (&[&str], &[&str]) = (&["count"], &["datatype"]);
         const OUT: (&[&str], &[&str]) = (&["sendcount"], &["sendtype"]);

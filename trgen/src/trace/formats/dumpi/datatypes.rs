@@ -1,4 +1,4 @@
-//! Sizes of datatypes: those that MPI names, as the end of a file tells them, and those that the program makes.
+//! Sizes of datatypes: the predefined ones, as stated at the end of a file, and those that the program creates.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::text::{Args, Handle, Wrong};
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::text::MAX_MESSAGE;
 
-/// \[bytes\] Sizes where a file does not tell them: those of 64-bit machines, on which `long` has 8 bytes.
+/// \[bytes\] Default sizes, on 64-bit machines whose `long` has 8 bytes.
 const USUAL: &[(&str, u64)] = &[
     ("MPI_CHAR", 1),
     ("MPI_SIGNED_CHAR", 1),
@@ -51,24 +51,24 @@ fn usual(name: &str) -> Option<u64> {
     USUAL.iter().find(|(known, _)| *known == name).map(|&(_, size)| size)
 }
 
-/// \[bytes\] Sizes by number, as the end of a file tells them.
+/// \[bytes\] Sizes by number, as stated at the end of a file.
 pub(super) type Told = HashMap<i64, u64>;
 
-/// Notes what a line of the end of a file tells. A size of 0 may mean that the recorder did not know it.
+/// Records a line of the end of a file. A size of 0 may mean that the recorder did not know it.
 pub(super) fn tell(told: &mut Told, (number, name, size): (i64, &str, u64)) {
     let size = if size == 0 { usual(name) } else { Some(size) };
     told.extend(size.map(|size| (number, size)));
 }
 
-/// What the program has made so far.
+/// The datatypes created so far.
 #[derive(Default, Debug)]
 pub(super) struct Datatypes<'t> {
     told: Option<&'t Told>,
-    /// Size, or the call that it could not be worked out of, and the line.
+    /// Size, or the call and line from which it could not be computed.
     made: HashMap<i64, Result<u64, (String, u64)>>,
 }
 
-/// Calls that make a datatype of others.
+/// Calls that create a datatype from others.
 const MAKERS: &[&str] = &[
     "contiguous",
     "vector",
@@ -86,7 +86,7 @@ const MAKERS: &[&str] = &[
     "dup",
 ];
 
-/// True if the call makes a datatype.
+/// True if the call creates a datatype.
 pub(super) fn makes(call: &str) -> bool {
     call.strip_prefix("MPI_Type_").is_some_and(|name| MAKERS.contains(&name))
 }
@@ -100,11 +100,11 @@ impl<'t> Datatypes<'t> {
         Self { told, made: HashMap::new() }
     }
 
-    /// \[bytes\] Size of an element; what is unknown about it otherwise.
+    /// \[bytes\] Size of an element, or why it is unknown.
     pub(super) fn size(&self, handle: Handle<'_>) -> Result<u64, Fault> {
         let (why, remedy) = match self.made.get(&handle.id) {
             Some(Ok(size)) => return Ok(*size),
-            // What the end of the file tells may be of another datatype that had the number later.
+            // The size at the end of the file may belong to a later datatype of the same number.
             Some(Err((call, line))) => (
                 format!("{call} (line {line}) made it, whose result is not followed"),
                 "record a run that makes the datatype by other calls, or that asks for its size with MPI_Type_size",
@@ -125,7 +125,7 @@ impl<'t> Datatypes<'t> {
         Err(Fault::Structure { what: format!("the size of datatype {}{name} is not known: {why}", handle.id), remedy })
     }
 
-    /// Notes what a call makes.
+    /// Records the datatype that a call creates.
     pub(super) fn make(&mut self, args: &Args) -> Result<(), Wrong> {
         let new = args.get(NEW)?.integer()?;
         let made = self.worked_out(args)?.ok_or_else(|| (args.call().to_owned(), args.line()));
@@ -133,7 +133,7 @@ impl<'t> Datatypes<'t> {
         Ok(())
     }
 
-    /// Notes the answer to `MPI_Type_size`.
+    /// Records the result of `MPI_Type_size`.
     pub(super) fn answered(&mut self, args: &Args) -> Result<(), Wrong> {
         if let (Some(datatype), Some(size)) = (args.find(OLD), args.find(&["size"])) {
             let size = size.count(MAX_MESSAGE)?;
@@ -142,7 +142,7 @@ impl<'t> Datatypes<'t> {
         Ok(())
     }
 
-    /// \[bytes\] Size of the new type: of its data, whatever lies between them. `None` where the arguments do not tell.
+    /// \[bytes\] Size of the new type: of its data without gaps. `None` if the arguments do not determine it.
     fn worked_out(&self, args: &Args) -> Result<Option<u64>, Wrong> {
         let name = args.call().strip_prefix("MPI_Type_").unwrap_or_default();
         let counts = |names: &[&str]| args.find(names).map(|arg| arg.counts(MAX_MESSAGE)).transpose();

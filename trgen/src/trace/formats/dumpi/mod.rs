@@ -11,28 +11,28 @@
 //! MPI_Isend returning at walltime 1296777956.739689000, cputime 0.008362000 seconds in thread 0.
 //! ```
 //!
-//! Every call of MPI-2 stands there with its arguments, by their names in the standard; a list is `TYPE NAME[LENGTH]=[A,
-//! B]`, a number that stands for something may have its name beside it. Before the calls stand lines `key=value`, after
-//! them how often each call was made and the sizes of datatypes. The binary form is defined by its library alone; its own
-//! tool reads every version. The last number in a file's name is its rank.
+//! The text contains every MPI-2 call with its arguments, by their names in the standard. A list is `TYPE
+//! NAME[LENGTH]=[A, B]`; a number that stands for an object may be followed by its name. The calls are preceded by
+//! lines `key=value`, and followed by the number of calls of each kind and the sizes of datatypes. The binary form is
+//! defined by its library alone; its own tool reads every version. The last number in a file's name is its rank.
 //!
-//! Computing is the CPU time between the end of a call and the beginning of the next one, or the wall time where the
-//! process's CPU time was not recorded. Communicators are followed through splits, duplicates, groups (of a
+//! Computing is the CPU time between the end of a call and the beginning of the next one, or the wall time if the
+//! process's CPU time was not recorded. Communicators are tracked through splits, duplicates, groups (of a
 //! communicator, some ranks of another, all but some) and grids; where the process asked for its rank or the size, the
-//! answer is compared.
+//! recorded answer is compared.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A wait for any or some of several requests is one for those that completed in the recording: what the program did
-//!   next depended on them. So is a test that found something complete. A user of a master that hands out work would
+//! - A wait for any or some of several requests becomes a wait for those that completed in the recording, since the
+//!   program's next steps depended on them. So does a successful test. The user of a master-worker program would
 //!   notice.
-//! - Where no name stands beside them, source or tag -1 is any, source -2 is nobody, and so is every destination
-//!   below 0.
-//! - A grid is taken to keep ranks in order, whether or not the library was allowed to change it.
-//! - `MPI_IN_PLACE` cannot be seen: counts are taken as they are printed. In operations with a root, the side that does not
-//!   count for a rank is not looked at.
+//! - Where no name follows, source or tag -1 means any, source -2 the null process, and so does every negative
+//!   destination.
+//! - A grid is assumed to keep the order of ranks, whether or not the library was allowed to change it.
+//! - `MPI_IN_PLACE` is not visible in the text: counts are taken as printed. In operations with a root, arguments
+//!   without meaning for a rank are ignored.
 //! - CPU time is that of the process: a program with threads computes longer here than it took.
-//! - One-sided operations and files are left out, with a warning. Communicators between groups, graphs and processes that
-//!   are started later are refused.
+//! - One-sided operations and files are omitted, with a warning. Intercommunicators, graphs and dynamically started
+//!   processes are rejected.
 //!
 //! Decision: docs/decisions/0043-archives-through-their-tools.md.
 
@@ -69,7 +69,7 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
-/// True for a file that begins as `dumpi2ascii` prints, with or without the lines before the calls.
+/// True for a file that begins like the output of `dumpi2ascii`, with or without the lines before the calls.
 fn looks(entry: &Entry) -> bool {
     let begins = |at: usize, word: &str| entry.head.get(at).is_some_and(|line| line.starts_with(word));
     begins(0, "version=") && begins(1, "starttime=") || entry.head.iter().any(|line| Edge::of(line).is_some())
@@ -77,7 +77,7 @@ fn looks(entry: &Entry) -> bool {
 
 fn find(source: &Source<'_>) -> Vec<Candidate> {
     let mut found = mpi::families(source, looks);
-    // Beside a whole trace in binary form, the text of some of its ranks is no trace.
+    // Beside a whole trace in binary form, the text of some of its ranks is not a trace.
     found.retain(|candidate| match &candidate.layout {
         Layout::PerRank(files) => binary::ranks_beside(source, &files[0]) <= files.len(),
         Layout::Whole(_) | Layout::Index(_) => true,
@@ -92,16 +92,16 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     Ok(trace)
 }
 
-/// What is remembered of the files of all ranks.
+/// State over the files of all ranks.
 #[derive(Default)]
 struct Dump {
-    /// By rank.
+    /// Sizes of datatypes, by rank.
     told: Vec<Told>,
     left_out: BTreeMap<&'static str, u64>,
-    /// Calls of another thread than the first one of its rank.
+    /// Number of calls from a thread other than the first of its rank.
     threads: u64,
     not_recorded: u64,
-    /// Ranks whose file holds another number of calls than its end says, and the first of them.
+    /// Ranks whose file holds another number of calls than its end states, and the first of them.
     miscounted: Option<(usize, u64, u64)>,
     /// Ranks without MPI_Finalize: how many, and the first of them.
     unfinished: Option<(u64, usize)>,
@@ -119,7 +119,7 @@ impl Log for Dump {
             Pass::Communicators => self.pass(lines, Some(&mut told), &mut Datatypes::new(None), rank, each),
             Pass::Events => self.pass(lines, None, &mut Datatypes::new(Some(&told)), rank, each),
         };
-        // In the second pass nobody needs it any more.
+        // The second pass does not need it any more.
         if pass == Pass::Communicators {
             self.told[rank] = told;
         }
@@ -128,7 +128,7 @@ impl Log for Dump {
 }
 
 impl Dump {
-    /// Goes through a file; `told` takes the sizes at its end, in the first pass.
+    /// Processes a file; in the first pass `told` collects the sizes at its end.
     fn pass(
         &mut self,
         lines: &mut Lines<'_>,
@@ -220,7 +220,7 @@ impl Dump {
         }
     }
 
-    /// Adds what was noticed to the warnings.
+    /// Adds the findings to the warnings.
     fn report(&self, trace: &mut Trace) {
         let mut warn = |count: u64, what: &str| {
             if count > 0 {

@@ -1,4 +1,4 @@
-//! The text of `dumpi2ascii`: when a call begins and ends, and its arguments, one line each.
+//! The text of `dumpi2ascii`: beginnings and ends of calls, and their arguments, one line each.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::trace::formats::text::bad;
 /// A fault and its line.
 pub(super) type Wrong = (u64, Fault);
 
-/// A line that says that a call begins or ends.
+/// A line that marks the beginning or end of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge<'a> {
     pub(super) call: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Edge<'a> {
         words.next()
     }
 
-    /// What the clocks say. CPU time may be missing.
+    /// The clock readings. CPU time may be missing.
     pub(super) fn clocks(&self) -> Result<Clocks, Fault> {
         let read = |word: &str| picoseconds(word, 12, "seconds, such as 1296777956.737669000");
         let (wall, cpu) = (self.word("walltime"), self.word("cputime"));
@@ -64,11 +64,11 @@ pub(super) fn totals(line: &str) -> Option<(u64, u64)> {
     Some((called.parse().ok()?, ignored.strip_suffix(" times")?.parse().ok()?))
 }
 
-/// A number that stands for something, with the name that stands beside it: `9 (MPI_INT)`.
+/// A number that stands for an object, with the name that follows it: `9 (MPI_INT)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Handle<'a> {
     pub(super) id: i64,
-    /// Empty where there is none.
+    /// Empty if there is none.
     pub(super) name: &'a str,
 }
 
@@ -82,10 +82,10 @@ impl<'a> Handle<'a> {
 /// The arguments of one call.
 #[derive(Default, Debug)]
 pub(super) struct Args {
-    /// The call and where it begins.
+    /// The call and the line of its beginning.
     call: String,
     line: u64,
-    /// Names and values of all.
+    /// Names and values of all arguments.
     text: String,
     fields: Vec<Field>,
 }
@@ -113,7 +113,7 @@ pub(super) fn argument(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl Args {
-    /// Forgets the last call.
+    /// Discards the last call.
     pub(super) fn begin(&mut self, call: &str, line: u64) {
         call.clone_into(&mut self.call);
         self.line = line;
@@ -129,7 +129,7 @@ impl Args {
         self.line
     }
 
-    /// Keeps a line of the call; what is no argument, or one that nobody asks for, is passed over.
+    /// Keeps a line of the call; lines that are not arguments, and arguments without use, are skipped.
     pub(super) fn keep(&mut self, line: &str, number: u64) {
         let Some((kind, name, value)) = argument(line) else { return };
         if matches!(kind, "MPI_Status" | "string") {
@@ -148,7 +148,7 @@ impl Args {
         Some(Arg { line: field.line, name: &self.text[field.name.clone()], value: &self.text[field.value.clone()] })
     }
 
-    /// An argument that must be there.
+    /// A mandatory argument.
     pub(super) fn get(&self, names: &[&str]) -> Result<Arg<'_>, Wrong> {
         self.find(names).ok_or_else(|| {
             let what = format!("{} without its argument `{}`", self.call, names.first().copied().unwrap_or_default());
@@ -159,19 +159,19 @@ impl Args {
         })
     }
 
-    /// A fault of the whole call.
+    /// An error about the whole call.
     pub(super) fn wrong(&self, what: String, remedy: &'static str) -> Wrong {
         (self.line, Fault::Structure { what, remedy })
     }
 }
 
 impl<'a> Arg<'a> {
-    /// A fault of this argument.
+    /// An error about this argument.
     pub(super) fn wrong(&self, expected: &str) -> Wrong {
         (self.line, bad("argument", &format!("{}={}", self.name, self.value), expected))
     }
 
-    /// What is wrong with what this argument stands for.
+    /// An error about the object that this argument stands for.
     pub(super) const fn fault(&self, fault: Fault) -> Wrong {
         (self.line, fault)
     }
@@ -183,7 +183,7 @@ impl<'a> Arg<'a> {
         inner.split(',').map(str::trim).filter(|piece| !piece.is_empty())
     }
 
-    /// The value, of which there is one: `3`, or `[3]` behind a pointer.
+    /// The single value: `3`, or `[3]` behind a pointer.
     pub(super) fn handle(&self) -> Result<Handle<'a>, Wrong> {
         self.pieces().next().and_then(Handle::of).ok_or_else(|| self.wrong("a number"))
     }

@@ -1,18 +1,18 @@
-//! What a call of one process means, whatever the log that it was read from.
+//! Meaning of one process's calls, independent of the format of the log.
 
 use crate::trace::formats::error::Fault;
 use crate::trace::formats::text::bad;
 
-/// A communicator as a call names it.
+/// A communicator as a call refers to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Comm {
     /// `MPI_COMM_WORLD`.
     World,
     /// `MPI_COMM_SELF`.
     Own,
-    /// One that a call has created, by the process's own name for it.
+    /// One that a call has created, by its handle in the process.
     Handle(i64),
-    /// The same, or the world, where the log tells the process's rank and the number of members beside the name.
+    /// A created one, or the world, if the log states the process's rank and the size beside the handle.
     Told { id: i64, rank: u32, size: u32 },
 }
 
@@ -35,18 +35,18 @@ pub(in crate::trace::formats) struct Message {
     pub(in crate::trace::formats) comm: Comm,
 }
 
-/// What a rank gives and gets in an operation with a root. Where the log does not tell it, as it need not for the side that
-/// does not count: what is wrong with it.
+/// Data that a rank sends and receives in an operation with a root. On the side without meaning for a rank the log may
+/// lack the size: then the error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) struct Rooted<S, R> {
     pub(in crate::trace::formats) root: u32,
-    /// \[bytes\] Of the block, or of each one.
+    /// \[bytes\] Size of the block, or of each one.
     pub(in crate::trace::formats) send: Result<S, String>,
-    /// \[bytes\] Of the block, or of each one.
+    /// \[bytes\] Size of the block, or of each one.
     pub(in crate::trace::formats) receive: Result<R, String>,
 }
 
-/// Which collective, and what this rank gives.
+/// A collective, with the arguments of this rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Operation {
     Barrier,
@@ -77,7 +77,7 @@ pub(in crate::trace::formats) enum Operation {
     Gatherv(Rooted<u64, Vec<u64>>),
     Scatter(Rooted<u64, u64>),
     Scatterv(Rooted<Vec<u64>, u64>),
-    /// \[bytes\] For each rank, and from each one if that is told.
+    /// \[bytes\] Size for each rank, and from each one if recorded.
     Alltoallv {
         send: Vec<u64>,
         receive: Option<Vec<u64>>,
@@ -94,13 +94,13 @@ pub(in crate::trace::formats) enum Operation {
 /// An array of requests.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Requests {
-    /// Each of them is told.
+    /// Each of them is listed.
     Each(Vec<u64>),
-    /// They stand one after another in memory.
+    /// They are consecutive in memory.
     From { count: u64, first: u64 },
 }
 
-/// How a communicator is made of another.
+/// How a communicator is derived from another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum How {
     Dup,
@@ -108,16 +108,16 @@ pub(in crate::trace::formats) enum How {
         color: i64,
         key: i64,
     },
-    /// Of the members of a group, by the process's name for it.
+    /// From the members of a group, by its handle in the process.
     Group(i64),
     /// A grid of these sizes, of the first ranks.
     Grid(Vec<u64>),
-    /// The grids that remain when some dimensions are left out.
+    /// Subgrids that keep some dimensions.
     Remain(Vec<bool>),
 }
 
 impl How {
-    /// The call.
+    /// Name of the call.
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::Dup => "dup",
@@ -129,7 +129,7 @@ impl How {
     }
 }
 
-/// How a group is made.
+/// How a group is derived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Group {
     /// The members of a communicator.
@@ -138,24 +138,24 @@ pub(in crate::trace::formats) enum Group {
     Include(i64, Vec<u32>),
     /// The ranks of another group but these.
     Exclude(i64, Vec<u32>),
-    /// In a way that is not followed, or it is given up.
+    /// In a way that is not supported, or the group is freed.
     Unknown,
 }
 
-/// The process's name for `MPI_GROUP_EMPTY`.
+/// The handle of `MPI_GROUP_EMPTY`.
 pub(in crate::trace::formats) const EMPTY_GROUP: i64 = i64::MIN;
 
-/// An operation that may be begun again and again.
+/// A persistent operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Persistent {
     Send(Message),
     Receive(Message),
 }
 
-/// A call that means something.
+/// A call, as far as it matters here.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::trace::formats) enum Call {
-    /// Of no effect on messages; its time is the program's.
+    /// No effect on messages; its time counts as computing.
     Ignored,
     Send(Message),
     Isend(Message, u64),
@@ -167,11 +167,11 @@ pub(in crate::trace::formats) enum Call {
     Waitany(Requests),
     /// A persistent operation and its request.
     Prepare(Persistent, u64),
-    /// Begins persistent operations.
+    /// Starts persistent operations.
     Start(Vec<u64>),
-    /// A receive is called off.
+    /// Cancels a receive.
     Cancel(u64),
-    /// A request is given up: what it stands for completes by itself.
+    /// Frees a request; its operation completes by itself.
     Forget(u64),
     Collective(Operation, Comm),
     Create {
@@ -183,12 +183,12 @@ pub(in crate::trace::formats) enum Call {
         group: Group,
         new: i64,
     },
-    /// The process asks for its rank, or for the number of members, and this is the answer.
+    /// The process asks for its rank or for the size, with this result.
     RankOf(Comm, u32),
     SizeOf(Comm, u32),
 }
 
-/// \[ps\] Readings of clocks. Only differences mean anything.
+/// \[ps\] Clock readings, of which only differences have a meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(in crate::trace::formats) struct Clocks {
     pub(in crate::trace::formats) wall: Option<i128>,
@@ -196,7 +196,7 @@ pub(in crate::trace::formats) struct Clocks {
     pub(in crate::trace::formats) cpu: Option<i128>,
 }
 
-/// A call and when it began and ended.
+/// A call with the times of its beginning and end.
 #[derive(Debug)]
 pub(in crate::trace::formats) struct Record {
     pub(in crate::trace::formats) begin: Clocks,
@@ -204,7 +204,7 @@ pub(in crate::trace::formats) struct Record {
     pub(in crate::trace::formats) call: Call,
 }
 
-/// \[ps\] A time in units of 10^`digits` ps, with up to so many decimals (more are cut off).
+/// \[ps\] A time in units of 10^`digits` ps, with up to `digits` decimals (further ones are truncated).
 pub(in crate::trace::formats) fn picoseconds(word: &str, digits: usize, expected: &'static str) -> Result<i128, Fault> {
     let wrong = || bad("time", word, expected);
     let (whole, fraction) = word.split_once('.').unwrap_or((word, ""));

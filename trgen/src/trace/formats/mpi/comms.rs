@@ -1,7 +1,7 @@
-//! Communicators: which tasks each of them holds, followed through the calls that create them.
+//! The members of communicators, tracked through the calls that create them.
 //!
-//! A process names a communicator as it likes, and may use a name again. All members of a communicator make the same
-//! calls on it in the same order; that is how their names are brought together.
+//! Each process has its own handles for communicators, and may reuse them. All members of a communicator make the same
+//! calls on it in the same order, which matches their handles.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::units::TaskId;
 /// A communicator of the application. Number 0 is the world.
 pub(in crate::trace::formats) type Number = usize;
 
-/// `MPI_COMM_SELF`: of each process alone, so one number serves all. Its context is the last one of messages.
+/// `MPI_COMM_SELF`: private to each process, so one number serves all. Its context is the last one of messages.
 pub(super) const OWN: Number = (u32::MAX / 2) as usize;
 
-/// What one process creates, in order, and the line.
+/// The creations of one process, in order, with their lines.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     what: What,
@@ -41,7 +41,7 @@ impl Step {
     }
 }
 
-/// All communicators, and what each process's creations became.
+/// All communicators, and the result of each process's creations.
 #[derive(Clone, Debug)]
 pub(super) struct Communicators {
     /// By number; [`OWN`] is not among them.
@@ -51,7 +51,7 @@ pub(super) struct Communicators {
 }
 
 impl Communicators {
-    /// How many there are, with the world.
+    /// Their number, including the world.
     pub(super) const fn count(&self) -> usize {
         self.all.len()
     }
@@ -67,7 +67,7 @@ impl Communicators {
     }
 }
 
-/// The names of one process at some point of its program.
+/// The handles of one process at some point of its program.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Names {
     names: HashMap<i64, Number>,
@@ -75,8 +75,8 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The communicator that a name means, and the rank of the process in it. Where ranks and sizes are told, a name that
-    /// was never given is the world's, if the size is.
+    /// The communicator that a handle means, and the rank of the process in it. If the log records ranks and sizes, an
+    /// unknown handle means the world, provided that the size agrees.
     pub(super) fn find(&self, comm: Comm, all: &Communicators, task: usize) -> Result<(Number, usize), Fault> {
         let unknown = |what| Fault::Structure {
             what,
@@ -104,7 +104,7 @@ impl Names {
                 return Ok((number, rank as usize));
             }
         };
-        // A name is only ever given to members.
+        // Only members have a handle.
         all.rank_of(number, task).map(|rank| (number, rank)).ok_or_else(|| unknown("not a member".to_owned()))
     }
 
@@ -119,10 +119,10 @@ impl Names {
     }
 }
 
-/// Most members of all groups that processes hold.
+/// Most members of all groups held by processes.
 const MOST_HELD: usize = 1 << 24;
 
-/// One process on its way through its creations.
+/// Progress of one process through its creations.
 struct Walk {
     at: usize,
     names: Names,
@@ -135,7 +135,7 @@ impl Walk {
         Self { at: 0, names: Names::default(), groups: HashMap::from([(EMPTY_GROUP, [].into())]) }
     }
 
-    /// The process makes a group, or gives it up. `held` counts members of the lists of all processes.
+    /// The process creates a group, or frees it. `held` counts the members of the lists of all processes.
     fn group(
         &mut self,
         (group, new): (&Group, i64),
@@ -190,18 +190,18 @@ impl Walk {
     }
 }
 
-/// Members that a list keeps which nobody else keeps.
+/// Members of a list with no other owner.
 fn own_members(group: &Arc<[TaskId]>) -> usize {
     if Arc::strong_count(group) == 1 { group.len() } else { 0 }
 }
 
-/// Brings the creations of all processes together.
+/// Matches the creations of all processes.
 pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64, Fault)> {
     let mut all = Communicators { all: vec![Members::world(steps.len())], created: vec![Vec::new(); steps.len()] };
     let mut walks: Vec<Walk> = (0..steps.len()).map(|_| Walk::new()).collect();
     let mut grids: HashMap<Number, Vec<u64>> = HashMap::new();
     let mut held = 0;
-    // Who has come to the next creation of a communicator; a process waits there.
+    // Processes that have reached the next creation on a communicator, where they wait.
     let mut arrived: BTreeMap<Number, Vec<usize>> = BTreeMap::new();
     let mut ready: Vec<usize> = (0..steps.len()).rev().collect();
     while let Some(task) = ready.pop() {
@@ -234,7 +234,7 @@ pub(super) fn resolve(steps: &[Vec<Step>]) -> Result<Communicators, (usize, u64,
         }
         for task in together {
             let walk = &mut walks[task];
-            // Who is in none of them.
+            // A process that is in none of them.
             if all.created[task].len() == walk.names.creations {
                 all.created[task].push(None);
             }
@@ -266,7 +266,7 @@ struct Meeting<'a> {
     task: usize,
 }
 
-/// Members of a communicator that is made, and its sizes if it is a grid.
+/// Members of a new communicator, and its sizes if it is a grid.
 type Made = (Vec<TaskId>, Option<Vec<u64>>);
 
 impl Meeting<'_> {
@@ -335,7 +335,7 @@ impl Meeting<'_> {
         Ok(made)
     }
 
-    /// Every member of a group must be a member of the communicator, once, and have named this group.
+    /// Every member of a group must be a member of the communicator, occur once, and have given the same group.
     fn check(&self, group: &Arc<[TaskId]>) -> Result<(), Fault> {
         let wrong = |what: String| Fault::Structure { what, remedy: "the files may belong to different runs" };
         let mut sorted = group.to_vec();
@@ -366,7 +366,7 @@ fn no_grid(dimensions: usize) -> Fault {
     }
 }
 
-/// The number of a place in a grid (the last dimension runs fastest) in those dimensions that do not remain.
+/// The index of a grid position (the last dimension runs fastest) in the dimensions that are dropped.
 fn without(rank: u64, sizes: &[u64], remain: &[bool]) -> u64 {
     let (mut rest, mut colour, mut weight) = (rank, 0, 1);
     for (&size, &stays) in sizes.iter().zip(remain).rev() {

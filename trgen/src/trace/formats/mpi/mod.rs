@@ -1,6 +1,6 @@
-//! Logs of the MPI calls of each process, one file per process: what all formats of that kind have in common.
+//! Logs of the MPI calls of each process, one file per process: the common part of all such formats.
 //!
-//! A format turns a file into [`Record`]s, in two passes: one to follow the communicators of all processes together, one
+//! A format turns a file into [`Record`]s, in two passes: one to track the communicators of all processes together, one
 //! for the events.
 
 pub(super) mod call;
@@ -21,16 +21,16 @@ use super::{Candidate, Layout, Trace};
 use crate::trace::collectives::Agreement;
 use crate::trace::program::{Event, Program};
 
-/// What a file is read for.
+/// Purpose of a pass over the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pass {
-    /// Calls that make communicators and groups; others may be left out.
+    /// Calls that create communicators and groups; others may be omitted.
     Communicators,
     /// Every call.
     Events,
 }
 
-/// Takes a call and the line that it stands on.
+/// Receives a call and its line.
 pub(super) type Each<'e> = dyn FnMut(u64, Record) -> Result<(), ReadError> + 'e;
 
 /// A format of one file per process.
@@ -48,7 +48,7 @@ pub(super) fn rank_of_name(name: &str) -> Option<(String, u64)> {
     Some((format!("{}/{}\0{}", folder_of(name), &file[..end - digits], &file[end..]), rank))
 }
 
-/// The traces among the files of a source that look right: those whose names differ in the rank alone belong together.
+/// The traces among the files of a source that pass `looks`: files whose names differ only in the rank belong together.
 pub(super) fn families(source: &Source<'_>, looks: fn(&Entry) -> bool) -> Vec<Candidate> {
     let mut families: BTreeMap<String, Vec<(u64, &str)>> = BTreeMap::new();
     for entry in source.entries() {
@@ -71,7 +71,7 @@ pub(super) fn families(source: &Source<'_>, looks: fn(&Entry) -> bool) -> Vec<Ca
     families.into_values().map(of_family).collect()
 }
 
-/// The files of a candidate, of which none may be missing.
+/// The files of a candidate; none may be missing.
 pub(super) fn files_of(source: &Source<'_>, candidate: &Candidate) -> Result<Vec<String>, ReadError> {
     let files: Vec<String> = match &candidate.layout {
         Layout::PerRank(files) => files.clone(),
@@ -135,8 +135,8 @@ pub(super) fn read(
     Ok(finish(shared, program, &called, lines_read, format))
 }
 
-/// What an event counts for in the limit: a list of requests counts by its length, since lines that name the same
-/// requests again and again would grow with the square of the file.
+/// The weight of an event in the limit: a list of requests counts by its length, since lines that name the same
+/// requests again and again could grow with the square of the file.
 fn weight(event: &Event) -> u64 {
     match event {
         Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,

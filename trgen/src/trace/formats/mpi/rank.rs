@@ -1,4 +1,4 @@
-//! What one process's calls become.
+//! Translation of one process's calls into events.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::trace::formats::text::bad;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
-/// What all processes have in common while they are read.
+/// State shared by all processes during reading.
 pub(super) struct Shared {
     pub(super) communicators: Communicators,
     pub(super) agreements: Vec<Agreement<u64>>,
@@ -20,12 +20,12 @@ pub(super) struct Shared {
     pub(super) tally: Tally,
 }
 
-/// What is worth a note or a warning.
+/// Findings for notes and warnings.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) waits_without_request: u64,
     pub(super) clock_steps_back: u64,
-    /// Gaps between calls, by the clock that they were measured with.
+    /// Gaps between calls, by the clock used to measure them.
     pub(super) cpu_gaps: u64,
     pub(super) wall_gaps: u64,
     /// Collectives of one process alone.
@@ -37,19 +37,19 @@ pub(super) struct Tally {
 pub(super) struct Rank {
     task: usize,
     names: Names,
-    /// When the last call ended; nothing before the first.
+    /// The end of the last call; empty before the first.
     ended: Clocks,
     requests: RequestPool,
-    /// By the program's name for the request.
+    /// By the program's handle of the request.
     outstanding: HashMap<u64, Request>,
-    /// Requests of messages with nobody, which are complete at once.
+    /// Requests of messages with the null process, which complete at once.
     with_nobody: HashSet<u64>,
-    /// Operations that may be begun again and again, by the request.
+    /// Persistent operations, by their request.
     prepared: HashMap<u64, Persistent>,
-    /// Where the receives of outstanding requests that were called off stand.
+    /// Indices of the receives of outstanding requests, in case they are cancelled.
     posted: HashMap<u64, usize>,
     cancelled: Vec<usize>,
-    /// Collectives called on each communicator.
+    /// Number of collectives called on each communicator.
     called: HashMap<Number, usize>,
     pub(super) events: Vec<Event>,
 }
@@ -71,7 +71,7 @@ impl Rank {
         }
     }
 
-    /// The steps of the task, and how often it called collectives of each communicator.
+    /// The events of the task, and the number of its collectives on each communicator.
     pub(super) fn finish(mut self) -> (Vec<Event>, HashMap<Number, usize>) {
         self.cancelled.sort_unstable();
         let mut cancelled = self.cancelled.iter().copied().peekable();
@@ -187,7 +187,7 @@ impl Rank {
         Ok(())
     }
 
-    /// Begins a prepared operation.
+    /// Starts a persistent operation.
     fn start(&mut self, shared: &Shared, address: u64) -> Result<(), Fault> {
         match self.prepared.get(&address).copied() {
             Some(Persistent::Send(message)) => {
@@ -203,7 +203,7 @@ impl Rank {
         Ok(())
     }
 
-    /// A receive that was called off is no step, and its request is complete at once.
+    /// A cancelled receive yields no event, and its request is complete at once.
     fn cancel(&mut self, address: u64) {
         if let Some(posted) = self.posted.remove(&address) {
             self.cancelled.push(posted);
@@ -212,8 +212,8 @@ impl Rank {
         }
     }
 
-    /// A request that the program names no more; returns whether its operation had been begun. Its number is not used again:
-    /// nobody says when the operation is over.
+    /// The program frees a request; returns whether its operation had been started. The number is not reused, since the
+    /// end of the operation is unknown.
     fn forget(&mut self, address: u64) -> bool {
         let begun = self.completed(address).is_some();
         self.prepared.remove(&address);
@@ -250,20 +250,20 @@ impl Rank {
         request
     }
 
-    /// The outstanding request of this name, which is so no more.
+    /// Removes and returns the outstanding request of this handle.
     fn completed(&mut self, address: u64) -> Option<Request> {
         self.posted.remove(&address);
         self.outstanding.remove(&address)
     }
 
-    /// Those of an array of requests that are outstanding. Where only the first address is told, they stand 8 bytes apart,
+    /// The outstanding requests of an array. If only the first address is known, the others are spaced 8 bytes apart,
     /// or 4 where requests are numbers.
     fn array(&self, array: &Requests) -> Vec<u64> {
         let known = |address: &u64| self.outstanding.contains_key(address);
         match array {
             Requests::Each(addresses) => addresses.iter().copied().filter(known).collect(),
             Requests::From { count, first } => {
-                // Work follows what is outstanding, not the count that the line gives.
+                // The cost depends on the outstanding requests, not on the count in the line.
                 let apart = |stride: u64| -> Vec<u64> {
                     if *count <= self.outstanding.len() as u64 {
                         return (0..*count).map(|index| first.wrapping_add(stride * index)).filter(known).collect();
@@ -280,8 +280,8 @@ impl Rank {
         }
     }
 
-    /// The outstanding ones of an array of which one completes. Which one is not told: all stay known, and their numbers are not
-    /// used again.
+    /// The outstanding requests of an array of which one completes. It is not known which one: all remain known, and
+    /// their numbers are not reused.
     fn any_of(&self, array: &Requests) -> Vec<Request> {
         let waited = self.array(array);
         waited.iter().filter_map(|address| self.outstanding.get(address).copied()).collect()
@@ -296,7 +296,7 @@ impl Rank {
         }
     }
 
-    /// The task and the context that a message operation means.
+    /// The task and context of a message operation.
     fn place(&self, shared: &Shared, message: &Message) -> Result<(Option<TaskId>, u32), Fault> {
         let (number, _) = self.names.find(message.comm, &shared.communicators, self.task)?;
         let members = shared.communicators.members(number, self.task);
@@ -344,7 +344,7 @@ impl Rank {
     }
 }
 
-/// Compares what a process was told with what was worked out.
+/// Compares a recorded answer with the computed one.
 fn agree(what: &'static str, told: u32, found: usize, comm: Comm) -> Result<(), Fault> {
     if told as usize == found {
         return Ok(());
@@ -368,7 +368,7 @@ fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collecti
             remedy: "a count and a datatype of known size must tell what this rank gives or gets here",
         })
     }
-    // The side that counts: a root collects or distributes, everybody else has one block.
+    // The side with a meaning: a root collects or distributes, every other rank has one block.
     fn block(rooted: Rooted<u64, u64>, own: usize, collects: bool) -> Result<u64, Fault> {
         let root = rooted.root as usize == own;
         told(if root == collects { rooted.receive } else { rooted.send })
@@ -403,7 +403,7 @@ fn collective(operation: &Operation, size: usize, own: usize) -> Result<Collecti
             }
             root => Collective::Scatterv { root, send: zeros(), receive: told(receive)? },
         },
-        // Sizes of what comes may not be told; matching does not look at them.
+        // Sizes of received data may be unknown; matching ignores them.
         Operation::Alltoallv { send, receive } => {
             Collective::Alltoallv { send, receive: receive.unwrap_or_else(zeros) }
         }

@@ -1,4 +1,4 @@
-//! What an archive defines: its clock, its processes, its communicators.
+//! Definitions of an archive: its clock, its processes, its communicators.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,19 +7,19 @@ use crate::trace::formats::error::Fault;
 use crate::trace::formats::members::Members;
 use crate::units::TaskId;
 
-/// Definitions as they are read.
+/// Definitions under construction.
 #[derive(Default, Debug)]
 pub(super) struct Definitions {
-    /// Ticks of the clock in a second, if the archive says so.
+    /// Ticks of the clock per second, if stated.
     pub(super) ticks: Option<u64>,
-    /// Whether collectives are counted in total, as Score-P does.
+    /// Whether sizes of collectives are totals, as in Score-P.
     pub(super) totals: bool,
     /// Locations in order of definition.
     locations: Vec<u64>,
     /// Locations of the processes, by rank in the world.
     processes: Option<Vec<u64>>,
     groups: HashMap<u64, Vec<u64>>,
-    /// Groups that are, for every process, of itself alone.
+    /// Groups that stand for each process alone.
     alone: HashSet<u64>,
     /// Group of each communicator.
     communicators: HashMap<u64, u64>,
@@ -30,33 +30,33 @@ pub(super) struct Definitions {
 pub(super) struct World {
     /// Task of each location.
     pub(super) tasks: HashMap<u64, TaskId>,
-    /// Number of each communicator: 0 is the world, or the first that holds all processes in order.
+    /// Number of each communicator: 0 is the world, or the first one that holds all processes in order.
     pub(super) numbers: HashMap<u64, usize>,
-    /// Members of each communicator, by its number; none of one that is of each process alone.
+    /// Members of each communicator, by its number; none for one that stands for each process alone.
     pub(super) members: Vec<Members>,
-    /// What each communicator is, by its number.
+    /// Kind of each communicator, by its number.
     pub(super) kinds: Vec<Kind>,
 }
 
-/// What a communicator is.
+/// Kind of a communicator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// All processes, in order.
     Whole,
     /// Some of them, or in another order.
     Part,
-    /// Of each process alone.
+    /// Each process alone.
     Alone,
 }
 
-/// The locations that a list of members names.
+/// The locations in a list of members.
 fn members(text: &str) -> Vec<u64> {
     let after = |piece: &str| piece.split_once('>').and_then(|(number, _)| number.parse().ok());
     text.split("\" <").skip(1).filter_map(after).collect()
 }
 
 impl Definitions {
-    /// Reads a line; what is not needed is passed over.
+    /// Reads a line; unneeded ones are skipped.
     pub(super) fn line(&mut self, line: &str) -> Result<(), Fault> {
         let Some((word, rest)) = line.split_once(' ') else { return Ok(()) };
         let rest = rest.trim_start();
@@ -119,7 +119,7 @@ impl Definitions {
         let world = Members::world(processes.len());
         let mut numbers = HashMap::new();
         let (mut all, mut kinds) = (vec![world.clone()], vec![Kind::Whole]);
-        // Communicators of one group share its list: many lines may name a long one.
+        // Communicators of one group share its list, since many lines may refer to a long one.
         let mut lists: HashMap<u64, Option<(Members, bool)>> = HashMap::new();
         let mut ids: Vec<(u64, u64)> = self.communicators.into_iter().collect();
         ids.sort_unstable();

@@ -13,7 +13,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// `None` for what is no event: headings, rules, attributes of the line before.
+    /// `None` for lines that are not events: headings, rules, attributes of the previous line.
     pub(super) fn of(line: &'a str) -> Option<Self> {
         let (record, rest) = line.split_once(' ')?;
         let named = record.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_' || byte.is_ascii_digit());
@@ -28,13 +28,13 @@ impl<'a> Line<'a> {
         bad("record", self.attributes, format!("`{} LOCATION TIME {usage}`", self.record))
     }
 
-    /// Number of the request, where that is all.
+    /// The number of the request, in records without other attributes.
     pub(super) fn request(&self) -> Result<u64, Fault> {
         let word = self.attributes.strip_prefix("Request: ").ok_or_else(|| self.wrong("Request: N"))?;
         number("request", word)
     }
 
-    /// Name of the region that is entered or left.
+    /// Name of the region entered or left.
     pub(super) fn region(&self) -> &'a str {
         let name = self.attributes.strip_prefix("Region: \"").unwrap_or_default();
         name.rsplit_once("\" <").map_or(name, |(name, _)| name)
@@ -87,10 +87,10 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Records that decide what a task does: one that is cut short must not be taken for a heading.
+/// Records that determine the events of a task: a truncated one must not be mistaken for a heading.
 const RECORDS: &[&str] = &["ENTER", "LEAVE"];
 
-/// Refuses a line that begins as an event that is read and does not go on as one.
+/// Rejects a line that begins like a relevant event but does not parse as one.
 pub(super) fn whole(line: &str) -> Result<(), Fault> {
     let record = line.split(' ').next().unwrap_or_default();
     if !record.starts_with("MPI_") && !RECORDS.contains(&record) {
@@ -102,7 +102,7 @@ pub(super) fn whole(line: &str) -> Result<(), Fault> {
     })
 }
 
-/// A message as its record has it.
+/// The attributes of a message record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// Location of the other side.
@@ -112,7 +112,7 @@ pub(super) struct Message {
     pub(super) bytes: u64,
 }
 
-/// A collective operation as its record has it.
+/// The attributes of a collective record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Collected<'a> {
     pub(super) operation: &'a str,

@@ -1,4 +1,4 @@
-//! OTF2 archives (Score-P, EZTrace, TAU) as the text that `otf2-print -A` makes of them.
+//! OTF2 archives (Score-P, EZTrace, TAU) in the text form of `otf2-print -A`.
 //!
 //! ```text
 //! GROUP                 1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MPI, Flags: NONE, 2 Members: 0 ("P0" <0>), 1 ("P1" <9>)
@@ -10,19 +10,20 @@
 //! ```
 //!
 //! The binary form is defined by its library alone; its own tool reads every version of it. Tasks are the locations of
-//! the group of MPI processes, in its order; communicators are those of the definitions, so collectives stay in theirs.
-//! What passes between two MPI regions of a location is computing.
+//! the group of MPI processes, in its order. Communicators are those of the definitions, so that collectives involve
+//! only their members. The time between two MPI regions of a location is computing.
 //!
 //! # How the model departs from reality, and who could notice
-//! - A request is waited for where its completion was recorded: a wait for any of several becomes one for the one that
-//!   completed. A user of a master that hands out work would notice.
-//! - A receive whose completion is missing takes a message of any source and tag of the world, and is never waited for.
-//! - Score-P counts what a collective sends and receives in all, other recorders the argument of one rank. The creator
-//!   in the archive decides.
-//! - Recorders other than Score-P write some messages of duplicates of the world as the world's own (EZTrace does so for
-//!   sends): there, messages on all communicators of all processes are matched together.
-//! - The sizes of the blocks of `v` operations are not recorded: each is an equal share of the total.
-//! - Non-blocking collectives and one-sided operations are left out, with a warning.
+//! - A request is waited for where its completion was recorded: a wait for any of several becomes a wait for the one
+//!   that completed. The user of a master-worker program would notice.
+//! - A receive without a recorded completion takes a message of any source and tag of the world, and is never waited
+//!   for.
+//! - Score-P records the total sizes sent and received in a collective, other recorders the argument of one rank. The
+//!   creator named in the archive decides.
+//! - Recorders other than Score-P write some messages on duplicates of the world as the world's own (EZTrace does so
+//!   for sends): there, messages on all communicators of all processes are matched together.
+//! - The sizes of the blocks of `v` operations are not recorded: each block is an equal share of the total.
+//! - Non-blocking collectives and one-sided operations are omitted, with a warning.
 //!
 //! Decision: docs/decisions/0043-archives-through-their-tools.md.
 

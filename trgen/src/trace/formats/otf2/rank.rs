@@ -1,4 +1,4 @@
-//! What the events of the locations become.
+//! Translation of the events of the locations.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::trace::formats::text::bad;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
-/// What is common to all locations.
+/// State shared by all locations.
 pub(super) struct Shared {
     world: World,
-    /// Ticks of the clock in a second.
+    /// Ticks of the clock per second.
     ticks: u64,
     ticks_told: bool,
     totals: bool,
@@ -32,13 +32,13 @@ pub(super) struct Shared {
     marks: Marks,
 }
 
-/// What is worth a warning.
+/// Findings for warnings.
 #[derive(Default)]
 struct Tally {
     steps_back: u64,
     other_locations: u64,
     non_blocking: u64,
-    /// Calls that send or receive, and have no record of a message.
+    /// Calls that send or receive but have no message record.
     bare: u64,
     one_sided: u64,
     void_completions: u64,
@@ -48,18 +48,18 @@ struct Tally {
 /// One process.
 pub(super) struct Rank {
     task: usize,
-    /// Events; `None` where a request was cancelled.
+    /// Events; `None` in place of a cancelled request.
     events: Vec<Option<Event>>,
     requests: RequestPool,
-    /// By the number that the archive gives: the request, and where its receive stands, if it is one.
+    /// By the number in the archive: the request, and the index of its receive, if it is one.
     outstanding: HashMap<u64, (Request, Option<usize>)>,
-    /// Regions of MPI that have been entered and not left.
+    /// Nesting depth of MPI regions.
     depth: u32,
-    /// True in a call that sends or receives a message, until a record of one.
+    /// True within a call that sends or receives a message, until its message record.
     bare: bool,
-    /// When the last of them was left.
+    /// Time at which the last of them was left.
     ended: Option<u64>,
-    /// Collectives called on each communicator.
+    /// Number of collectives called on each communicator.
     called: HashMap<usize, usize>,
 }
 
@@ -77,12 +77,12 @@ impl Rank {
         }
     }
 
-    /// The steps of the task.
+    /// The events of the task.
     pub(super) fn finish(self) -> Vec<Event> {
         self.events.into_iter().flatten().collect()
     }
 
-    /// Receives that no completion was recorded for.
+    /// Receives without a recorded completion.
     fn incomplete(&self) -> usize {
         self.outstanding.values().filter(|(_, receive)| receive.is_some()).count()
     }
@@ -108,7 +108,7 @@ fn is_call(region: &str, names: &[&str]) -> bool {
     names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// True for a call that is recorded with a message unless its peer is nobody.
+/// True for a call that has a message record unless its peer is the null process.
 fn has_message(region: &str) -> bool {
     const NAMES: &[&str] = &[
         "send",
@@ -127,7 +127,7 @@ fn has_message(region: &str) -> bool {
     is_call(region, NAMES)
 }
 
-/// True for a call that begins a collective without blocking, which has no record of its own.
+/// True for a call that starts a non-blocking collective, which has no record of its own.
 fn begins_collective(region: &str) -> bool {
     const NAMES: &[&str] =
         &["barrier", "bcast", "reduce", "allreduce", "alltoall", "allgather", "gather", "scatter", "scan", "exscan"];
@@ -160,12 +160,12 @@ impl Shared {
         self.world.members[0].tasks().len()
     }
 
-    /// Records of messages and regions read.
+    /// Number of records of messages and regions.
     pub(super) const fn records(&self) -> u64 {
         self.records
     }
 
-    /// Takes one event.
+    /// Processes one event.
     pub(super) fn event(&mut self, ranks: &mut [Rank], line: &Line<'_>, number_of_line: u64) -> Result<(), Fault> {
         let location = number("location", line.location)?;
         let Some(&task) = self.world.tasks.get(&location) else {
@@ -199,7 +199,7 @@ impl Shared {
                 }
             }
             "PROGRAM_BEGIN" | "THREAD_BEGIN" => self.marks.begin(task.index()),
-            // An archive may hold a section of a run.
+            // An archive may hold only a section of a run.
             "PROGRAM_END" | "THREAD_END" | "MEASUREMENT_ON_OFF" => self.marks.end(task.index()),
             name if name.starts_with("MPI_") => {
                 if rank.depth == 0 {
@@ -235,7 +235,7 @@ impl Shared {
             "MPI_IRECV_REQUEST" => {
                 let request = rank.requests.take();
                 rank.outstanding.insert(line.request()?, (request, Some(rank.events.len())));
-                // Until its completion says what it received.
+                // Until its completion record states what it received.
                 let any = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 0 };
                 rank.push(Event::Irecv(any, request));
             }
@@ -247,7 +247,7 @@ impl Shared {
                         rank.events[posted] = Some(Event::Irecv(receive, request));
                         rank.wait(request);
                     }
-                    // Posted before recording began: it is received here.
+                    // Posted before recording began: received here.
                     _ => rank.push(Event::Recv(receive)),
                 }
             }
@@ -293,7 +293,7 @@ impl Shared {
 
     fn tag(&self, message: &Message) -> Result<Tag, Fault> {
         let number = self.communicator(message.communicator)?;
-        // Other recorders write some sends of a communicator of all processes as the world's.
+        // Other recorders write some sends on a communicator of all processes as the world's.
         let world = !self.totals && self.world.kinds[number] == Kind::Whole;
         let context = Tag::context_of(if world { 0 } else { number as u32 });
         Ok(Tag { context, label: message.label })
@@ -373,7 +373,7 @@ impl Shared {
     }
 }
 
-/// The operation on a communicator of `size`, of which a record tells totals or the argument of a rank.
+/// The operation on a communicator of `size`; the record holds totals or the argument of one rank.
 fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Collective, Fault> {
     let &Collected { operation, root, sent, received, .. } = collected;
     let most = sent.max(received);
@@ -389,7 +389,7 @@ fn operation(collected: &Collected<'_>, size: u64, totals: bool) -> Result<Colle
     };
     Ok(match operation {
         "BARRIER" => Collective::Barrier,
-        // The root's total is that of all ranks; every rank receives the data once.
+        // The root's total covers all ranks; every rank receives the data once.
         "BCAST" => Collective::Broadcast { root: root()?, bytes: if received > 0 { received } else { block } },
         "REDUCE" => Collective::Reduce { root: root()?, bytes: if sent > 0 { sent } else { block } },
         "ALLREDUCE" => Collective::Allreduce { bytes: block },

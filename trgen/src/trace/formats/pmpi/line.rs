@@ -30,7 +30,7 @@ const IGNORED: &[&str] = &[
     "Op_free",
 ];
 
-/// Calls that mean something.
+/// Calls with an effect.
 pub(super) const KNOWN: &[&str] = &[
     "Send",
     "Bsend",
@@ -115,7 +115,7 @@ pub(super) fn parse(line: &str) -> Result<Record, Fault> {
             args.count(9, "t:buf:count:type:source:tag:comm:request:t")?;
             Call::Prepare(Persistent::Receive(args.message(2, 4)?), args.address(7)?)
         }
-        // Logs of earlier versions do not tell what is started.
+        // Logs of earlier versions do not name the started operation.
         "Start" if args.words.len() > 2 => {
             args.count(4, "t:request:0:t")?;
             Call::Start(vec![args.address(1)?])
@@ -252,7 +252,7 @@ impl Args<'_, '_> {
         self.words[at].parse().map_err(|_| bad("request", self.words[at], "an address as a decimal number"))
     }
 
-    /// A count and what follows it: the first address, or all of them separated by `;`.
+    /// A count, followed by the first address, or by all of them separated by `;`.
     fn requests(&self, at: usize) -> Result<Requests, Fault> {
         let count = self.number(at)?;
         let word = self.words[at + 1];
@@ -274,7 +274,7 @@ impl Args<'_, '_> {
         size.filter(|_| parts.count() == 1).ok_or_else(|| bad("datatype", self.words[at], "id,size,extent"))
     }
 
-    /// \[bytes\] A count and the datatype after it.
+    /// \[bytes\] Size given by a count and the following datatype.
     fn bytes(&self, at: usize) -> Result<u64, Fault> {
         self.size(self.words[at], self.element(at + 1)?)
     }
@@ -283,7 +283,7 @@ impl Args<'_, '_> {
         Ok(text::whole("count", count, MAX_MESSAGE / element.max(1))? * element)
     }
 
-    /// \[bytes\] Counts separated by `;`, and the datatype.
+    /// \[bytes\] Sizes given by counts separated by `;`, and the datatype.
     fn blocks(&self, counts: usize, kind: usize) -> Result<Vec<u64>, Fault> {
         let element = self.element(kind)?;
         self.words[counts].split(';').map(|count| self.size(count, element)).collect()
@@ -303,7 +303,7 @@ impl Args<'_, '_> {
         self.half(count, peer, self.comm(peer + 2)?)
     }
 
-    /// A count and datatype, a peer and tag after it.
+    /// A count and datatype, followed by a peer and tag.
     fn half(&self, count: usize, peer: usize, comm: Comm) -> Result<Message, Fault> {
         let word = self.words[peer];
         let peer_of = match word {

@@ -7,7 +7,8 @@
 //! MPI_Comm_split:<t>:<comm,rank,size>:<color>:<key>:<new comm>:<t>
 //! ```
 //!
-//! The recorder of this project names each request of an array, `a;b;`, by its handle instead, and has lines of its own:
+//! The recorder of this project lists the handle of each request of an array instead, `a;b;`, and writes additional
+//! lines:
 //!
 //! ```text
 //! MPI_Send_init:<t>:<buf>:<count>:<type,size,extent>:<dest>:<tag>:<comm,rank,size>:<request>:<t>
@@ -19,18 +20,18 @@
 //! MPI_Put:<t>:<t>
 //! ```
 //!
-//! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name with times alone is a
-//! call that is refused, or left out with a warning (files, and windows of shared memory; what synchronises a window of any
-//! kind, by fence, post, start or lock, is refused). A receive is called off by `MPI_Cancel`, which the recorder
-//! writes before the wait that says so. Times are in microseconds; what passes between two calls is
-//! the program's computing. The last number in a file's name is its rank. Communicators are followed through splits and
-//! duplicates, so that a collective is one of its members.
+//! The counts of `MPI_Gatherv` and `MPI_Scatterv` are those of the root, and 0 elsewhere. A name followed only by times
+//! is a call that is rejected, or omitted with a warning: files, and windows of shared memory (any synchronisation of a
+//! window, by fence, post, start or lock, is rejected). `MPI_Cancel` cancels a receive; the recorder writes it before
+//! the wait that reports the cancellation. Times are in microseconds; the time between two calls is computing. The last
+//! number in a file's name is its rank. Communicators are tracked through splits and duplicates, so that a collective
+//! involves only its members.
 //!
 //! # How the model departs from reality, and who could notice
-//! - Source or tag -1 is any, peer -2 is nobody (as Open MPI has it; MPICH has its own numbers for them).
-//! - `MPI_Alltoallv` tells what is sent only; receives have a size of 0, which matching does not look at.
-//! - A wait for any of several requests does not say which one completed: the replay takes the first that does.
-//! - Calls that only test (`MPI_Test`, `MPI_Iprobe`) are left out; their requests stay outstanding until a wait.
+//! - Source or tag -1 means any, peer -2 the null process (as in Open MPI; MPICH uses other numbers).
+//! - `MPI_Alltoallv` records sent sizes only; receives have a size of 0, which matching ignores.
+//! - A wait for any of several requests does not record which one completed: the replay takes the first that does.
+//! - Calls that only test (`MPI_Test`, `MPI_Iprobe`) are omitted; their requests stay outstanding until a wait.
 
 mod line;
 mod unfollowed;

@@ -1,4 +1,4 @@
-//! Calls that are refused, and what to call in their place; calls that are left out.
+//! Calls that are rejected, with a replacement for each; calls that are omitted.
 
 use super::line::KNOWN;
 use crate::catalog::suggestion;
@@ -12,7 +12,7 @@ const MATCHED: &str = "a receive of a message that was matched before: call MPI_
 const BETWEEN: &str = "a communicator between groups: make one of all ranks with MPI_Comm_split instead";
 const LATER: &str = "a communicator with processes that come later: start all ranks together instead";
 
-/// By the name, or by the beginning of the name where it ends with `_`.
+/// By name, or by prefix if the entry ends with `_`.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["Put", "Get", "Accumulate", "Get_accumulate", "Fetch_and_op", "Compare_and_swap"], NO_RECEIVE),
     (&["Rput", "Rget", "Raccumulate", "Rget_accumulate"], NO_RECEIVE),
@@ -30,11 +30,11 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["Comm_idup", "Comm_idup_with_info"], "a communicator that is there later: call MPI_Comm_dup instead"),
 ];
 
-/// Calls that are followed and that [`KNOWN`] does not name: most of them stand in a log under another name.
+/// Supported calls that [`KNOWN`] does not list: most of them are logged under another name.
 const BESIDE: &[&str] =
     &["Alltoallw", "Reduce_scatter_block", "Sendrecv_replace", "Bsend_init", "Ssend_init", "Rsend_init"];
 
-/// Those of the calls that are collectives and have a non-blocking and a persistent form.
+/// Collectives with a non-blocking and a persistent form.
 const COLLECTIVES: &[&str] = &[
     "Barrier",
     "Bcast",
@@ -55,7 +55,7 @@ const COLLECTIVES: &[&str] = &[
     "Reduce_scatter_block",
 ];
 
-/// What carries data past messages, for a warning.
+/// The kind of data transfer without messages, for a warning.
 pub(super) fn left_out(name: &str) -> Option<&'static str> {
     match name {
         "Win_allocate_shared" | "Win_allocate_shared_c" => Some("windows of shared memory, whose use is left out"),
@@ -64,18 +64,18 @@ pub(super) fn left_out(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The call that would be followed.
+/// The supported call of this name.
 fn known(name: &str) -> Option<&'static str> {
     KNOWN.iter().chain(BESIDE).copied().find(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// The collective that would be followed.
+/// The supported collective of this name.
 fn collective(name: &str) -> Option<&'static str> {
     known(name).filter(|known| COLLECTIVES.contains(known))
 }
 
-/// What is wrong with a call that is not followed. Those with large counts are named like others, with `_c` behind,
-/// non-blocking collectives with an I before, persistent ones with `_init` behind.
+/// The error for an unsupported call. Calls with large counts have the suffix `_c`, non-blocking collectives the prefix
+/// I, and persistent ones the suffix `_init`.
 pub(super) fn fault(found: &str) -> Fault {
     let name = found.strip_prefix("MPI_").or_else(|| found.strip_prefix("MPIX_")).unwrap_or(found);
     let small = name.strip_suffix("_c").unwrap_or(name);

@@ -13,7 +13,7 @@ const ANY_SOURCE: &str = "-555";
 /// SimGrid's number for any tag.
 const ANY_TAG: &str = "-444";
 
-/// Actions and how they are written. `n` stands for the number of ranks.
+/// Actions with their syntax. `n` stands for the number of ranks.
 const USAGE: &[(&str, &str)] = &[
     ("init", "init [1]"),
     ("finalize", "finalize"),
@@ -48,7 +48,7 @@ const USAGE: &[(&str, &str)] = &[
     ("reducescatter", "reducescatter RCOUNT0..RCOUNTn-1 FLOPS [TYPE]"),
 ];
 
-/// One action. Sizes are in bytes; `None` as source or tag stands for any.
+/// One action. Sizes are in bytes; `None` as source or tag means any.
 pub(super) enum Action {
     Ignored,
     Finalize,
@@ -149,7 +149,7 @@ pub(super) fn parse(line: &str, ranks: usize, default_bytes: u64) -> Result<Acti
         "gather" | "scatter" => {
             args.count(&[2, 3, 5])?;
             let (root, sent, received) = (args.root(2)?, args.bytes(0, 3)?, args.bytes(1, 4)?);
-            // The sides give the same size; a side whose own block stays in place may give none.
+            // Both sides give the same size; a side whose own block stays in place may give none.
             let bytes = sent.max(received);
             collective(match action {
                 "gather" => Collective::Gather { root, bytes },
@@ -208,7 +208,7 @@ struct Args<'a> {
 }
 
 impl Args<'_> {
-    /// Refuses a line that has none of these numbers of arguments.
+    /// Rejects a line whose number of arguments is none of these.
     fn count(&self, permitted: &[usize]) -> Result<(), Fault> {
         let found = self.words.len();
         if permitted.contains(&found) {
@@ -216,10 +216,10 @@ impl Args<'_> {
         }
         let usage =
             USAGE.iter().find(|(name, _)| name.eq_ignore_ascii_case(self.action)).map_or("", |(_, usage)| usage);
-        // Only the usages of operations with a table name n.
+        // Only the syntax of operations with a table contains n.
         let tables = if usage.contains("n-1") { format!(" with n = {}", self.ranks) } else { String::new() };
         let usage = format!("{usage}{tables}");
-        // Before they had tags, messages were written `send DST COUNT`.
+        // In the older dialect without tags, messages were written `send DST COUNT`.
         let old = matches!(self.action, "send" | "isend" | "recv" | "irecv" | "wait") && found < 3;
         let remedy = old.then_some(OLDER_DIALECT);
         Err(Fault::Arguments { word: self.action.to_owned(), found, usage, remedy })
@@ -253,7 +253,7 @@ impl Args<'_> {
         text::whole(what, self.words[position], u64::MAX)
     }
 
-    /// \[bytes\] Size of an element whose datatype stands at `position`, if it does.
+    /// \[bytes\] Size of an element of the datatype at `position`, if present.
     fn element(&self, position: usize) -> Result<u64, Fault> {
         self.words.get(position).map_or(Ok(self.default_bytes), |word| datatype(word))
     }
@@ -267,13 +267,13 @@ impl Args<'_> {
         self.size(count, self.element(kind)?)
     }
 
-    /// As [`Self::bytes`]; a receive may also give a negative count, for a size that is not known.
+    /// As [`Self::bytes`]; a receive may also have a negative count, for an unknown size.
     fn receive_bytes(&self, count: usize, kind: usize) -> Result<u64, Fault> {
         let unknown = self.words[count].parse::<i64>().is_ok_and(|count| count < 0);
         if unknown { self.element(kind).map(|_| 0) } else { self.bytes(count, kind) }
     }
 
-    /// \[bytes\] As many counts as there are ranks, from a position on, times the size of a datatype.
+    /// \[bytes\] One count per rank, from a position on, times the size of a datatype.
     fn blocks(&self, first: usize, kind: usize) -> Result<Vec<u64>, Fault> {
         let element = self.element(kind)?;
         (first..first + self.ranks).map(|position| self.size(position, element)).collect()

@@ -2,9 +2,9 @@
 
 use crate::trace::formats::error::Fault;
 
-/// Sizes in bytes by SimGrid's datatype number, of x86-64 Linux, where SimGrid records. `None`: see [`datatype`].
+/// Sizes in bytes by SimGrid's datatype number, on x86-64 Linux, where SimGrid records. `None`: see [`datatype`].
 ///
-/// Pairs of a value and an index are counted with the padding that they have in memory, as SimGrid does.
+/// The sizes of pairs of a value and an index include their padding in memory, as in SimGrid.
 const SIZES: [Option<u8>; 56] = [
     Some(8),  // 0 double
     Some(4),  // 1 int
@@ -66,15 +66,15 @@ const SIZES: [Option<u8>; 56] = [
 
 /// \[bytes\] Size of one element of a datatype of a time-independent trace, by SimGrid's number.
 ///
-/// Numbers 0 to 14 are documented by SimGrid; 15 to 55 are those that its versions from 3.19 on give to the predefined
-/// types. `None` for a number that is not known, and for 44 and 45 (Fortran `complex*32` and `integer*1`), about whose
-/// sizes SimGrid and the MPI standard disagree.
+/// Numbers 0 to 14 are documented by SimGrid; 15 to 55 are those of the predefined types in its versions since 3.19.
+/// `None` for unknown numbers, and for 44 and 45 (Fortran `complex*32` and `integer*1`), on whose sizes SimGrid and the
+/// MPI standard disagree.
 #[must_use]
 pub fn datatype_bytes(number: usize) -> Option<u64> {
     SIZES.get(number).copied().flatten().map(u64::from)
 }
 
-/// The size of the datatype that a word names; the null type (-1), which goes with a count of nothing, has none.
+/// The size of the datatype that a word names; 0 for the null type (-1), which occurs with a count of 0.
 pub(super) fn datatype(word: &str) -> Result<u64, Fault> {
     if word == "-1" {
         return Ok(0);

@@ -9,20 +9,20 @@
 //! barrier                       bcast COUNT [ROOT [T]]      ...
 //! ```
 //!
-//! An index names the file of each rank, in order of ranks; a name is looked for beside the index, from the folder
-//! above it, and by its last component beside the index. An index of one name (or of the same name throughout) means a
-//! file common to all ranks, and a folder of rank files needs no index: each file's first line says whose it is.
+//! An index names the file of each rank, in order of ranks; a name is searched for beside the index, from the parent
+//! folder, and by its last component beside the index. An index of one name (or of the same name throughout) means a
+//! file common to all ranks. A folder of rank files needs no index: each file's first line gives its rank.
 //!
 //! # How the model departs from reality, and who could notice
-//! - Communicators are lost in this format: every collective is one of all ranks, as in SimGrid's own replay. If the
-//!   ranks do not all call the same collectives in the same order, the trace is refused.
+//! - Communicators are lost in this format: every collective involves all ranks, as in SimGrid's own replay. If the
+//!   ranks do not all call the same collectives in the same order, the trace is rejected.
 //! - Sizes of elements are those of x86-64 ([`datatype_bytes`]).
-//! - `wait` finds its request by source, destination and tag, the first one first; a wait that finds none is complete
+//! - `wait` finds its request by source, destination and tag, in order of creation. A wait that finds none is complete
 //!   (the recording omits requests that a `test` has completed), and is counted in a warning. `waitall` waits for all
-//!   that is outstanding, whatever number it gives. `test` is left out: its request stays outstanding.
-//! - `sendRecv` posts its receive, begins to send (both with tag 0) and waits for both.
-//! - The operations that a reduction counts are done after it, by every rank.
-//! - Source -555 and tag -444 are SimGrid's for any source and any tag.
+//!   outstanding requests, whatever number it gives. `test` is omitted: its request stays outstanding.
+//! - `sendRecv` posts its receive, starts its send (both with tag 0) and waits for both.
+//! - Every rank performs the computation of a reduction after its communication.
+//! - Source -555 and tag -444 are SimGrid's any source and any tag.
 
 mod actions;
 mod datatype;
@@ -59,16 +59,16 @@ pub(super) const READER: Reader = Reader {
     read: |source, candidate, options| read(source, candidate, options).map(Application::Programs),
 };
 
-/// Said of lines that only older versions of SimGrid wrote.
+/// The remark on lines that only older versions of SimGrid wrote.
 const OLDER_DIALECT: &str = "an older dialect; SimGrid's simgrid_convert_TI_traces converts it";
 
-/// The rank that a line of actions starts with, `p` before it or not; `None` if it is no such line.
+/// The rank at the beginning of a line of actions, with or without `p`; `None` for other lines.
 fn rank_of_line(line: &str) -> Option<u32> {
     let mut words = line.split_ascii_whitespace();
     let rank = words.next().map(|word| word.strip_prefix('p').unwrap_or(word))?;
     words.next().filter(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))?;
     let digits = !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
-    // A number that is too large is still a rank, and refused as one by the reader.
+    // A number that is too large still counts as a rank; the reader rejects it.
     digits.then(|| rank.parse().unwrap_or(u32::MAX))
 }
 
@@ -86,7 +86,8 @@ fn find(source: &Source<'_>) -> Vec<Candidate> {
         }
         let named: Vec<String> = entry.head.iter().filter_map(|line| source.resolve(folder, line)).collect();
         let file = entry.name.rsplit('/').next().unwrap_or_default();
-        // Without any of its files, an index is known only by its own name; reading it then says what is missing.
+        // An index whose files are all missing is recognised only by its own name; reading it then reports what is
+        // missing.
         let is_index = !named.is_empty() || (file.starts_with("index") && (single || file == "index.txt"));
         if is_index {
             indexed_folders.insert(folder.to_owned());
@@ -142,7 +143,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
     }
 }
 
-/// Files found without an index, in order of the ranks that they begin with, must begin with 0, 1, 2, ...
+/// The ranks with which files found without an index begin must be 0, 1, 2, ...
 fn check_ranks(source: &Source<'_>, files: &[String]) -> Result<(), ReadError> {
     let ranks: HashMap<&str, u32> = source
         .entries()
@@ -164,7 +165,7 @@ fn check_ranks(source: &Source<'_>, files: &[String]) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// The files that an index names, and its number of lines.
+/// The files named in an index, and its number of lines.
 fn read_index(source: &Source<'_>, index: &str) -> Result<(Vec<String>, u64), ReadError> {
     let folder = folder_of(index);
     let mut files: Vec<String> = Vec::new();
@@ -254,7 +255,7 @@ fn read_common(source: &Source<'_>, file: &str, options: &ReadOptions) -> Result
     Ok(shared.finish(program, READER.component.name))
 }
 
-/// Calls `each` with the rank, the rest and the number of each line; the number of lines.
+/// Calls `each` with the rank, the rest and the number of each line; returns the number of lines.
 fn each_line(
     place: &Place,
     reader: &mut dyn BufRead,

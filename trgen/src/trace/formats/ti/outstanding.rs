@@ -1,10 +1,10 @@
-//! The non-blocking operations of one rank that no wait has completed yet.
+//! The non-blocking operations of one rank that have not been waited for.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::trace::program::Request;
 
-/// What a wait names an operation by: source, destination, tag. `None` in an operation stands for any.
+/// The identification of an operation in a wait: source, destination, tag. `None` in an operation means any.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) from: Option<u32>,
@@ -12,7 +12,7 @@ pub(super) struct Key {
     pub(super) label: Option<i64>,
 }
 
-/// Operations in the order in which they began.
+/// Operations in the order of their start.
 #[derive(Default)]
 pub(super) struct Outstanding {
     by_key: HashMap<Key, VecDeque<(u64, Request)>>,
@@ -27,7 +27,7 @@ impl Outstanding {
         self.count += 1;
     }
 
-    /// Takes the first operation that `key` names, wildcards in the operation included.
+    /// Removes the first operation that matches `key`, including by wildcards in the operation.
     pub(super) fn take(&mut self, key: Key) -> Option<Request> {
         let wild = [key, Key { from: None, ..key }, Key { label: None, ..key }, Key { from: None, label: None, ..key }];
         let first = |key: &Key| self.by_key.get(key).and_then(VecDeque::front).map(|&(begun, _)| begun);
@@ -41,7 +41,7 @@ impl Outstanding {
         Some(request)
     }
 
-    /// Takes all, in the order in which they began.
+    /// Removes all, in the order of their start.
     pub(super) fn take_all(&mut self) -> Vec<Request> {
         let mut all: Vec<(u64, Request)> = self.by_key.drain().flat_map(|(_, queue)| queue).collect();
         self.count = 0;

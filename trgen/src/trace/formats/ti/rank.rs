@@ -1,4 +1,4 @@
-//! What one rank's actions become, and what is common to all ranks while they are read.
+//! Translation of one rank's actions, and state shared by all ranks during reading.
 
 use super::actions::{self, Action};
 use super::outstanding::{Key, Outstanding};
@@ -15,7 +15,7 @@ use crate::units::{Picoseconds, TaskId};
 pub(super) struct Shared<'a> {
     options: &'a ReadOptions,
     world: Vec<TaskId>,
-    /// The place of a call is its line; the rank says in which file.
+    /// The place of a call is its line; the rank determines the file.
     agreement: Agreement<u64>,
     calls: Calls,
     pub(super) lines: u64,
@@ -99,7 +99,7 @@ impl Rank {
         }
     }
 
-    /// Takes one line, without the rank that it starts with. `place_of` is the file of a rank.
+    /// Processes one line, without its rank. `place_of` gives the file of a rank.
     pub(super) fn line(
         &mut self,
         shared: &mut Shared<'_>,
@@ -161,7 +161,7 @@ impl Rank {
         if shared.events > limit { Err(Fault::TooManyEvents { limit }) } else { Ok(()) }
     }
 
-    /// The end of the rank's lines: its steps.
+    /// Ends the rank; returns its events.
     pub(super) fn end(self, shared: &mut Shared<'_>, place_of: &dyn Fn(usize) -> Place) -> Result<Vec<Event>, Fault> {
         shared.never_waited += self.outstanding.len() as u64;
         let ended = shared.agreement.end(self.rank, self.collectives);
