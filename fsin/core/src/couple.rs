@@ -36,7 +36,8 @@ pub enum Failure {
         /// Who waits for what, one line each.
         waits: Vec<String>,
     },
-    /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have ended so.
+    /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have
+    /// ended so.
     #[error("{} no counterpart", alone(*count))]
     Unmatched {
         /// Messages that no task received, and receives that no message served.

@@ -2,8 +2,9 @@
 
 /// A number from 1 to 65535 to divide by, for dividends of 32 bits: a multiplication does it.
 ///
-/// With m = floor((2^64 - 1) / d), the high word of (n + 1) m is floor(n / d): (n + 1) m / 2^64 is less than (n + 1) / d, which is at most
-/// floor(n / d) + 1, and by no more than 2^-32, while (n + 1) / d is above floor(n / d) by 1 / d or more.
+/// With m = floor((2^64 - 1) / d), the high word of (n + 1) m is floor(n / d): (n + 1) m / 2^64 is less than (n + 1) /
+/// d, which is at most floor(n / d) + 1, and by no more than 2^-32, while (n + 1) / d is above floor(n / d) by 1 / d or
+/// more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Divisor {
     number: u32,

@@ -14,8 +14,8 @@ pub enum Injected {
     Accepted,
     /// The node's interface is full: offer it again after something of this node has been sent.
     Refused,
-    /// No route leads to its destination: it is counted as dropped, and no notice will tell of it. For its source it has
-    /// been sent.
+    /// No route leads to its destination: it is counted as dropped, and no notice will tell of it. For its source it
+    /// has been sent.
     Dropped,
 }
 
@@ -67,8 +67,8 @@ pub trait Network: Send {
     /// When the network can never move again.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
 
-    /// Finishes what [`advance`](Self::advance) may have left of its last cycle: what no notice depends on, and what can be done
-    /// while the messages of the next cycle are drawn. Comes before a look at the recorder or the view.
+    /// Finishes what [`advance`](Self::advance) may have left of its last cycle: what no notice depends on, and what
+    /// can be done while the messages of the next cycle are drawn. Comes before a look at the recorder or the view.
     fn settle(&mut self) {}
 
     /// \[packets\] Accepted and neither received nor dropped yet.
@@ -91,8 +91,8 @@ pub trait Network: Send {
         None
     }
 
-    /// Begins to count what a view shows and what is not counted otherwise, because it costs a little. No result depends
-    /// on it.
+    /// Begins to count what a view shows and what is not counted otherwise, because it costs a little. No result
+    /// depends on it.
     fn observe(&mut self) {
         self.recorder_mut().observe();
     }
@@ -154,7 +154,7 @@ pub struct Deadlock {
     pub since: Cycle,
     /// \[packets\] Generated and not delivered: in the network, and before it in their sources.
     pub in_flight: u64,
-    /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if none
-    /// was found.
+    /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if
+    /// none was found.
     pub cycle: Vec<Channel>,
 }

@@ -1,8 +1,8 @@
 //! Looking at a run while it goes on.
 //!
-//! A [`Watch`] is asked between two cycles and sees everything read-only. It may take its time: a run that is paused is one
-//! whose watch has not returned yet. So looking, pausing and stepping cannot change a result; they only cut the run into
-//! other pieces, and pieces are not seen.
+//! A [`Watch`] is asked between two cycles and sees everything read-only. It may take its time: a run that is paused is
+//! one whose watch has not returned yet. So looking, pausing and stepping cannot change a result; they only cut the run
+//! into other pieces, and pieces are not seen.
 
 use trgen::TrGen;
 

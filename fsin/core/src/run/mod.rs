@@ -1,7 +1,7 @@
 //! Run control: how long a run lasts and what of it is measured.
 //!
-//! [`batch`] is for a load that goes on for ever: warm up, wait for a steady state, measure in batches. [`fixed`] measures
-//! every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
+//! [`batch`] is for a load that goes on for ever: warm up, wait for a steady state, measure in batches. [`fixed`]
+//! measures every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::{Counts, Fairness, Summary, Window, fairness};
@@ -37,8 +37,8 @@ pub struct Sample {
 pub struct Outcome {
     /// True if the run went to its planned end.
     pub complete: bool,
-    /// Whether a steady state was found before measuring; `None` where none was waited for. Whether it remained one while
-    /// measuring is said by [`Steadiness`].
+    /// Whether a steady state was found before measuring; `None` where none was waited for. Whether it remained one
+    /// while measuring is said by [`Steadiness`].
     pub converged: Option<bool>,
     /// \[cycles\] Simulated in all.
     pub cycles: u64,
@@ -60,8 +60,8 @@ pub struct Outcome {
     pub silent_nodes: usize,
     /// Evenness of service over the measured batches.
     pub fairness: Option<Fairness>,
-    /// \[packets\] Whose header crossed a link in the measured batches, by the link's router and port (index router x ports
-    /// + port); empty where nobody [observed](crate::network::Network::observe) the network.
+    /// \[packets\] Whose header crossed a link in the measured batches, by the link's router and port (index router x
+    /// ports + port); empty where nobody [observed](crate::network::Network::observe) the network.
     pub crossings: Vec<u64>,
     /// Hash over every delivery of the run.
     pub digest: u64,
@@ -197,8 +197,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
         }
     }
 
-    /// Runs to `target`, and looks `parts` times on the way, at equal distances. Traffic that has ended (load 0) leaves an empty
-    /// network, whose clock goes on.
+    /// Runs to `target`, and looks `parts` times on the way, at equal distances. Traffic that has ended (load 0) leaves
+    /// an empty network, whose clock goes on.
     fn run_looking(
         &mut self,
         phase: &'static str,

@@ -1,9 +1,9 @@
 //! Whether a measured network is saturated, and whether what was measured is a steady state.
 //!
-//! Both are tests on increments: rates over successive parts of the measured time ([`Look`]), each as a mean with its 95 %
-//! confidence interval by Student's t. In a saturated network the increments of a queue are independent and their mean is
-//! positive; in a steady one they cancel, and the interval is wider than it need be. A test holds only if the later half of
-//! the measured time passes it too: what fills a network that was empty comes to an end.
+//! Both are tests on increments: rates over successive parts of the measured time ([`Look`]), each as a mean with its
+//! 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent and their
+//! mean is positive; in a steady one they cancel, and the interval is wider than it need be. A test holds only if the
+//! later half of the measured time passes it too: what fills a network that was empty comes to an end.
 
 use crate::stats::Counts;
 use crate::stats::{Estimate, estimate, trend};
@@ -56,10 +56,11 @@ pub struct Steadiness {
     pub queue_growth: Option<Estimate>,
     /// \[packets/cycle\] Asked for and not accepted; `None` where no load is asked for.
     pub shortfall: Option<Estimate>,
-    /// \[share of the mean\] Change of mean latency from the beginning of the measured time to its end; `None` for fewer
-    /// than four parts with packets.
+    /// \[share of the mean\] Change of mean latency from the beginning of the measured time to its end; `None` for
+    /// fewer than four parts with packets.
     pub drift: Option<Estimate>,
-    /// Whether the network is saturated, and how; `None` where no load is asked for, or too little was measured to judge.
+    /// Whether the network is saturated, and how; `None` where no load is asked for, or too little was measured to
+    /// judge.
     pub saturation: Option<Option<Saturation>>,
 }
 

@@ -5,8 +5,8 @@ use trgen::Cycle;
 use super::{Conductor, Outcome, Progress};
 use crate::couple::{Coupled, Reached};
 
-/// Runs until the source is done and the network is empty, at most up to cycle `limit`. Every cycle is measured, unless the
-/// source has phases: then those of its first one, after the one that it begins with.
+/// Runs until the source is done and the network is empty, at most up to cycle `limit`. Every cycle is measured, unless
+/// the source has phases: then those of its first one, after the one that it begins with.
 pub fn to_end(coupled: &mut Coupled<'_>, limit: Cycle, progress: &mut dyn FnMut(Progress)) -> Outcome {
     let mut conductor = Conductor::new(coupled, progress);
     let mut start = conductor.clock();

@@ -38,8 +38,8 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean: centre, ci95, count })
 }
 
-/// The slope of values at equal distances by least squares, as a change from one to the next, and its confidence: wider by
-/// sqrt((1 + r) / (1 - r)) where the residuals of neighbours correlate by r > 0. `None` for fewer than three values.
+/// The slope of values at equal distances by least squares, as a change from one to the next, and its confidence: wider
+/// by sqrt((1 + r) / (1 - r)) where the residuals of neighbours correlate by r > 0. `None` for fewer than three values.
 ///
 /// Source: Santer et al., Statistical significance of trends, Journal of Geophysical Research 105 (2000), equation 6.
 #[must_use]
@@ -95,7 +95,8 @@ impl Spread {
     }
 
     /// Of the batches of some runs, which follow one another in time. Batches that are correlated count as fewer: of a
-    /// first-order autoregressive process with correlation r, as (1 - r) / (1 + r) of their number. `None` of fewer than two.
+    /// first-order autoregressive process with correlation r, as (1 - r) / (1 + r) of their number. `None` of fewer
+    /// than two.
     #[must_use]
     pub fn of_batches(runs: &[Vec<f64>]) -> Option<Self> {
         /// Beyond this the estimate from a few batches says nothing.

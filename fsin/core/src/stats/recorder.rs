@@ -21,8 +21,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of what waits at sources. Negative
-    /// where more left than came.
+    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of what waits at sources.
+    /// Negative where more left than came.
     #[must_use]
     pub fn waiting(&self) -> f64 {
         self.generated as f64 - self.dropped as f64 - self.injected as f64
@@ -62,8 +62,8 @@ impl Counts {
 pub struct Window {
     /// Packets that did so within the window.
     pub counts: Counts,
-    /// \[cycles\] From entering the source buffer (open source: from generation) to consuming the tail, of packets received
-    /// in the window.
+    /// \[cycles\] From entering the source buffer (open source: from generation) to consuming the tail, of packets
+    /// received in the window.
     pub latency: Distribution,
     /// \[cycles\] From the same start to the header's leaving the injection queue, of headers that left in the window.
     pub injection_latency: Moments,

@@ -1,9 +1,9 @@
 //! Networks that look the same from every node, whose hops commute: Cayley graphs of abelian groups.
 //!
-//! Nodes are the cells of a box. A dimension is a step, the same at every node; where it leaves the box it comes in again
-//! at the other end, perhaps shifted. So the links of a dimension form rings that do not touch, and a route is how many
-//! hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest depends on the
-//! difference of two nodes only, and is looked up.
+//! Nodes are the cells of a box. A dimension is a step, the same at every node; where it leaves the box it comes in
+//! again at the other end, perhaps shifted. So the links of a dimension form rings that do not touch, and a route is
+//! how many hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest
+//! depends on the difference of two nodes only, and is looked up.
 
 use trgen::catalog::Refusal;
 use trgen::{Geometry, NodeId};
@@ -13,7 +13,8 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 /// Most nodes: the table of routes has an entry for each.
 pub(super) const MAX_NODES: usize = 1 << 24;
 
-/// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one, where none is fixed.)
+/// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one, where none
+/// is fixed.)
 const MAX_ROUTES: usize = 32;
 
 /// \[hops\] Longest route: offsets have 16 bits.
@@ -134,8 +135,8 @@ impl Cayley {
         offsets
     }
 
-    /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop. Returns the length of
-    /// the longest, or one that is too long.
+    /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop. Returns the length
+    /// of the longest, or one that is too long.
     fn find_routes(&mut self) -> u32 {
         let nodes = self.geometry.nodes();
         let shape = self.shape();

@@ -45,8 +45,9 @@ impl Port {
     }
 }
 
-/// The shape of a network. In a direct network every node sends, receives and passes on, and all have the same number of
-/// ports. In a network of switches the first nodes are endpoints, which send and receive, and those after them switches.
+/// The shape of a network. In a direct network every node sends, receives and passes on, and all have the same number
+/// of ports. In a network of switches the first nodes are endpoints, which send and receive, and those after them
+/// switches.
 pub trait Topology: Debug + Send + Sync {
     /// The specification that builds this topology again, such as `torus:16x16`.
     fn spec(&self) -> String;
@@ -106,7 +107,8 @@ pub trait Topology: Debug + Send + Sync {
         None
     }
 
-    /// What kinds of links there are, by class: of a direct network one for each dimension. Empty where all are of one kind.
+    /// What kinds of links there are, by class: of a direct network one for each dimension. Empty where all are of one
+    /// kind.
     fn link_classes(&self) -> Vec<String> {
         (0..self.shape().dimensions).map(|dimension| format!("dimension {dimension}")).collect()
     }

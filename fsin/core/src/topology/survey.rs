@@ -23,8 +23,8 @@ pub struct Survey {
     pub diameter: u32,
     /// \[hops\] Mean length of shortest paths between different ones; `None` of a single node.
     pub distance_mean: Option<f64>,
-    /// \[links\] One-way, from the lower half of the node numbers to the upper half; in a network of switches, as many as
-    /// must be cut so that no path is left from one half of the endpoints to the other.
+    /// \[links\] One-way, from the lower half of the node numbers to the upper half; in a network of switches, as many
+    /// as must be cut so that no path is left from one half of the endpoints to the other.
     pub middle_links: usize,
     /// \[phits/node/cycle\] Most uniform load that any routing could carry: what all links together bear, or those that
     /// cross the middle of the node numbers, that of a dimension, or that leave a subtree below the top, whichever is
@@ -108,8 +108,8 @@ impl Survey {
     }
 }
 
-/// \[phits/node/cycle\] Uniform load that `links` bear, one way from `part` of the nodes to the others: each of these sends to N - part
-/// of N - 1 others across.
+/// \[phits/node/cycle\] Uniform load that `links` bear, one way from `part` of the nodes to the others: each of these
+/// sends to N - part of N - 1 others across.
 fn bears(links: usize, part: usize, nodes: usize) -> f64 {
     links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
 }
@@ -129,7 +129,8 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
 pub struct Cut {
     /// By node that sends and receives: whether it is in the lower part.
     pub is_lower: Vec<bool>,
-    /// \[links\] From the lower part to the other: in a network of switches, as many as must be cut so that no path is left.
+    /// \[links\] From the lower part to the other: in a network of switches, as many as must be cut so that no path is
+    /// left.
     pub upwards: usize,
     /// \[links\] The other way.
     pub downwards: usize,
@@ -138,8 +139,8 @@ pub struct Cut {
 /// Most endpoints and switches whose paths are counted.
 const MOST_SWITCHED: usize = 4096;
 
-/// The cuts through the middle of the node numbers, and in direct networks of each dimension; none of networks of switches that
-/// are so large that counting takes long.
+/// The cuts through the middle of the node numbers, and in direct networks of each dimension; none of networks of
+/// switches that are so large that counting takes long.
 #[must_use]
 pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
     let neighbours = links_of(topology);
@@ -191,7 +192,8 @@ fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, us
     middles
 }
 
-/// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between them.
+/// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between
+/// them.
 fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
     let (source, sink) = (neighbours.len(), neighbours.len() + 1);
     let mut flow = Flow::new(neighbours.len() + 2);

@@ -99,9 +99,9 @@ pub(super) fn spinnaker(words: &str, ways: usize) -> Result<Cayley, Refusal> {
 
 /// The route of packets in a triangular torus: hops along X, Y and the diagonal.
 ///
-/// Candidates are the diagonal as far as Y goes, then X; the diagonal as far as X goes, then Y; X and Y. They are tried with
-/// the differences of coordinates as they are, with that of Y the other way round, with that of X, with both. The first of
-/// the shortest is the route. One of them is a shortest one: a route that goes round more often is no shorter.
+/// Candidates are the diagonal as far as Y goes, then X; the diagonal as far as X goes, then Y; X and Y. They are tried
+/// with the differences of coordinates as they are, with that of Y the other way round, with that of X, with both. The
+/// first of the shortest is the route. One of them is a shortest one: a route that goes round more often is no shorter.
 fn triangular(geometry: &Geometry, ways: usize, from: NodeId, to: NodeId) -> Offsets {
     let (from, to) = (geometry.coordinates(from), geometry.coordinates(to));
     let straight = |at: usize| to[at] as i32 - from[at] as i32;

@@ -2,9 +2,9 @@
 //!
 //! A packet that leaves through a port arrives in the queues of the same port number at the other end: routers rely on
 //! it. In a grid that is so by itself. In any other network the directed links must be numbered such that no two that
-//! leave a node, and no two that enter a node, have the same number. With as many numbers as the largest number of links
-//! of a node this is always possible (König, Über Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre,
-//! Math. Ann. 77, 1916): it is a colouring of the edges of the bipartite graph of senders and receivers.
+//! leave a node, and no two that enter a node, have the same number. With as many numbers as the largest number of
+//! links of a node this is always possible (König, Über Graphen und ihre Anwendung auf Determinantentheorie und
+//! Mengenlehre, Math. Ann. 77, 1916): it is a colouring of the edges of the bipartite graph of senders and receivers.
 
 const NONE: u32 = u32::MAX;
 

@@ -37,8 +37,8 @@ struct Reader {
     links: Vec<([usize; 2], Option<u32>, u32)>,
 }
 
-/// Reads an undirected graph. Switches are in the order of their names, numbers by value; each has `endpoints` unless the text
-/// says otherwise.
+/// Reads an undirected graph. Switches are in the order of their names, numbers by value; each has `endpoints` unless
+/// the text says otherwise.
 ///
 /// # Errors
 /// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has

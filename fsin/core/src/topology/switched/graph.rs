@@ -95,8 +95,8 @@ impl Switches {
         number
     }
 
-    /// Reads lines `A B`, `A B delay 5` and `A endpoints 2`; `#` begins a comment. Each switch has `endpoints` unless a line says
-    /// otherwise.
+    /// Reads lines `A B`, `A B delay 5` and `A endpoints 2`; `#` begins a comment. Each switch has `endpoints` unless a
+    /// line says otherwise.
     ///
     /// # Errors
     /// A line that is neither, by its number.

@@ -77,7 +77,8 @@ pub struct Fabric {
 
 impl Fabric {
     /// `endpoints` come first among `nodes`; each has one link, at place 0, to a switch.
-    /// `colours` are the port numbers of the directed links, first those from the first end; `None` if they do not matter.
+    /// `colours` are the port numbers of the directed links, first those from the first end; `None` if they do not
+    /// matter.
     fn new(
         spec: &str,
         endpoints: usize,

@@ -1,8 +1,8 @@
 //! Trees with several ways up: fat, thin and slim ones.
 //!
-//! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i where
-//! i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of m_(l+1)
-//! children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
+//! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i
+//! where i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of
+//! m_(l+1) children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
 //!
 //! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are one: it
 //! has several links into each subtree.
@@ -101,7 +101,8 @@ impl Tree {
             && self.children.last() == self.children.first()
     }
 
-    /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children apart.
+    /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children
+    /// apart.
     #[must_use]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         endpoint.0 % stand.span / stand.child_span % stand.parents
@@ -127,12 +128,13 @@ impl Tree {
         (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
     }
 
-    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the order of its
-    /// children, and then of its parents, each counted from one of them on round: arbitration in turn follows it. `None`
-    /// where strands are parallel, where the order is given by one level, and where the numbers would not suffice.
+    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the order of
+    /// its children, and then of its parents, each counted from one of them on round: arbitration in turn follows it.
+    /// `None` where strands are parallel, where the order is given by one level, and where the numbers would not
+    /// suffice.
     ///
-    /// The i-th child is the i-th child of all of its parents, so that its links cannot all have number i: by the j-th way up
-    /// it is i + j, modulo the most links to one level, and downwards as much more.
+    /// The i-th child is the i-th child of all of its parents, so that its links cannot all have number i: by the j-th
+    /// way up it is i + j, modulo the most links to one level, and downwards as much more.
     pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
         let most = self.children.iter().chain(&self.parents).copied().max()?;
         if self.strands > 1 || self.levels() < 2 || 2 * most as usize > MAX_LINKS {

@@ -1,4 +1,5 @@
-//! Messages between a source and the routers: from the cycle in which they are offered to that in which they have arrived.
+//! Messages between a source and the routers: from the cycle in which they are offered to that in which they have
+//! arrived.
 
 use trgen::{Cycle, Delivery, Message, NodeId};
 

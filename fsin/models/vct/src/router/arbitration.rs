@@ -122,7 +122,8 @@ pub fn winner(
         _ => {
             let first = asking().map(|input| contender(input).rank(mode)).min()?;
             let is_first = |input: usize| asks(input) && contender(input).rank(mode) == first;
-            // Of equals the input of lowest number, transit queues in the order of ports before injection queues; or in turn.
+            // Of equals the input of lowest number, transit queues in the order of ports before injection queues; or in
+            // turn.
             let last_winner = if mode.serves_equals_in_turn() { last_winner } else { inputs - 1 };
             round_robin(inputs, last_winner, is_first)
         }

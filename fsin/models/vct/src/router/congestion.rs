@@ -33,8 +33,8 @@ impl GlobalControl {
         Some(Self { limit, period: period.max(1), counted: 0, packets: 0, tripped: false })
     }
 
-    /// Whether entering is forbidden in cycle `now`, with so many packets in the network at the end of the previous one:
-    /// those whose header has left its injection queue and whose tail has not been consumed.
+    /// Whether entering is forbidden in cycle `now`, with so many packets in the network at the end of the previous
+    /// one: those whose header has left its injection queue and whose tail has not been consumed.
     ///
     /// To be asked in every cycle in which this number may have changed since the one before.
     pub fn is_tripped(&mut self, now: u64, packets: u64) -> bool {
@@ -59,9 +59,9 @@ fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
     links as u64 * params.vcs as u64 * u64::from(params.queue_packets)
 }
 
-/// What a node knows of its own congestion: it watches one header in transit at a time. One that waits for an output for
-/// more than `upper` cycles marks the node congested; one that goes on after less than `lower` clears the mark. Then the
-/// next blocked queue is watched, in turn.
+/// What a node knows of its own congestion: it watches one header in transit at a time. One that waits for an output
+/// for more than `upper` cycles marks the node congested; one that goes on after less than `lower` clears the mark.
+/// Then the next blocked queue is watched, in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     limits: Timeouts,

@@ -1,10 +1,10 @@
 //! Direct networks with dead links: which packets can go where.
 //!
-//! Deterministic routes and escape routes stay what they are, so that nothing new can wait in a circle. A packet takes an
-//! adaptive channel only where the escape route from the next node on is alive: whoever is under way can always go on, as
-//! without faults. A packet whose own escape route is dead may set out on an adaptive channel only, and waits for one in
-//! its injection queue, where nobody waits for it. Routes are minimal: pairs of nodes that no such route is left for cannot
-//! send to each other.
+//! Deterministic routes and escape routes stay what they are, so that nothing new can wait in a circle. A packet takes
+//! an adaptive channel only where the escape route from the next node on is alive: whoever is under way can always go
+//! on, as without faults. A packet whose own escape route is dead may set out on an adaptive channel only, and waits
+//! for one in its injection queue, where nobody waits for it. Routes are minimal: pairs of nodes that no such route is
+//! left for cannot send to each other.
 
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use trgen::catalog::Component;
 use fsin_core::routing::Order;
 use fsin_core::topology::{Port, Shape};
 
-/// How an injector is chosen. But for `Shortest`, injector i belongs to port i, in the order of ports; what is behind it
-/// may still leave through any port.
+/// How an injector is chosen. But for `Shortest`, injector i belongs to port i, in the order of ports; what is behind
+/// it may still leave through any port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Injection {
     /// The least occupied.
@@ -57,8 +57,8 @@ impl Injection {
         !matches!(self, Self::Dor | Self::LongestPath)
     }
 
-    /// True if it depends on the packet's way. Where both ways of a dimension are equally long, one is drawn for it in each cycle
-    /// in which the packet waits for its source buffer, whichever the packet takes later.
+    /// True if it depends on the packet's way. Where both ways of a dimension are equally long, one is drawn for it in
+    /// each cycle in which the packet waits for its source buffer, whichever the packet takes later.
     #[must_use]
     pub const fn looks_at_way(self) -> bool {
         !matches!(self, Self::Shortest)
@@ -66,9 +66,9 @@ impl Injection {
 
     /// The injector of a packet with so many hops to go in each dimension; one that has none to go takes the first.
     ///
-    /// `occupied(injector)` says how many phits source buffer and injection queue hold together, `has_room(injector)` whether
-    /// the source buffer takes a packet. If the chosen one does not, the packet waits, and the injector is chosen
-    /// again in the next cycle.
+    /// `occupied(injector)` says how many phits source buffer and injection queue hold together, `has_room(injector)`
+    /// whether the source buffer takes a packet. If the chosen one does not, the packet waits, and the injector is
+    /// chosen again in the next cycle.
     pub fn injector(
         self,
         (order, shape): (Order, Shape),

@@ -80,9 +80,11 @@ pub struct RouterParams {
     pub arbitration: Arbitration,
     /// How packets leave.
     pub consumption: Consumption,
-    /// \[packets\] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no bubble.
+    /// \[packets\] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no
+    /// bubble.
     pub bubble: u32,
-    /// \[packets\] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every channel.
+    /// \[packets\] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every
+    /// channel.
     pub lbr: u32,
     /// \[probability\] That transit queues are considered before injection queues.
     pub in_transit_priority: f64,

@@ -1,11 +1,12 @@
 //! How a head asks for an output virtual channel.
 //!
-//! **A head does not look at ownership.** In each cycle it asks for one output channel that *passes*: behind which a whole
-//! packet fits, and where the bubble and the local bubble restriction are obeyed. If another packet owns that channel, nothing
-//! is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head asks.
+//! **A head does not look at ownership.** In each cycle it asks for one output channel that *passes*: behind which a
+//! whole packet fits, and where the bubble and the local bubble restriction are obeyed. If another packet owns that
+//! channel, nothing is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head
+//! asks.
 //!
-//! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs), and
-//! `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
+//! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs),
+//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
 
 use std::sync::Arc;
 
@@ -87,12 +88,13 @@ pub struct Head<'a> {
 
 /// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
 pub trait Surroundings {
-    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), whether a packet
-    /// owns them or not. 0 where there is no (working) link.
+    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), whether a
+    /// packet owns them or not. 0 where there is no (working) link.
     fn fitting(&self, port: Port) -> u32;
     /// Those of them that no packet owns.
     fn open(&self, port: Port) -> u32;
-    /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must exist.
+    /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must
+    /// exist.
     fn packets_ahead(&self, output: OutputVc) -> u32;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
@@ -179,13 +181,14 @@ pub enum Wait {
     Poll,
     /// Until something opens.
     Opening,
-    /// Until something opens, or there is no longer room behind one of the channels that keep it from asking for another one.
+    /// Until something opens, or there is no longer room behind one of the channels that keep it from asking for
+    /// another one.
     OpeningOrFilling,
 }
 
 impl<L: Layout> Requests<L> {
-    /// The rules for these settings, which must have passed [`RouterParams::check`] for this topology; `layout` is that of
-    /// both.
+    /// The rules for these settings, which must have passed [`RouterParams::check`] for this topology; `layout` is that
+    /// of both.
     #[must_use]
     pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
         let routing = params.routing;
@@ -213,8 +216,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The hops that a packet has to go: a shortest route, drawn if there are several; where links are dead, one that is
-    /// alive if there is any.
+    /// The hops that a packet has to go: a shortest route, drawn if there are several; where links are dead, one that
+    /// is alive if there is any.
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
         let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
@@ -241,8 +244,8 @@ impl<L: Layout> Requests<L> {
         self.layout.vcs() as u8
     }
 
-    /// The output that the deterministic route takes next. Where links are dead, only if that route is alive to its end: a
-    /// packet that sets out on adaptive channels because it is not must not enter it.
+    /// The output that the deterministic route takes next. Where links are dead, only if that route is alive to its
+    /// end: a packet that sets out on adaptive channels because it is not must not enter it.
     #[inline(always)]
     fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
         let is_alive = |_: &Port| self.detours.as_ref().is_none_or(|detours| detours.is_alive(head.node, head.offsets));
@@ -255,9 +258,9 @@ impl<L: Layout> Requests<L> {
         self.routing == Routing::BubbleSmart
     }
 
-    /// The output channel that a head asks for in this cycle, or `None` if none passes. To be called once in each cycle in
-    /// which the header stands there and has not been granted anything. `bet` is that of its queue, 0 at first and after
-    /// each grant.
+    /// The output channel that a head asks for in this cycle, or `None` if none passes. To be called once in each cycle
+    /// in which the header stands there and has not been granted anything. `bet` is that of its queue, 0 at first and
+    /// after each grant.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
         if self.layout.is_switched() {
@@ -280,8 +283,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The output channel that a head [asks for](Self::request), if that can be granted; if not, for how long the head need not be
-    /// looked at. A head that loses the arbitration is looked at in the next cycle.
+    /// The output channel that a head [asks for](Self::request), if that can be granted; if not, for how long the head
+    /// need not be looked at. A head that loses the arbitration is looked at in the next cycle.
     #[inline(always)]
     pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Result<OutputVc, Wait> {
         if self.layout.is_switched() {
@@ -316,8 +319,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the last
-    /// one in its dimension, so that the packet [wants something else](Self::wants_next).
+    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the
+    /// last one in its dimension, so that the packet [wants something else](Self::wants_next).
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
@@ -397,14 +400,15 @@ impl<L: Layout> Requests<L> {
         Some(OutputVc { port, vc })
     }
 
-    /// The bubble: a packet that enters a ring must leave room in it. One that goes on in the same queue of the ring need not.
+    /// The bubble: a packet that enters a ring must leave room in it. One that goes on in the same queue of the ring
+    /// need not.
     #[inline]
     pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
         self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
     }
 
-    /// The channels of `vcs` (a mask) that pass where no bubble is asked for: those behind which a packet fits, and for a
-    /// packet that leaves an injection queue those that obey the local bubble restriction.
+    /// The channels of `vcs` (a mask) that pass where no bubble is asked for: those behind which a packet fits, and for
+    /// a packet that leaves an injection queue those that obey the local bubble restriction.
     #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let fitting = near.fitting(port) & vcs;

@@ -1,8 +1,8 @@
 //! How long hops take: delays of links and routers.
 //!
-//! A phit that leaves a router in cycle s is seen by the next one from cycle s + 1 + d on, d being the delay of the link
-//! and of the router that it leads to. Its place in the queue is taken when it is sent: what is on a wire counts as
-//! standing in the queue behind it, for all who look at room, and credits come back in no time, as with d = 0.
+//! A phit that leaves a router in cycle s is seen by the next one from cycle s + 1 + d on, d being the delay of the
+//! link and of the router that it leads to. Its place in the queue is taken when it is sent: what is on a wire counts
+//! as standing in the queue behind it, for all who look at room, and credits come back in no time, as with d = 0.
 
 use super::RouterParams;
 use fsin_core::topology::{MAX_DELAY, Port, Topology};

@@ -1,9 +1,10 @@
 //! Heads of `bubble:smart` that wait, all those of a node together.
 //!
 //! What such a head asks for in a cycle follows from its bet, from which channels fit, and from what is drawn for it
-//! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens that it may
-//! ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs, and a cycle is a
-//! few operations on these, for all heads. They must be brought up to date before a channel begins or ceases to fit.
+//! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens
+//! that it may ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs,
+//! and a cycle is a few operations on these, for all heads. They must be brought up to date before a channel begins or
+//! ceases to fit.
 
 use trgen::NodeId;
 
@@ -80,8 +81,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.wanted.has(output)
     }
 
-    /// A head begins to wait that may ask for the outputs `wants`, with a bet that holds from cycle `next` on, up to which the
-    /// others must have been [brought](Self::advance).
+    /// A head begins to wait that may ask for the outputs `wants`, with a bet that holds from cycle `next` on, up to
+    /// which the others must have been [brought](Self::advance).
     pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, wants: u64, next: u64) {
         let (layout, escapes) = (rules.layout, rules.requests.escapes());
         self.from = next;
@@ -248,7 +249,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         rules.bubble == 0 || router.has_room(output, rules.bubble, rules.queue_packets)
     }
 
-    /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing changes.
+    /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing
+    /// changes.
     #[inline(always)]
     pub(super) fn grantable<L: Layout, const Q: usize>(&self, rules: &Rules<L>, router: &Router<M, Q, P>) -> M {
         let open = router.open();
@@ -290,8 +292,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     }
 }
 
-/// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that. `wants` are
-/// the output channels that it may ask for ([`Requests::wants`]).
+/// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that.
+/// `wants` are the output channels that it may ask for ([`Requests::wants`]).
 #[inline(always)]
 pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,

@@ -23,9 +23,10 @@ pub(super) struct Division {
 }
 
 impl Division {
-    /// Of `nodes` nodes (at least 1), into as many parts as there are `threads`, but at most as many as nodes. The first part
-    /// has fewer nodes than the others if its thread has something `else_to_do` meanwhile: source, messages and record. They take
-    /// about an eighth of the time of one thread; a sixteenth was measured to be best, for larger parts have dearer nodes.
+    /// Of `nodes` nodes (at least 1), into as many parts as there are `threads`, but at most as many as nodes. The
+    /// first part has fewer nodes than the others if its thread has something `else_to_do` meanwhile: source, messages
+    /// and record. They take about an eighth of the time of one thread; a sixteenth was measured to be best, for larger
+    /// parts have dearer nodes.
     pub(super) fn new(nodes: usize, threads: usize, else_to_do: bool) -> Self {
         let parts = threads.clamp(1, nodes);
         if parts == 1 {

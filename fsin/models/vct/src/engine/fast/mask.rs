@@ -1,4 +1,5 @@
-//! Sets of queues, channels or ports of a router, as masks: half a word for usual routers, several words for large ones.
+//! Sets of queues, channels or ports of a router, as masks: half a word for usual routers, several words for large
+//! ones.
 
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, Not};

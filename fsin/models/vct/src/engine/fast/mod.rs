@@ -1,26 +1,26 @@
 //! The fast engine: packets instead of phits, changes instead of cycles.
 //!
-//! A started packet never pauses, so when a link takes its header in cycle s everything else is known: its header can be
-//! routed at the next node from s + 1 on, its tail leaves in s + L - 1, and from s + L on the link, the output channel and
-//! the space are free. The engine therefore does one thing when a header starts and one when its tail leaves, and
-//! nothing for the phits in between.
+//! A started packet never pauses, so when a link takes its header in cycle s everything else is known: its header can
+//! be routed at the next node from s + 1 on, its tail leaves in s + L - 1, and from s + L on the link, the output
+//! channel and the space are free. The engine therefore does one thing when a header starts and one when its tail
+//! leaves, and nothing for the phits in between.
 //!
 //! # A cycle
-//! 1. Interfaces that may have something to send put a packet into a source buffer; where nothing keeps it there, into the
-//!    injection queue.
-//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may still have something
-//!    to move fill their injection queues.
+//! 1. Interfaces that may have something to send put a packet into a source buffer; where nothing keeps it there, into
+//!    the injection queue.
+//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may still have
+//!    something to move fill their injection queues.
 //! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
-//!    model); a free link takes the header of a packet that is given one of its channels. Then links that have become free
-//!    take headers of packets that wait for them (its phase B).
+//!    model); a free link takes the header of a packet that is given one of its channels. Then links that have become
+//!    free take headers of packets that wait for them (its phase B).
 //! 4. Tails that leave in this cycle, from a ring of lists: space, channels and links become free, packets arrive.
 //!
 //! Each step visits a list. A cycle in which all lists are empty is skipped.
 //!
-//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because a
-//! node looks at nothing but its own queues, channels and links, and what it changes elsewhere waits until the next
-//! cycle: a header stands in the neighbour's queue from then on. What step 4 returns to a neighbour, space, is not looked
-//! at before the next step 3.
+//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because
+//! a node looks at nothing but its own queues, channels and links, and what it changes elsewhere waits until the next
+//! cycle: a header stands in the neighbour's queue from then on. What step 4 returns to a neighbour, space, is not
+//! looked at before the next step 3.
 //!
 //! # Parts and threads
 //! Since nodes meet only between cycles, the network can be cut into parts of consecutive nodes that go through their
@@ -29,34 +29,36 @@
 //! messages to the parts before a cycle and reads their reports after it. The order of entries cannot be seen in any
 //! list, so the cut cannot be seen in the results.
 //!
-//! What a source must know of a cycle, what has been sent and what has been consumed at its end, is known when step 1 is over,
-//! but for packets of one phit. Where threads are at work the caller gets it then, and draws the messages of the
-//! next cycle while they do the rest ([`Network::settle`] waits for it). For that, the first part, which is the
+//! What a source must know of a cycle, what has been sent and what has been consumed at its end, is known when step 1
+//! is over, but for packets of one phit. Where threads are at work the caller gets it then, and draws the messages of
+//! the next cycle while they do the rest ([`Network::settle`] waits for it). For that, the first part, which is the
 //! caller's, has fewer nodes.
 //!
 //! # What a node knows of its neighbour
-//! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a header
-//! starts, one comes back when a tail leaves the neighbour's queue. A packet **fits** behind a channel that has a credit. Whole
-//! packets nearly suffice: with k packets there, one arriving with a phits and one departing that has lost d, L phits fit behind
-//! the last place exactly if d >= a, that is if the one began to depart no later than the other began to arrive. Where that
-//! header takes its place this is seen, and the sender is told (`Router::keeps_room`); across a border the sender knows which
-//! queues packets are leaving, and sees it itself. A channel is **open** if a packet fits behind it and none owns it. Where a routing
-//! compares free space phit by phit, the sender is also told when a header begins to leave that queue.
+//! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a
+//! header starts, one comes back when a tail leaves the neighbour's queue. A packet **fits** behind a channel that has
+//! a credit. Whole packets nearly suffice: with k packets there, one arriving with a phits and one departing that has
+//! lost d, L phits fit behind the last place exactly if d >= a, that is if the one began to depart no later than the
+//! other began to arrive. Where that header takes its place this is seen, and the sender is told
+//! (`Router::keeps_room`); across a border the sender knows which queues packets are leaving, and sees it itself. A
+//! channel is **open** if a packet fits behind it and none owns it. Where a routing compares free space phit by phit,
+//! the sender is also told when a header begins to leave that queue.
 //!
 //! # Which heads sleep, and why waking is complete
-//! A head does not look at ownership (`router::request`), but only what is open can be granted. A head that was not granted
-//! anything sleeps if nothing that it might ask for is open. What it might ask for depends on few things only, and each wakes it:
+//! A head does not look at ownership (`router::request`), but only what is open can be granted. A head that was not
+//! granted anything sleeps if nothing that it might ask for is open. What it might ask for depends on few things only,
+//! and each wakes it:
 //! - an output channel of a port that it would take opens (a tail releases it, or a credit comes back);
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
 //!   leaves that queue (`Router::has_room` shows that the beginning of a departure never makes room by itself);
-//! - for a packet that leaves an injection queue where there is a local restriction: room in this node's own queues of the
-//!   channels that it would take, and where that holds at congested nodes only, that its node no longer is;
+//! - for a packet that leaves an injection queue where there is a local restriction: room in this node's own queues of
+//!   the channels that it would take, and where that holds at congested nodes only, that its node no longer is;
 //! - the channels fill up that it asks for in vain while another one is open (`Wait::OpeningOrFilling`);
-//! - its own draws, and free space that is compared phit by phit: while one of the channels among which it chooses is open, it
-//!   stays awake (`Wait::Poll`). So does a head that lost an arbitration.
+//! - its own draws, and free space that is compared phit by phit: while one of the channels among which it chooses is
+//!   open, it stays awake (`Wait::Poll`). So does a head that lost an arbitration.
 //!
-//! Heads of `bubble:smart` change what they ask for in every cycle, owned or not. They wait together, and what they would have
-//! asked for meanwhile is computed when something opens (`bets`).
+//! Heads of `bubble:smart` change what they ask for in every cycle, owned or not. They wait together, and what they
+//! would have asked for meanwhile is computed when something opens (`bets`).
 //!
 //! # Wires
 //! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and
@@ -108,8 +110,8 @@ const WORTH_THREADS: usize = 96;
 /// What callers have to keep.
 const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
-/// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the routers of a
-/// shape. Usual sizes of routers have code of their own.
+/// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the
+/// routers of a shape. Usual sizes of routers have code of their own.
 macro_rules! by_size {
     ($shape:expr, $vcs:expr, $injectors:expr, $packets:expr, $go:ident) => {{
         let (shape, vcs) = ($shape, $vcs);
@@ -158,8 +160,8 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
     build_for(topology, params, threads, WORTH_THREADS)
 }
 
-/// The same, where threads are woken in every cycle in which there are so many places to look at; by default where it pays.
-/// For tests: the results do not depend on it.
+/// The same, where threads are woken in every cycle in which there are so many places to look at; by default where it
+/// pays. For tests: the results do not depend on it.
 #[must_use]
 pub fn build_for(
     topology: Box<dyn Topology>,
@@ -188,8 +190,8 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize, queue_packets: u32
     by_size!(shape, vcs, injectors, queue_packets, bytes)
 }
 
-/// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at most
-/// `Q` queues and `P` ports.
+/// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at
+/// most `Q` queues and `P` ports.
 ///
 /// The parts simulate interfaces, routers and links. What is there once, the messages under way and the record, is the
 /// [`Whole`]'s.
@@ -274,8 +276,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// Tells parts what the cycle needs, and gives those to workers for which there are any, if it pays. The caller's thread does
-    /// the others: the first part, as a rule.
+    /// Tells parts what the cycle needs, and gives those to workers for which there are any, if it pays. The caller's
+    /// thread does the others: the first part, as a rule.
     fn hand_out(&mut self) {
         let (now, in_network) = (self.clock, self.whole.in_network);
         let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));

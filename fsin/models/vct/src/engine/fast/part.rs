@@ -27,8 +27,8 @@ mod sending;
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
 
-/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part. To a
-/// transit queue the packet came from node `behind`.
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
+/// To a transit queue the packet came from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     node: u32,
@@ -49,8 +49,8 @@ enum Event {
 /// Messages that have been accepted for nodes of a part.
 pub(super) type Accepted = Vec<(u32, Unsent)>;
 
-/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own, from
-/// 0.
+/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own,
+/// from 0.
 #[derive(Debug)]
 pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) routers: Vec<Router<M, Q, P>>,
@@ -240,7 +240,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
-    /// The link of a port carries no packet, and nobody waits for it: where others do, their channels have their turns too.
+    /// The link of a port carries no packet, and nobody waits for it: where others do, their channels have their turns
+    /// too.
     #[inline(always)]
     fn is_free(&self, router: &Router<M, Q, P>, port: usize) -> bool {
         self.channels_of(router.owned, port) == 0
@@ -336,8 +337,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         }
     }
 
-    /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a queue of
-    /// this one before cycle `now` and those that have not reached the next.
+    /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a
+    /// queue of this one before cycle `now` and those that have not reached the next.
     pub(super) fn take_moving(&self, now: u64, division: Division, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
@@ -378,8 +379,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
 
-    /// What sources must know of a cycle before the next: step 1, which says what has been sent, and which packets will have been
-    /// consumed at its end.
+    /// What sources must know of a cycle before the next: step 1, which says what has been sent, and which packets will
+    /// have been consumed at its end.
     pub(super) fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();

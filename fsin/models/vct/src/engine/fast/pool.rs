@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Looks at the state before giving the processor to somebody else, and before going to sleep. A cycle of a large network
-/// takes some ten microseconds; a look takes some nanoseconds.
+/// Looks at the state before giving the processor to somebody else, and before going to sleep. A cycle of a large
+/// network takes some ten microseconds; a look takes some nanoseconds.
 const LOOKS: u32 = 4_000;
 const YIELDS: u32 = 200;
 
-/// States of a desk: nothing has been done at it, a job is to be begun or being begun, its beginning is done, all of it is, ...
+/// States of a desk: nothing has been done at it, a job is to be begun or being begun, its beginning is done, all of it
+/// is, ...
 const FREE: u8 = 0;
 const WORK: u8 = 1;
 const BEGUN: u8 = 2;
@@ -19,8 +20,8 @@ const FAILED: u8 = 5;
 /// To be added to another: the worker sleeps, and must be woken when that changes.
 const ASLEEP: u8 = 1 << 7;
 
-/// On cache lines of its own (of two at a time, as some processors fetch them), so that who watches it does not slow down
-/// who uses its neighbours.
+/// On cache lines of its own (of two at a time, as some processors fetch them), so that who watches it does not slow
+/// down who uses its neighbours.
 #[repr(align(128))]
 struct Apart<T>(T);
 

@@ -1,7 +1,7 @@
 //! What happens a fixed number of cycles later: a ring of lists, one for each cycle.
 
-/// Events of the next cycles. Most are entered the same number of cycles ahead: a tail follows its header by the length of
-/// a packet less one.
+/// Events of the next cycles. Most are entered the same number of cycles ahead: a tail follows its header by the length
+/// of a packet less one.
 #[derive(Debug)]
 pub(super) struct Ring<E> {
     /// Entered in the present cycle.
@@ -25,8 +25,8 @@ impl<E> Ring<E> {
         self.entered.push(event);
     }
 
-    /// Enters an event for cycle `at`: from the present cycle, if that has not been ended, to so many cycles after it as
-    /// the ring is made for.
+    /// Enters an event for cycle `at`: from the present cycle, if that has not been ended, to so many cycles after it
+    /// as the ring is made for.
     pub(super) fn put(&mut self, at: u64, event: E) {
         self.len += 1;
         self.lists[(at & self.mask) as usize].push(event);

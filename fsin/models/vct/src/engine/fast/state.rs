@@ -163,8 +163,8 @@ impl Moves {
     }
 }
 
-/// What a sender knows of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings that
-/// compare free space.
+/// What a sender knows of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings
+/// that compare free space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
     /// \[cycle\] In which the latest header was sent there.
@@ -187,7 +187,8 @@ impl Ahead {
 
 /// A router of at most `P` ports and `Q` queues, which masks of a kind have bits for.
 ///
-/// What a tail looks at when it leaves comes first: on one cache line, where masks are half a word and there are at most 16 queues.
+/// What a tail looks at when it leaves comes first: on one cache line, where masks are half a word and there are at
+/// most 16 queues.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
@@ -199,8 +200,8 @@ pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     standing: M,
     /// Inputs that a packet is leaving.
     pub(super) leaving: M,
-    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it says of
-    /// other inputs has no meaning.
+    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it
+    /// says of other inputs has no meaning.
     refilled: M,
     /// Output channels that have been given to a packet whose tail has not left.
     pub(super) owned: M,
@@ -210,15 +211,15 @@ pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     pub(super) granted: M,
     /// By output channel: \[packets\] room in the queue behind it.
     credits: [M::Small; Q],
-    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after that in which its header was
-    /// sent, to the one in which its tail leaves.
+    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after that in which its
+    /// header was sent, to the one in which its tail leaves.
     counts: [M::Small; Q],
     /// By output channel: the input that it was given to last. While it is owned, its owner.
     last_winner: [M::Small; Q],
     /// By port: the output channel whose packet crossed the link last.
     last_sent: [M::Small; P],
-    /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its border;
-    /// [`NONE`] where there is no link.
+    /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its
+    /// border; [`NONE`] where there is no link.
     pub(super) downstream: [u32; P],
     /// By queue: packets whose headers have come and have not begun to leave.
     pub(super) waiting: [Chain; Q],
@@ -330,9 +331,9 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.fitting.insert(output);
     }
 
-    /// True if queue `input`, of `capacity` packets, in which the latest header took its place in this cycle, has room for
-    /// another packet although it is full: one of its packets began to depart no later than the latest began to arrive. Until
-    /// the tail of the one has left there is room, since the other arrives as fast.
+    /// True if queue `input`, of `capacity` packets, in which the latest header took its place in this cycle, has room
+    /// for another packet although it is full: one of its packets began to depart no later than the latest began to
+    /// arrive. Until the tail of the one has left there is room, since the other arrives as fast.
     #[inline(always)]
     pub(super) fn keeps_room(&self, input: usize, capacity: u32) -> bool {
         self.leaving.has(input) && self.count(input) == capacity
@@ -373,8 +374,8 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.fitting.has(output)
     }
 
-    /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind that.
-    /// Returns whether there is none left.
+    /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind
+    /// that. Returns whether there is none left.
     #[inline(always)]
     pub(super) fn send(&mut self, output: usize, port: usize) -> bool {
         self.last_sent[port] = M::Small::of(output);
@@ -403,12 +404,13 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         is_next
     }
 
-    /// True if transit queue `input`, of `capacity` packets, had room for `packets` packets at the end of the last cycle.
+    /// True if transit queue `input`, of `capacity` packets, had room for `packets` packets at the end of the last
+    /// cycle.
     ///
-    /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits holds
-    /// (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <= r; it has
-    /// none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to depart no later
-    /// than the latest one began to arrive, which then is arriving still.
+    /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits
+    /// holds (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <=
+    /// r; it has none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to
+    /// depart no later than the latest one began to arrive, which then is arriving still.
     #[inline(always)]
     pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
         let room = capacity - packets;
@@ -464,7 +466,8 @@ impl<T: Copy + Default> List<T> {
 pub(super) struct Gate<M> {
     /// The node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there is none.
     pub(super) upstream: u32,
-    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have gone on meanwhile.
+    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have gone on
+    /// meanwhile.
     sleepers: [M; 3],
 }
 
@@ -535,8 +538,8 @@ mod tests {
         assert_eq!(young.age((1 << 32) + 1), 2);
     }
 
-    /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle `departed`,
-    /// before cycle 100: the mask says what counting phits says.
+    /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle
+    /// `departed`, before cycle 100: the mask says what counting phits says.
     #[test]
     fn room_is_what_counting_phits_says() {
         const L: u32 = 4;

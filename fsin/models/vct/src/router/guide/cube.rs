@@ -1,10 +1,10 @@
 //! Indirect cubes: the bubble router among switches.
 //!
-//! `oblivious` goes in dimension order and keeps its channel while it goes straight, as in a torus; `adaptive` takes any
-//! profitable port on channels from 1 on, or channel 0 in dimension order as an equal of these. A packet that enters a ring on a
-//! channel of dimension order needs room for the bubble in the queue **ahead** of it, as in the original, so that no ring
-//! fills up; rings of a later dimension never wait for those of an earlier one. (Puente, Izu, Beivide et al., The adaptive
-//! bubble router, JPDC 61(9), 2001.)
+//! `oblivious` goes in dimension order and keeps its channel while it goes straight, as in a torus; `adaptive` takes
+//! any profitable port on channels from 1 on, or channel 0 in dimension order as an equal of these. A packet that
+//! enters a ring on a channel of dimension order needs room for the bubble in the queue **ahead** of it, as in the
+//! original, so that no ring fills up; rings of a later dimension never wait for those of an earlier one. (Puente, Izu,
+//! Beivide et al., The adaptive bubble router, JPDC 61(9), 2001.)
 
 use trgen::NodeId;
 

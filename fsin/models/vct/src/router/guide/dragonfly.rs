@@ -1,12 +1,13 @@
 //! Dragonflies: within the group to the switch with the link, to the other group, and there to the switch.
 //!
-//! A packet that has crossed c links between groups is in class c: local links of class c, links between groups of class
-//! c, then local links of class c + 1. So it goes through channels of increasing numbers, and nothing locks: with two
-//! classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section 4.)
+//! A packet that has crossed c links between groups is in class c: local links of class c, links between groups of
+//! class c, then local links of class c + 1. So it goes through channels of increasing numbers, and nothing locks: with
+//! two classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section
+//! 4.)
 //!
-//! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route, times
-//! its hops, against those on the first link of the other, which is another link where another group gives one. Packets that go to their
-//! own group always go straight.
+//! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route,
+//! times its hops, against those on the first link of the other, which is another link where another group gives one.
+//! Packets that go to their own group always go straight.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
@@ -97,8 +98,8 @@ impl DragonflyGuide {
         Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
-    /// Which of the links between two groups a packet takes, if there are several: of those that the switch has where it
-    /// stands, if it has any.
+    /// Which of the links between two groups a packet takes, if there are several: of those that the switch has where
+    /// it stands, if it has any.
     #[inline(always)]
     fn copy(&self, key: u64, stand: (u32, u32), to: u32) -> u32 {
         match self.plan.copies {
@@ -114,9 +115,9 @@ impl DragonflyGuide {
         among.start + pick(mix2(key ^ u64::from(from), u64::from(to)), among.end - among.start)
     }
 
-    /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it with the
-    /// straight way, whose first link is at place `straight`, and takes another one where the way there begins with that
-    /// link, too: it would be held up by the same packets.
+    /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it
+    /// with the straight way, whose first link is at place `straight`, and takes another one where the way there begins
+    /// with that link, too: it would be held up by the same packets.
     fn round(&self, key: u64, (from, own): (u32, u32), to: u32, straight: usize) -> Option<u32> {
         if from == to || self.plan.groups < 3 {
             return None;

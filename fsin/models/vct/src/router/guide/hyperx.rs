@@ -1,10 +1,10 @@
 //! HyperX: one hop in each dimension in which the packet is not where it goes to.
 //!
-//! `dor` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier one, and
-//! nothing locks, with one channel already. `adaptive` weighs, on channels from 1 on, the last hop of each dimension that
-//! is left against a hop to any other switch of that row, which a packet may do once in each dimension; channel 0 is the
-//! escape channel, in the order of dimensions. (After DAL: Ahn et al., SC 2009, section 4, which uses the escape channel
-//! in the same way.)
+//! `dor` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier one,
+//! and nothing locks, with one channel already. `adaptive` weighs, on channels from 1 on, the last hop of each
+//! dimension that is left against a hop to any other switch of that row, which a packet may do once in each dimension;
+//! channel 0 is the escape channel, in the order of dimensions. (After DAL: Ahn et al., SC 2009, section 4, which uses
+//! the escape channel in the same way.)
 
 use trgen::NodeId;
 

@@ -6,13 +6,14 @@
 //! open channel one is taken: that with fewest packets ahead, drawn among equals. Ways of later tiers are for packets
 //! that find no other: the escape channel.
 //!
-//! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before they
-//! ask whether the way is open, so that a packet does not take the long way because a short one is busy for a moment.
+//! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before
+//! they ask whether the way is open, so that a packet does not take the long way because a short one is busy for a
+//! moment.
 //!
 //! Trees and cubes are the original's: their heads do not look at ownership ([`Choice`]).
 //!
-//! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in order,
-//! class c of C has the channels c, c + C, c + 2 C, ...
+//! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in
+//! order, class c of C has the channels c, c + C, c + 2 C, ...
 
 use std::sync::Arc;
 
@@ -166,7 +167,8 @@ impl Guide {
         }
     }
 
-    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a bubble.
+    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a
+    /// bubble.
     #[inline(always)]
     #[must_use]
     pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {

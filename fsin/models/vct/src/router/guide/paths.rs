@@ -1,12 +1,13 @@
 //! Any network of switches, by tables of distances.
 //!
-//! `graph:shortest` takes shortest paths, all of them or some alternatives. The n-th hop between switches is on channels
-//! of class n: channels that a packet waits for have higher numbers than that which it holds, and nothing locks.
+//! `graph:shortest` takes shortest paths, all of them or some alternatives. The n-th hop between switches is on
+//! channels of class n: channels that a packet waits for have higher numbers than that which it holds, and nothing
+//! locks.
 //!
-//! `graph:updown` orders the switches, from the one with most links on, by distance and then by number. A packet goes up
-//! to switches that come earlier, any number of times, and then down; never up again. Of all such paths it takes shortest
-//! ones. Up channels wait for channels of switches further up, or for down channels, and these for those further down:
-//! nothing locks, with one channel already. (Schroeder et al., Autonet, JSAC 9(8), 1991.)
+//! `graph:updown` orders the switches, from the one with most links on, by distance and then by number. A packet goes
+//! up to switches that come earlier, any number of times, and then down; never up again. Of all such paths it takes
+//! shortest ones. Up channels wait for channels of switches further up, or for down channels, and these for those
+//! further down: nothing locks, with one channel already. (Schroeder et al., Autonet, JSAC 9(8), 1991.)
 
 use std::collections::VecDeque;
 

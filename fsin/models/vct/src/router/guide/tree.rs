@@ -1,9 +1,9 @@
 //! Trees: up to a switch that has the destination below it, then down.
 //!
-//! Of several links up, and of several down into the same subtree, adaptive packets ask for that with most free space ahead.
-//! Static ones draw a channel at their endpoint and keep it. With channel c they leave a switch of level s of a fat tree
-//! upwards by link (digit s of the source + c) mod k, in other trees by link (digit s of the destination + c) mod k', levels and
-//! digits counted from 0; down they follow the digits of the destination.
+//! Of several links up, and of several down into the same subtree, adaptive packets ask for that with most free space
+//! ahead. Static ones draw a channel at their endpoint and keep it. With channel c they leave a switch of level s of a
+//! fat tree upwards by link (digit s of the source + c) mod k, in other trees by link (digit s of the destination + c)
+//! mod k', levels and digits counted from 0; down they follow the digits of the destination.
 //!
 //! No packet goes up after it has gone down, so that channels can be numbered such that packets wait for higher numbers
 //! only: nothing locks, with one channel already.

@@ -70,8 +70,8 @@ impl<L: Layout> Requests<L> {
         best.map(|(_, output)| output)
     }
 
-    /// The profitable adaptive channel with most free space ahead among those that pass and that no packet owns; of equals
-    /// one drawn.
+    /// The profitable adaptive channel with most free space ahead among those that pass and that no packet owns; of
+    /// equals one drawn.
     pub(super) fn most_open_space(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let open = |port| self.passing(head, port, self.channels_from(1), near) & near.open(port);
         let channels = || {

@@ -1,9 +1,9 @@
 //! Channels that cut every ring open: no bubble.
 //!
-//! Without a cycle among the channels that packets wait for there is no deadlock. On a ring the cycle is broken where it
-//! wraps: who still has to wrap waits for channel 0 only, who need not can always take channel 1 (`basic`, `improved`);
-//! or who has passed coordinate 0 takes channel 0, and others channel 1 (`trc`). No minimal route passes a coordinate
-//! twice.
+//! Without a cycle among the channels that packets wait for there is no deadlock. On a ring the cycle is broken where
+//! it wraps: who still has to wrap waits for channel 0 only, who need not can always take channel 1 (`basic`,
+//! `improved`); or who has passed coordinate 0 takes channel 0, and others channel 1 (`trc`). No minimal route passes a
+//! coordinate twice.
 
 use trgen::Geometry;
 use trgen::rng::Purpose;

@@ -1,11 +1,12 @@
 //! Channels with an order of dimensions each.
 //!
-//! A packet in channel c goes through the dimensions in the order of c, with the bubble wherever it enters a ring. Among
-//! themselves the channels are like networks that do not know of each other: in each of them a packet that waits can
-//! wait for its own next ring, which empties by itself. So a packet may also change to a channel that passes; it never
-//! *has to* wait for one.
+//! A packet in channel c goes through the dimensions in the order of c, with the bubble wherever it enters a ring.
+//! Among themselves the channels are like networks that do not know of each other: in each of them a packet that waits
+//! can wait for its own next ring, which empties by itself. So a packet may also change to a channel that passes; it
+//! never *has to* wait for one.
 //!
-//! The original asks for the bubble of the hexa modes on channel 0 only, which can deadlock; here it is asked for on all.
+//! The original asks for the bubble of the hexa modes on channel 0 only, which can deadlock; here it is asked for on
+//! all.
 
 use trgen::rng::Purpose;
 
@@ -36,7 +37,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The output of its channel if it passes; where it `may_change`, else that of the next channel, cyclically, that passes.
+    /// The output of its channel if it passes; where it `may_change`, else that of the next channel, cyclically, that
+    /// passes.
     #[inline(never)]
     pub(super) fn double(&self, head: &Head<'_>, near: &impl Surroundings, may_change: bool) -> Option<OutputVc> {
         let (first, vcs) = (self.first_channel(head), self.vcs());
@@ -55,8 +57,8 @@ impl<L: Layout> Requests<L> {
         matches!(self.routing, Routing::DoubleAdaptive | Routing::HexaAdaptive)
     }
 
-    /// While any of its channels passes and is open it may ask for that: because it is drawn, or because those before it pass no
-    /// longer.
+    /// While any of its channels passes and is open it may ask for that: because it is drawn, or because those before
+    /// it pass no longer.
     pub(super) fn double_wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
         if matches!(head.input, Input::Transit(_)) && !self.may_change_channel() {
             return Wait::Opening;

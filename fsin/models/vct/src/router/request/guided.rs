@@ -82,15 +82,16 @@ impl<L: Layout> Requests<L> {
         }
         let asked = self.guided(head, near);
         asked.filter(|output| near.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
-            // What has most space, what is drawn, and whether there is room for the bubble may be different in the next cycle.
+            // What has most space, what is drawn, and whether there is room for the bubble may be different in the next
+            // cycle.
             let mut polls = false;
             guide.ways(&visit(head), |way| polls |= near.open(way.port) & way.vcs != 0);
             wait(polls)
         })
     }
 
-    /// True if there is as much room behind a channel of a way as the packet needs: for itself, and for the bubble if it enters
-    /// a ring.
+    /// True if there is as much room behind a channel of a way as the packet needs: for itself, and for the bubble if
+    /// it enters a ring.
     #[inline]
     fn has_room_ahead(&self, head: &Head<'_>, way: Way, output: OutputVc, space: u32) -> bool {
         let enters = way.bubble && head.input != Input::Transit(output);
@@ -133,9 +134,9 @@ impl<L: Layout> Requests<L> {
         self.has_room_ahead(head, way, output, space).then_some(output)
     }
 
-    /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or what
-    /// weighing the ways says. If there is none: whether what is ahead may change that, because the head weighs its ways and
-    /// one of them is open.
+    /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or
+    /// what weighing the ways says. If there is none: whether what is ahead may change that, because the head weighs
+    /// its ways and one of them is open.
     #[inline(always)]
     fn guided_open(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let Some(way) = guide.only_way(&visit(head)) else { return self.guided_among(guide, head, near) };
@@ -172,8 +173,8 @@ impl<L: Layout> Requests<L> {
         found(best, weighs && is_open)
     }
 
-    /// The best of what was found before and the `open` channels of a way. Which is better is unpredictable, so computed without
-    /// a branch: a lot is drawn for each.
+    /// The best of what was found before and the `open` channels of a way. Which is better is unpredictable, so
+    /// computed without a branch: a lot is drawn for each.
     #[inline(always)]
     fn better(&self, mut best: Best, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Best {
         for vc in channels(open) {

@@ -1,5 +1,5 @@
-//! Which output channels a packet wants, as a mask, where that follows from its hops to go alone: a head need not be looked at
-//! while none of them is open.
+//! Which output channels a packet wants, as a mask, where that follows from its hops to go alone: a head need not be
+//! looked at while none of them is open.
 
 use super::{Requests, WORD};
 use crate::router::layout::Layout;
@@ -29,21 +29,22 @@ impl<L: Layout> Requests<L> {
         profitable & !self.escapes | escape & self.escapes
     }
 
-    /// What a packet that [wanted](Self::wants) these wants where its header comes to through a port; `is_last` if that was its
-    /// last hop in a dimension, as [`hop`](Self::hop) says.
+    /// What a packet that [wanted](Self::wants) these wants where its header comes to through a port; `is_last` if that
+    /// was its last hop in a dimension, as [`hop`](Self::hop) says.
     #[inline(always)]
     pub fn wants_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
         if !self.wants_in_order {
             return if is_last { self.wants(offsets, long) } else { wanted };
         }
-        // Which hop is the last is unpredictable, so computed without a branch. The first adaptive channel that is left stands next to
-        // the escape channel of its port.
+        // Which hop is the last is unpredictable, so computed without a branch. The first adaptive channel that is left
+        // stands next to the escape channel of its port.
         let gone = self.layout.channels(port.index()) & u64::from(is_last).wrapping_neg();
         let adaptive = wanted & !gone & !self.escapes;
         adaptive | (adaptive & adaptive.wrapping_neg()) >> 1
     }
 
-    /// True for `bubble:smart` where nothing but room and bubble is looked at: heads that wait can be looked at all together.
+    /// True for `bubble:smart` where nothing but room and bubble is looked at: heads that wait can be looked at all
+    /// together.
     #[inline(always)]
     pub const fn is_plain(&self) -> bool {
         self.is_plain

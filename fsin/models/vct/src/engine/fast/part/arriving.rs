@@ -40,8 +40,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the wire
-    /// stand there.
+    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the
+    /// wire stand there.
     #[inline(never)]
     pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);

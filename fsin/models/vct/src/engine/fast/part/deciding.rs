@@ -13,8 +13,8 @@ use crate::router::request::{Interest, Surroundings, Wait};
 use fsin_core::topology::Port;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given away, and
-    /// free links take headers.
+    /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given
+    /// away, and free links take headers.
     #[inline(never)]
     pub(super) fn decide_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         // Who is woken from here on is looked at in the next cycle.
@@ -171,8 +171,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks for
-    /// nothing goes to rest.
+    /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks
+    /// for nothing goes to rest.
     #[inline(always)]
     fn ask(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
@@ -279,8 +279,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         winner
     }
 
-    /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number comes
-    /// after those of outputs: where it is not simply the next one.
+    /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number
+    /// comes after those of outputs: where it is not simply the next one.
     #[inline(never)]
     fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
         let rules = &self.rules;

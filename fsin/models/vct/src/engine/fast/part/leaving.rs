@@ -44,8 +44,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ring.keep(self.clock, events);
     }
 
-    /// Tells of the packets that will have been consumed at the end of this cycle. Those of one phit may begin to be in it:
-    /// step 4 tells of them.
+    /// Tells of the packets that will have been consumed at the end of this cycle. Those of one phit may begin to be in
+    /// it: step 4 tells of them.
     #[inline(never)]
     pub(super) fn receive_all(&mut self) {
         if self.rules.tail == 0 {
@@ -58,7 +58,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked at.
+    /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked
+    /// at.
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
@@ -86,8 +87,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
     }
 
-    /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs that
-    /// are to be looked at for another reason. Returns whether the node behind is to be told of the room.
+    /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs
+    /// that are to be looked at for another reason. Returns whether the node behind is to be told of the room.
     #[inline(always)]
     fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;

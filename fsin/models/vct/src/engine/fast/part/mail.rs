@@ -39,7 +39,8 @@ pub(in crate::engine::fast) struct Report {
     pub(in crate::engine::fast) waited: Moments,
     /// Headers that have crossed a link.
     pub(in crate::engine::fast) hops: u64,
-    /// \[cycle\] The last in which something moves that began to move, or took its place, in this one; 0 if nothing did.
+    /// \[cycle\] The last in which something moves that began to move, or took its place, in this one; 0 if nothing
+    /// did.
     pub(in crate::engine::fast) moves_until: u64,
     /// Places to look at in the next cycle, here and in the parts that mail goes to.
     pub(in crate::engine::fast) work: usize,
