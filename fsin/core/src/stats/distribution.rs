@@ -1,0 +1,222 @@
+//! Mean, spread, extremes and percentiles of a quantity in whole cycles.
+
+use hdrhistogram::Histogram;
+
+/// Count, sum and sum of squares: exact integers, so that the order of recording cannot show.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Moments {
+    count: u64,
+    sum: u128,
+    sum_of_squares: u128,
+    max: u64,
+}
+
+impl Moments {
+    /// Adds a value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.count += 1;
+        self.sum += u128::from(value);
+        self.sum_of_squares += u128::from(value) * u128::from(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds everything that `other` holds.
+    #[inline]
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_of_squares += other.sum_of_squares;
+        self.max = self.max.max(other.max);
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of all values.
+    #[must_use]
+    pub const fn sum(&self) -> u128 {
+        self.sum
+    }
+
+    /// Mean; `None` without values.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// Standard deviation of the values (not of their mean); `None` without values.
+    #[must_use]
+    pub fn std(&self) -> Option<f64> {
+        (self.count > 0).then(|| {
+            // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round.
+            let n = u128::from(self.count);
+            let spread = (n * self.sum_of_squares).saturating_sub(self.sum * self.sum);
+            (spread as f64).sqrt() / self.count as f64
+        })
+    }
+
+    /// Largest value; `None` without values.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
+    }
+}
+
+/// Values below this one are told apart exactly: as a histogram of 3 digits does.
+const SMALL: usize = 2048;
+
+/// Moments and a histogram, precise to 3 digits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Distribution {
+    moments: Moments,
+    /// How often each value below [`SMALL`] was recorded. Most are, and counting one is a single addition here.
+    small: Box<[u64]>,
+    /// The others.
+    large: Histogram<u64>,
+}
+
+impl Default for Distribution {
+    fn default() -> Self {
+        let large = Histogram::new(3).expect("3 significant digits are within the histogram's 0 to 5");
+        Self { moments: Moments::default(), small: vec![0; SMALL].into(), large }
+    }
+}
+
+impl Distribution {
+    /// Adds a value.
+    #[inline]
+    pub fn record(&mut self, value: u64) {
+        self.moments.record(value);
+        match self.small.get_mut(value as usize) {
+            Some(count) => *count += 1,
+            // Not `saturating_record`: that one clamps to the range at hand, which here is that of an empty histogram.
+            None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
+        }
+    }
+
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        for (count, more) in self.small.iter_mut().zip(&other.small) {
+            *count += more;
+        }
+        // An auto-resizing histogram takes every value of another one.
+        let _ = self.large.add(&other.large);
+    }
+
+    /// Count, mean, spread and maximum: exact.
+    #[must_use]
+    pub const fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// What was recorded, as (value, how often), from the smallest value on; values to 3 digits.
+    fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let small = (0..).zip(self.small.iter().copied());
+        small.chain(self.large.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())))
+    }
+
+    /// How often a value was recorded that is the same to 3 digits.
+    fn count_at(&self, value: u64) -> u64 {
+        // Beyond its range the histogram answers for its last value.
+        let large = || if value > self.large.max() { 0 } else { self.large.count_at(value) };
+        self.small.get(value as usize).copied().unwrap_or_else(large)
+    }
+
+    /// What was recorded since `earlier`, a former state of this distribution, as (value, how often), from the smallest
+    /// value on; values to 3 digits.
+    #[must_use]
+    pub fn since(&self, earlier: Option<&Self>) -> Vec<(u64, u64)> {
+        let before = |value: u64| earlier.map_or(0, |earlier| earlier.count_at(value));
+        let steps = self.recorded().map(|(value, count)| (value, count.saturating_sub(before(value))));
+        steps.filter(|&(_, count)| count > 0).collect()
+    }
+
+    /// The smallest recorded value that at least this share (0 to 1) of the values do not exceed, to 3 digits; `None`
+    /// without values.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let max = self.moments.max()?;
+        let rank = ((share.clamp(0.0, 1.0) * self.moments.count() as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        let value = self.recorded().find(|&(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        value.map(|(value, _)| value.min(max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_and_quantiles_of_one_to_a_thousand() {
+        let mut all = Distribution::default();
+        let mut half = Distribution::default();
+        for value in 1..=1000 {
+            if value % 2 == 0 { &mut all } else { &mut half }.record(value);
+        }
+        all.merge(&half);
+        assert_eq!(all.moments().count(), 1000);
+        assert_eq!(all.moments().mean(), Some(500.5));
+        assert!((all.moments().std().unwrap() - 288.674_989_6).abs() < 1e-6);
+        assert_eq!(all.moments().max(), Some(1000));
+        assert_eq!(all.quantile(0.5), Some(500));
+        assert_eq!(all.quantile(0.999), Some(999));
+    }
+
+    #[test]
+    fn quantiles_of_large_values_are_theirs() {
+        let mut all = Distribution::default();
+        let mut large = Distribution::default();
+        for value in [1, 2047, 2048, 100_000, 1 << 40] {
+            if value < 2048 { &mut all } else { &mut large }.record(value);
+        }
+        all.merge(&large);
+        let precise = |share: f64, expected: u64| {
+            let found = all.quantile(share).unwrap();
+            assert!(found.abs_diff(expected) <= expected / 1000, "{share}: {found}, not {expected}");
+        };
+        precise(0.2, 1);
+        precise(0.4, 2047);
+        precise(0.6, 2048);
+        precise(0.8, 100_000);
+        precise(1.0, 1 << 40);
+        Distribution::default().record(u64::MAX);
+    }
+
+    #[test]
+    fn what_came_since_is_the_difference() {
+        let mut all = Distribution::default();
+        all.record(3);
+        all.record(7);
+        let before = all.clone();
+        all.record(7);
+        all.record(100_000);
+        assert_eq!(before.since(None), [(3, 1), (7, 1)]);
+        let since = all.since(Some(&before));
+        assert_eq!((since[0], since.len(), since[1].1), ((7, 1), 2, 1));
+        assert!(since[1].0.abs_diff(100_000) <= 100);
+        assert_eq!(all.since(Some(&all.clone())), []);
+        // The range of the former state ends before the new value.
+        let mut all = Distribution::default();
+        all.record(4095);
+        let before = all.clone();
+        all.record(100_000);
+        assert_eq!(all.since(Some(&before)).len(), 1);
+    }
+
+    #[test]
+    fn nothing_recorded_is_absent_not_zero() {
+        let none = Distribution::default();
+        assert_eq!(none.moments().mean(), None);
+        assert_eq!(none.moments().std(), None);
+        assert_eq!(none.quantile(0.5), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Dragonflies: groups of switches that are all linked with each other, and links between all groups.
+
+use std::ops::Range;
+
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+use super::{Link, Plan, Switched, check_nodes};
+use crate::topology::{check_once, number};
+
+/// Which of a group's links leads to which other group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrangement {
+    /// Link k leads to group k, or to k + 1 from the group's own number on.
+    Absolute,
+    /// Link k leads k + 1 groups further.
+    Relative,
+    /// Links lead 1 group further, 1 back, 2 further, 2 back, ...
+    Circulant,
+}
+
+/// Every arrangement with its name.
+const ARRANGEMENTS: [(&str, Arrangement); 3] =
+    [("absolute", Arrangement::Absolute), ("relative", Arrangement::Relative), ("circulant", Arrangement::Circulant)];
+
+impl Arrangement {
+    /// Which of a group's `groups - 1` links to the others leads to group `to`, another one.
+    #[must_use]
+    pub const fn link(self, from: u32, to: u32, groups: u32) -> u32 {
+        let further = if to > from { to - from } else { to + groups - from };
+        match self {
+            Self::Absolute => to - (to > from) as u32,
+            Self::Relative => further - 1,
+            Self::Circulant if 2 * further <= groups => 2 * (further - 1),
+            Self::Circulant => 2 * (groups - further) - 1,
+        }
+    }
+}
+
+/// A dragonfly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Dragonfly {
+    /// \[endpoints\] Of each switch.
+    pub endpoints: u32,
+    /// \[switches\] Of each group.
+    pub switches: u32,
+    /// \[links\] Of each switch to other groups.
+    pub globals: u32,
+    /// \[groups\]
+    pub groups: u32,
+    /// \[links\] Between any two groups.
+    pub copies: u32,
+    /// Which link leads where.
+    pub arrangement: Arrangement,
+}
+
+impl Dragonfly {
+    /// The group of a switch, and its number there.
+    #[must_use]
+    #[inline]
+    pub const fn place(&self, switch: NodeId) -> (u32, u32) {
+        let number = switch.0 - self.endpoints * self.switches * self.groups;
+        (number / self.switches, number % self.switches)
+    }
+
+    /// The switch of group `from` whose link leads to group `to`, by its number in the group, and which of its links to
+    /// other groups it is; `copy` is one of the links between the two groups.
+    #[must_use]
+    #[inline]
+    pub const fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
+        self.gate(self.link(from, to, copy))
+    }
+
+    /// Which of the links of group `from` leads to group `to`.
+    #[must_use]
+    #[inline]
+    pub const fn link(&self, from: u32, to: u32, copy: u32) -> u32 {
+        self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1)
+    }
+
+    /// Which of the links from group `from` to group `to` switch `own` of `from` has.
+    #[must_use]
+    #[inline]
+    pub fn copies_of(&self, own: u32, from: u32, to: u32) -> Range<u32> {
+        // Link numbers of a switch follow each other; those to a group are `groups - 1` apart.
+        let (first, apart) = (self.link(from, to, 0), self.groups - 1);
+        let before = |link: u32| link.saturating_sub(first).div_ceil(apart).min(self.copies);
+        before(own * self.globals)..before((own + 1) * self.globals)
+    }
+
+    /// The switch that has a link of its group, by its number there, and which of its links to other groups it is.
+    #[must_use]
+    #[inline]
+    pub const fn gate(&self, link: u32) -> (u32, u32) {
+        (link / self.globals, link % self.globals)
+    }
+
+    /// The place, among the links of switch `own` of a group, of that to switch `other` of the same group.
+    #[must_use]
+    #[inline]
+    pub const fn local_place(&self, own: u32, other: u32) -> usize {
+        (self.endpoints + other - (other > own) as u32) as usize
+    }
+
+    /// The place of a switch's link number `link` to other groups.
+    #[must_use]
+    #[inline]
+    pub const fn global_place(&self, link: u32) -> usize {
+        (self.endpoints + self.switches - 1 + link) as usize
+    }
+}
+
+const EXAMPLE: &str = "dragonfly:p=2,a=4,h=2";
+
+/// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+    let spec = format!("dragonfly:{words}");
+    check_once(&spec, words)?;
+    let names = ["p", "a", "h", "g"];
+    let mut given = [None; 4];
+    let mut arrangement = Arrangement::Absolute;
+    for word in words.split(',') {
+        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        if name == "arrangement" {
+            let known = ARRANGEMENTS.iter().find(|&&(known, _)| known == value);
+            let known = known.ok_or_else(|| {
+                Refusal::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name))
+            })?;
+            arrangement = known.1;
+        } else if let Some(at) = names.iter().position(|&known| known == name) {
+            given[at] = Some(number(&spec, value, EXAMPLE)?);
+        } else {
+            let what = format!("`{word}` in `{spec}` is not one of p=, a=, h=, g=, arrangement=");
+            return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+        }
+    }
+    let [Some(endpoints), Some(switches), Some(globals), groups] = given else {
+        let what = format!("`{spec}` lacks one of p, a, h");
+        return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+    };
+    if let Some((name, value)) =
+        names.into_iter().zip([endpoints, switches, globals]).find(|(_, value)| !(1..=254).contains(value))
+    {
+        return Err(Refusal::value(format!("{name} = {value} in `{spec}` is out of range"), "use 1 to 254"));
+    }
+    let most = switches * globals + 1;
+    let groups = groups.unwrap_or(most);
+    if !(2..=most).contains(&groups) {
+        let what = format!("g = {groups} in `{spec}` is out of range");
+        return Err(Refusal::value(what, format!("use 2 to a h + 1 = {most}")));
+    }
+    let all = u64::from(groups) * u64::from(switches) * u64::from(1 + endpoints);
+    let nodes = check_nodes(&spec, Some(all))?;
+    let copies = switches * globals / (groups - 1);
+    let plan = Dragonfly { endpoints, switches, globals, groups, copies, arrangement };
+    let first = endpoints * switches * groups;
+    let switch = |group: u32, number: u32| first + group * switches + number;
+    let mut links: Vec<Link> =
+        (0..first).map(|one| Link::new([(one, 0), (first + one / endpoints, one % endpoints)])).collect();
+    for group in 0..groups {
+        for one in 0..switches {
+            for other in one + 1..switches {
+                let end = |own, other| (switch(group, own), plan.local_place(own, other) as u32);
+                links.push(Link::new([end(one, other), end(other, one)]));
+            }
+        }
+        for other in group + 1..groups {
+            for copy in 0..copies {
+                let end = |from, to| {
+                    let (number, link) = plan.gateway(from, to, copy);
+                    (switch(from, number), plan.global_place(link) as u32)
+                };
+                links.push(Link::new([end(group, other), end(other, group)]));
+            }
+        }
+    }
+    Switched::new(spec, first as usize, nodes, &links, Plan::Dragonfly(plan))
+}
