@@ -10,6 +10,7 @@ mod circulant;
 mod damaged;
 mod distances;
 mod grid;
+mod rows;
 mod survey;
 pub mod switched;
 mod twisted;
@@ -17,6 +18,7 @@ mod twisted;
 pub use cayley::Cayley;
 pub use distances::Distances;
 pub use grid::Grid;
+pub use rows::{Rows, port_name};
 pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 
