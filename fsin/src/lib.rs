@@ -8,6 +8,7 @@ pub mod experiment;
 pub mod ideal;
 pub mod network;
 pub mod report;
+pub mod result;
 pub mod router;
 pub mod routing;
 pub mod run;

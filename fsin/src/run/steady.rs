@@ -6,7 +6,7 @@
 //! the measured time passes it too: what fills a network that was empty comes to an end.
 
 use crate::stats::Counts;
-use crate::sweep::{Estimate, estimate, trend};
+use crate::stats::{Estimate, estimate, trend};
 
 /// Parts of the measured time, at least.
 pub(super) const LOOKS: u64 = 20;

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::statistics::{Estimate, estimate};
 use super::store::StoreError;
+use crate::stats::{Estimate, estimate};
 
 /// The file of a folder that holds [`Saturations`].
 const FILE: &str = "saturation.json";
@@ -234,7 +234,7 @@ impl Saturations {
         fs::create_dir_all(folder)?;
         super::replace_file(&folder.join(FILE), format!("{}\n", serde_json::to_string_pretty(self)?))?;
         let mut table = Vec::new();
-        crate::report::write_rows(&self.rows(), &mut table)?;
+        crate::result::write_rows(&self.rows(), &mut table)?;
         super::replace_file(&folder.join("saturation.csv"), table)
     }
 
