@@ -60,6 +60,7 @@ const PRINT: &[&str] = &[
     "relay",
     "rerun",
     "saturation",
+    "schema",
     "serve",
     "topology",
     "traffic",
@@ -91,6 +92,7 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
             (&["fsin compare before after", "fsin compare before after --format csv -o differences.csv"], READS)
         }
         "rerun" => (&["fsin rerun r", "fsin rerun r --jobs 4 -q"], ""),
+        "schema" => (&["fsin schema", "fsin schema -o result.schema.json"], DESCRIBES),
         "completions" => (&["fsin generate completions bash -o fsin.bash"], DESCRIBES),
         "man" => (&["fsin generate man -o fsin.1"], DESCRIBES),
         "reference" => (&["fsin generate reference pages"], DESCRIBES),
@@ -300,6 +302,7 @@ mod tests {
                 "list",
                 "man",
                 "reference",
+                "schema",
                 "top",
                 "topology",
             ];

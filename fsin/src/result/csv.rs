@@ -64,21 +64,19 @@ fn write_lines(lines: &[Cells], out: &mut dyn Write) -> io::Result<()> {
 fn of_result(result: &RunResult) -> Cells {
     let mut cells = Vec::new();
     for entry in &result.written {
-        match entry {
-            Written::Figure(Figure::Experiment) => {
+        let value = match entry {
+            Written::Figure(Figure::Experiment, _) => {
                 let setting = |(key, value)| Some((format!("experiment.{key}"), scalar(value)?));
                 cells.extend(result.experiment.iter().filter_map(setting));
+                continue;
             }
-            Written::Figure(figure @ Figure::Failure) => {
-                let kind = result.failure.as_ref().map_or(Value::Null, |failure| failure.kind.name().into());
-                cells.extend(scalar(&kind).map(|cell| (figure.name().to_owned(), cell)));
+            Written::Figure(figure, _) if figure.is_table() => continue,
+            Written::Figure(Figure::Failure, _) => {
+                result.failure.as_ref().map_or(Value::Null, |failure| failure.kind.name().into())
             }
-            Written::Figure(figure) if figure.is_table() => {}
-            Written::Figure(figure) => {
-                cells.extend(scalar(&result.value(*figure)).map(|cell| (figure.name().to_owned(), cell)));
-            }
-            Written::Foreign(name, value) => cells.extend(scalar(value).map(|cell| (name.clone(), cell))),
-        }
+            entry => entry.value(result),
+        };
+        cells.extend(scalar(&value).map(|cell| (entry.name().to_owned(), cell)));
     }
     cells
 }

@@ -3,21 +3,38 @@
 
 use std::fmt;
 
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::SCHEMA;
 use super::table::{Figure, RunResult};
 
 /// An entry of a result as it is written.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Written {
-    /// A figure of the table.
-    Figure(Figure),
-    /// Of another version, which has other figures.
+    /// A figure of the table; with the value that was read, where this version would write it otherwise.
+    Figure(Figure, Option<Value>),
+    /// What this version cannot read: it has no such figure, or one of another type.
     Foreign(String, Value),
+}
+
+impl Written {
+    /// Its key.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Figure(figure, _) => figure.name(),
+            Self::Foreign(name, _) => name,
+        }
+    }
+
+    /// What is written under the key.
+    pub(super) fn value(&self, result: &RunResult) -> Value {
+        match self {
+            Self::Figure(figure, None) => result.value(*figure),
+            Self::Figure(_, Some(value)) | Self::Foreign(_, value) => value.clone(),
+        }
+    }
 }
 
 impl Serialize for RunResult {
@@ -25,7 +42,8 @@ impl Serialize for RunResult {
         let mut map = serializer.serialize_map(Some(self.written.len()))?;
         for entry in &self.written {
             match entry {
-                Written::Figure(figure) => self.write_entry(*figure, &mut map)?,
+                Written::Figure(figure, None) => self.write_entry(*figure, &mut map)?,
+                Written::Figure(figure, Some(value)) => map.serialize_entry(figure.name(), value)?,
                 Written::Foreign(name, value) => map.serialize_entry(name, value)?,
             }
         }
@@ -45,25 +63,22 @@ impl<'de> Visitor<'de> for Reader {
     type Value = RunResult;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the figures of a run")
+        f.write_str("a map")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RunResult, A::Error> {
         // Only a result that says so is incomplete.
         let mut result = RunResult { complete: true, ..RunResult::default() };
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
-            let Some(figure) = Figure::find(&name) else {
-                result.written.push(Written::Foreign(name, value));
-                continue;
-            };
-            match result.read_entry(figure, &value) {
-                Ok(()) => result.written.push(Written::Figure(figure)),
-                Err(error) if result.schema == SCHEMA => {
-                    return Err(A::Error::custom(format_args!("`{name}`: {error}")));
+            let entry = match Figure::find(&name) {
+                Some(figure) if result.read_entry(figure, &value).is_ok() => {
+                    // Rows of other versions may have other fields.
+                    let differs = result.value(figure) != value;
+                    Written::Figure(figure, differs.then_some(value))
                 }
-                // Other versions may have meant something else.
-                Err(_) => result.written.push(Written::Foreign(name, value)),
-            }
+                _ => Written::Foreign(name, value),
+            };
+            result.written.push(entry);
         }
         Ok(result)
     }
@@ -72,20 +87,20 @@ impl<'de> Visitor<'de> for Reader {
 impl RunResult {
     /// The same with exactly these figures written.
     pub(super) fn writing(mut self, figures: impl IntoIterator<Item = Figure>) -> Self {
-        self.written = figures.into_iter().map(Written::Figure).collect();
+        self.written = figures.into_iter().map(|figure| Written::Figure(figure, None)).collect();
         self
     }
 
     /// True if the figure is written, be it null.
     #[must_use]
     pub fn has(&self, figure: Figure) -> bool {
-        self.written.contains(&Written::Figure(figure))
+        self.written.iter().any(|entry| matches!(entry, Written::Figure(written, _) if *written == figure))
     }
 
     /// Leaves out figures of which `keep` is false.
     pub(super) fn retain(&mut self, keep: impl Fn(Figure) -> bool) {
         self.written.retain(|entry| match entry {
-            Written::Figure(figure) => keep(*figure),
+            Written::Figure(figure, _) => keep(*figure),
             Written::Foreign(..) => true,
         });
     }
@@ -93,11 +108,7 @@ impl RunResult {
     /// What is written, as names and values.
     #[must_use]
     pub fn to_map(&self) -> Map<String, Value> {
-        let entry = |entry: &Written| match entry {
-            Written::Figure(figure) => (figure.name().to_owned(), self.value(*figure)),
-            Written::Foreign(name, value) => (name.clone(), value.clone()),
-        };
-        self.written.iter().map(entry).collect()
+        self.written.iter().map(|entry| (entry.name().to_owned(), entry.value(self))).collect()
     }
 }
 
@@ -149,12 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_of_the_wrong_type_is_an_error_of_this_version_alone() {
-        let of = |schema: u64| json!({"schema": schema, "cycles": "many"}).to_string();
-        let error = serde_json::from_str::<RunResult>(&of(SCHEMA)).unwrap_err().to_string();
-        assert!(error.contains("`cycles`"), "{error}");
-        assert_eq!(again(&of(SCHEMA - 1)), of(SCHEMA - 1));
-        assert_eq!(serde_json::from_str::<RunResult>(&of(SCHEMA - 1)).unwrap().cycles, None);
+    fn what_other_versions_say_is_kept_as_far_as_it_can_be_read() {
+        let text = json!({"cycles": "many", "experiment": [], "samples": [{"cycles": 7, "zebra": 1}]}).to_string();
+        let result: RunResult = serde_json::from_str(&text).unwrap();
+        assert_eq!(result.cycles, None);
+        assert!(!result.has(Figure::Experiment) && result.has(Figure::Samples));
+        assert_eq!(result.samples.as_ref().unwrap()[0].cycles, 7);
+        assert_eq!(serde_json::to_string(&result).unwrap(), text);
+        assert_eq!(Value::Object(result.to_map()).to_string(), text);
     }
 
     #[test]
