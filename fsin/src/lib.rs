@@ -3,6 +3,7 @@
 pub mod dashboard;
 pub mod experiment;
 pub mod report;
+pub mod result;
 pub mod stamp;
 pub mod sweep;
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use fsin::result::{Figure, parts};
 use serde_json::Value;
 use tests::command::{fsin, run};
 use tests::pages::pages;
@@ -69,13 +70,6 @@ fn names(value: &Value, into: &mut BTreeSet<String>) {
     }
 }
 
-/// The names that a source file writes with `put(NAME, ...)`, except computed ones.
-fn put_in(file: &str) -> Vec<String> {
-    let text = fs::read_to_string(workspace().join("fsin/src/report").join(file)).unwrap();
-    let put = |(at, _)| text[at..].split('"').nth(1).unwrap().to_owned();
-    text.match_indices("put(\"").map(put).collect()
-}
-
 #[test]
 fn every_figure_of_a_result_is_described() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,8 +102,14 @@ fn every_figure_of_a_result_is_described() {
     let serve = serve.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     assert!(run(folder.path(), "guest mark --connect unix:socket --wait 20").status.success());
     add(line, &serve.wait_with_output().unwrap());
-    // Figures written only in some runs are found in the source, too.
-    found.extend(["figures.rs", "jobs.rs", "ideal.rs", "live.rs"].iter().flat_map(|file| put_in(file)));
+    let documented: BTreeSet<&str> = Figure::ALL.iter().map(|figure| figure.name()).collect();
+    let parts = parts();
+    let fields: BTreeSet<&str> = parts.iter().flat_map(|part| &part.fields).map(|field| field.0.as_str()).collect();
+    let unknown: Vec<_> =
+        found.iter().filter(|name| !documented.contains(&***name) && !fields.contains(&***name)).collect();
+    assert!(unknown.is_empty(), "not in the table of figures: {unknown:?}");
+    // Some are written in some runs only.
+    found.extend(documented.iter().map(|&name| name.to_owned()));
     for name in
         ["latency_std_cycles", "link_packets", "slowdown", "finish_ns", "label", "message_latency_max_ps", "waits"]
     {

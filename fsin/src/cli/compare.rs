@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ArgMatches;
-use fsin::report::{Format, percent, rounded, write, write_rows};
+use fsin::report::{percent, rounded};
+use fsin::result::{write_pretty, write_rows};
 use fsin::sweep::{Apart, Curves, Difference, Verdict, apart, compare as differences, open};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
@@ -52,7 +53,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
             all.insert("unmatched_points".to_owned(), json!(alone));
             all.insert("differences".to_owned(), json!(figures));
             let mut text = Vec::new();
-            output::ignore_broken_pipe(write(Format::Json, &all, &mut text))?;
+            output::ignore_broken_pipe(write_pretty(&all, &mut text))?;
             document.print(&String::from_utf8_lossy(&text))?;
         }
         _ => {
@@ -81,7 +82,7 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     let mut put = |name: &str, value: Value| figures.insert(name.to_owned(), value);
     put("curve", json!(row.curve));
     put(axis, json!(row.word));
-    put("figure", json!(row.figure));
+    put("figure", json!(row.figure.name()));
     put("baseline", json!(row.baseline));
     put("candidate", json!(row.candidate));
     put("difference", json!(row.difference()));
@@ -142,7 +143,7 @@ fn cells(row: &Difference) -> [String; 10] {
     [
         row.curve.clone(),
         row.word.clone(),
-        row.figure.to_owned(),
+        row.figure.name().to_owned(),
         number(row.baseline),
         number(row.candidate),
         format!("{sign}{shown}"),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
 use fsin::experiment::{KEYS, Kind};
+use fsin::result::{Figure, Part, parts};
 
 use super::{Complaint, Exit, args, describe, output};
 
@@ -56,6 +57,7 @@ fn pages() -> Vec<(String, String)> {
         ("commands.md".to_owned(), commands()),
         ("keys.md".to_owned(), keys()),
         ("components.md".to_owned(), describe::markdown()),
+        ("figures.md".to_owned(), figures()),
     ]
 }
 
@@ -104,6 +106,35 @@ fn keys() -> String {
             key.unit,
             cell(key.about)
         ));
+    }
+    text
+}
+
+fn figures() -> String {
+    let mut text = format!(
+        "{MADE}# Figures\n\nEvery figure of a result, as JSON and CSV name it. A figure that a kind of run does not have is absent; \
+         one that cannot be computed is null in JSON and empty in CSV. [What the figures mean](../figures.md) says how they \
+         are measured; `fsin schema` prints the same as a JSON Schema.\n\n| figure | type | unit | meaning |\n| --- | --- | --- | \
+         --- |\n"
+    );
+    for figure in Figure::ALL {
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} |\n",
+            figure.name(),
+            figure.shape(),
+            figure.unit(),
+            figure.meaning()
+        ));
+    }
+    for Part { of, about, fields } in parts() {
+        let names: Vec<String> = of.iter().map(|name| format!("`{name}`")).collect();
+        text.push_str(&format!(
+            "\n## Within {}\n\n{about}\n\n| field | unit | meaning |\n| --- | --- | --- |\n",
+            names.join(" and ")
+        ));
+        for (name, unit, meaning) in fields {
+            text.push_str(&format!("| `{name}` | {unit} | {meaning} |\n"));
+        }
     }
     text
 }

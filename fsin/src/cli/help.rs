@@ -59,6 +59,7 @@ const PRINT: &[&str] = &[
     "man",
     "relay",
     "rerun",
+    "schema",
     "serve",
     "topology",
     "traffic",
@@ -87,6 +88,7 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
         ),
         "report" => (&["fsin report r", "fsin report r --baseline before -o page.html"], READS),
         "rerun" => (&["fsin rerun r", "fsin rerun r --jobs 4 -q"], ""),
+        "schema" => (&["fsin schema", "fsin schema -o result.schema.json"], DESCRIBES),
         "completions" => (&["fsin generate completions bash -o fsin.bash"], DESCRIBES),
         "man" => (&["fsin generate man -o fsin.1"], DESCRIBES),
         "reference" => (&["fsin generate reference pages"], DESCRIBES),
@@ -296,6 +298,7 @@ mod tests {
                 "list",
                 "man",
                 "reference",
+                "schema",
                 "top",
                 "topology",
             ];

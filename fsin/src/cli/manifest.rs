@@ -4,15 +4,14 @@ use std::fs;
 use std::time::SystemTime;
 
 use fsin::experiment::{Experiment, Input, Inputs, hex};
-use fsin::report::SCHEMA;
+use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
 use fsin::stamp;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// What is known before a run.
 pub(crate) struct Opening {
     start: SystemTime,
-    inputs: Vec<Value>,
+    inputs: Vec<InputFile>,
 }
 
 impl Opening {
@@ -22,42 +21,38 @@ impl Opening {
     }
 
     /// Notes the time of a run of guests, and the [`inputs`] of its network; those of the guests are theirs.
-    pub(crate) fn of_guests(inputs: Vec<Value>) -> Self {
+    pub(crate) fn of_guests(inputs: Vec<InputFile>) -> Self {
         Self { start: SystemTime::now(), inputs }
     }
 
     /// The manifest at the end of the run.
-    pub(crate) fn close(
-        self,
-        experiment: &Experiment,
-        cpu_seconds: Option<f64>,
-        peak_memory_bytes: Option<u64>,
-    ) -> Value {
+    pub(crate) fn close(self, experiment: &Experiment, costs: Costs) -> Manifest {
         let hash = hex(Sha256::digest(experiment.to_toml().as_bytes()).as_slice());
-        self.end(Some(hash), experiment.router.seed, cpu_seconds, peak_memory_bytes)
+        self.end(Some(hash), experiment.router.seed, costs)
     }
 
     /// The manifest of a run of guests, which no file of an experiment describes.
-    pub(crate) fn close_guests(self, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
-        self.end(None, seed, cpu_seconds, peak_memory_bytes)
+    pub(crate) fn close_guests(self, seed: u64, costs: Costs) -> Manifest {
+        self.end(None, seed, costs)
     }
 
-    fn end(self, hash: Option<String>, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": fsin_stamp::commit!(),
-            "target": env!("FSIN_TARGET"),
-            "schema": SCHEMA,
-            "experiment_sha256": hash,
-            "seeds": [seed],
-            "command": std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>(),
-            "start": stamp::seconds(self.start),
-            "end": stamp::seconds(SystemTime::now()),
-            "host": gethostname::gethostname().to_string_lossy(),
-            "cpu_seconds": cpu_seconds,
-            "peak_memory_bytes": peak_memory_bytes,
-            "inputs": self.inputs,
-        })
+    fn end(self, experiment_sha256: Option<String>, seed: u64, costs: Costs) -> Manifest {
+        Manifest {
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            commit: Some(fsin_stamp::commit!().to_owned()),
+            target: Some(env!("FSIN_TARGET").to_owned()),
+            schema: Some(SCHEMA),
+            experiment_sha256,
+            seeds: vec![seed],
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            start: stamp::seconds(self.start),
+            end: stamp::seconds(SystemTime::now()),
+            host: Some(gethostname::gethostname().to_string_lossy().into_owned()),
+            cpu_seconds: costs.cpu_seconds,
+            peak_memory_bytes: costs.peak_memory_bytes,
+            inputs: self.inputs,
+            ..Manifest::default()
+        }
     }
 }
 
@@ -68,8 +63,12 @@ pub(crate) fn forget_peak_memory() {
 }
 
 /// The input files with their hashes, as of now.
-pub(crate) fn inputs(experiment: &Experiment) -> Vec<Value> {
-    let row = |input: Input| json!({ "path": input.path, "bytes": input.bytes, "sha256": input.sha256 });
+pub(crate) fn inputs(experiment: &Experiment) -> Vec<InputFile> {
+    let row = |Input { path, bytes, sha256, .. }: Input| InputFile {
+        path: path.to_string_lossy().into_owned(),
+        bytes,
+        sha256,
+    };
     Inputs::default().of(experiment).into_iter().map(row).collect()
 }
 

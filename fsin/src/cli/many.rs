@@ -57,7 +57,7 @@ Exit status: 0 compared, whatever the verdicts; 1 the table cannot be written; 2
 
 /// The commands.
 pub(crate) fn commands() -> Vec<Command> {
-    vec![init(), sweep(), point(), collect(), saturation(), plot(), report(), compare(), rerun(), generate()]
+    vec![init(), sweep(), point(), collect(), saturation(), plot(), report(), compare(), rerun(), schema(), generate()]
 }
 
 fn folder(help: &'static str) -> Arg {
@@ -474,6 +474,14 @@ fn rerun() -> Command {
         .arg(quiet())
 }
 
+fn schema() -> Command {
+    Command::new("schema").about("Prints the JSON Schema of the result of a run: every figure with its unit and meaning").long_about(
+        "Prints the JSON Schema (draft 2020-12) of the result of a run, as `fsin run --format json`, `fsin serve` and the \
+         `result.json` of folders have it: every figure with its unit and meaning. A figure that a kind of run does not \
+         have is absent; one that cannot be computed is null.",
+    )
+}
+
 fn generate() -> Command {
     Command::new("generate")
         .about("Prints completions for a shell or the man page, or the reference pages of the book into a folder")
@@ -487,7 +495,7 @@ fn generate() -> Command {
         .subcommand(Command::new("man").about("The man page, with all commands"))
         .subcommand(
             Command::new("reference")
-                .about("Pages of Markdown: every command, key and component")
+                .about("Pages of Markdown: every command, key, component and figure")
                 .arg(folder("Folder for them")),
         )
 }

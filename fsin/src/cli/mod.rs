@@ -27,6 +27,7 @@ mod relay;
 mod rerun;
 mod run;
 mod saturation;
+mod schema;
 mod serve;
 mod showing;
 mod sweep;
@@ -77,6 +78,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("report", matches)) => page::report(matches),
         Some(("compare", matches)) => compare::compare(matches),
         Some(("rerun", matches)) => rerun::rerun(matches),
+        Some(("schema", matches)) => schema::schema(matches),
         Some(("generate", matches)) => generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),
         // Clap has already refused a missing or unknown subcommand.

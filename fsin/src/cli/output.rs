@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, ColorChoice};
 use fsin::report::{self, Format};
+use fsin::result::RunResult;
 use fsin::sweep::Collected;
-use serde_json::{Map, Value};
 
 use super::{Complaint, Exit, args};
 
@@ -27,9 +27,9 @@ pub(crate) fn stderr_wants_colour() -> bool {
     }
 }
 
-/// Writes figures to stdout. A reader that has gone (a broken pipe) is no error.
-pub(crate) fn print(format: Format, figures: &Map<String, Value>) -> Result<(), Complaint> {
-    let written = report::write(format, figures, &mut io::stdout().lock());
+/// Writes a result to stdout. A reader that has gone (a broken pipe) is no error.
+pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
+    let written = report::write(format, result, &mut io::stdout().lock());
     ignore_broken_pipe(written)
 }
 
@@ -74,9 +74,12 @@ impl Document {
     }
 
     /// Has all of it written.
-    pub(crate) fn write(mut self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+    pub(crate) fn write(
+        mut self,
+        write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Complaint> {
         match &mut self.file {
-            None => ignore_broken_pipe(write(&mut io::stdout().lock())),
+            None => ignore_broken_pipe(write(&mut io::stdout())),
             Some((file, path)) => {
                 let mut out = BufWriter::new(file);
                 let written = write(&mut out).and_then(|()| out.flush());
@@ -171,7 +174,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
 
 /// Keeps results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this name
 /// is always complete.
-pub(crate) fn keep(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> Result<(), Complaint> {
+pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Result<(), Complaint> {
     let failed = |error: io::Error| {
         let what = format!("-o {}: cannot keep the results: {error}", folder.display());
         Complaint::new(Exit::Failed, what, "they are on stdout; next time name another folder")
@@ -179,7 +182,7 @@ pub(crate) fn keep(folder: &Path, figures: &Map<String, Value>, experiment: &str
     check_vacant(folder)?;
     let temporary = temporary_beside(folder);
     let written = (|| {
-        fsin::sweep::write_result(&temporary, figures, experiment)?;
+        fsin::sweep::write_result(&temporary, result, experiment)?;
         match fs::remove_dir(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -1,134 +1,169 @@
-//! Running one experiment to figures, for commands that run many.
+//! The one way from an experiment to its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cpu_time::{ProcessTime, ThreadTime};
+use fsin::couple::Failure;
 use fsin::experiment::{Experiment, execute, execute_ideal, execute_watched};
-use fsin::report::{Costs, figures, ideal_figures};
-use fsin::run::SLICE;
+use fsin::result::{Costs, RunResult, of_hosts, of_network};
+use fsin::run::{Progress, SLICE};
 use fsin::watch::{Glimpse, Watch};
-use serde_json::{Map, Value};
 use trgen::Cycle;
 
 use super::{Complaint, Exit, manifest, memory};
 
-/// Runs an experiment; `None` if somebody asked to stop. `alone`: nothing else runs in this process, so that its memory
-/// and processor time are those of the experiment.
-///
-/// # Errors
-/// An experiment that cannot begin. One that ends in a failure has figures, which say so.
-pub(crate) fn perform(
-    experiment: &Experiment,
-    stop: &AtomicBool,
-    alone: bool,
-) -> Result<Option<Map<String, Value>>, Complaint> {
-    perform_watched(experiment, stop, alone, None)
+/// How far a run is.
+pub(crate) enum Step {
+    /// Over a network of routers.
+    Cycles(Progress),
+    /// \[events\] Over an ideal network.
+    Events(u64),
 }
 
-/// As [`perform`], but only as far as a run came that was stopped after so many cycles; over an ideal network, events.
-///
-/// # Errors
-/// As [`perform`].
-pub(crate) fn perform_up_to(
-    experiment: &Experiment,
-    count: u64,
-    stop: &AtomicBool,
-    alone: bool,
-) -> Result<Option<Map<String, Value>>, Complaint> {
-    let reached = AtomicBool::new(false);
-    let mut until = Until { count, stop, reached: &reached };
-    memory::check(experiment)?;
-    let figures = guarded(|| {
-        let mut events = |events| {
-            if events >= count || stop.load(Ordering::Relaxed) {
-                reached.store(true, Ordering::Relaxed);
-            }
-        };
-        run(experiment, &reached, alone, Some(&mut until), &mut events)
-    })?;
-    Ok((!stop.load(Ordering::Relaxed)).then_some(figures))
+/// How an experiment is run.
+pub(crate) struct Options<'a> {
+    /// Ends the run when it becomes true.
+    pub(crate) stop: &'a AtomicBool,
+    /// Whether nothing else runs in this process, so that its memory and processor time are those of the experiment.
+    pub(crate) alone: bool,
+    /// \[cycles, events over an ideal network\] After how many the run ends as if it had been stopped.
+    pub(crate) limit: Option<u64>,
+    /// Is told how far the run is.
+    pub(crate) progress: Option<&'a mut dyn FnMut(Step)>,
+    /// Observes a run over a network of routers. A run with a limit has no other observer.
+    pub(crate) watch: Option<&'a mut dyn Watch>,
 }
 
-/// Ends a run where another was stopped.
-struct Until<'a> {
-    count: u64,
-    stop: &'a AtomicBool,
-    reached: &'a AtomicBool,
-}
-
-impl Watch for Until<'_> {
-    fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
-        let left = self.count.saturating_sub(glimpse.progress.clock.since(Cycle::FIRST));
-        if left == 0 || self.stop.load(Ordering::Relaxed) {
-            self.reached.store(true, Ordering::Relaxed);
-        }
-        left.min(SLICE)
+impl<'a> Options<'a> {
+    /// A run to the end that is not observed.
+    pub(crate) const fn new(stop: &'a AtomicBool, alone: bool) -> Self {
+        Self { stop, alone, limit: None, progress: None, watch: None }
     }
 }
 
-/// As [`perform`], while `watch` looks at the run.
-///
-/// # Errors
-/// As [`perform`].
-pub(crate) fn perform_watched(
-    experiment: &Experiment,
-    stop: &AtomicBool,
-    alone: bool,
-    watch: Option<&mut dyn Watch>,
-) -> Result<Option<Map<String, Value>>, Complaint> {
-    memory::check(experiment)?;
-    let figures = guarded(|| run(experiment, stop, alone, watch, &mut |_| {}))?;
-    let partial = stop.load(Ordering::Relaxed) && figures["complete"] == Value::Bool(false);
-    Ok((!partial).then_some(figures))
+/// A run that has ended.
+pub(crate) struct Performed {
+    pub(crate) result: RunResult,
+    /// Why it failed, if it did.
+    pub(crate) failure: Option<Failure>,
 }
 
-/// A defect in a model must not cost the other points of a sweep.
-fn guarded(run: impl FnOnce() -> Result<Map<String, Value>, Complaint>) -> Result<Map<String, Value>, Complaint> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+/// Runs an experiment whose memory has been checked.
+///
+/// # Errors
+/// An experiment that cannot begin, or a defect of the simulator. A run that ends in a failure has a result, which says so.
+pub(crate) fn perform(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
+    // A defect in a model must not cost the other points of a sweep.
+    catch_unwind(AssertUnwindSafe(|| run(experiment, options))).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let what = format!("the simulator panicked: {}", said.unwrap_or("without a message"));
         Err(Complaint::new(Exit::Failed, what, "this is a defect of fsin: please report it with the experiment"))
     })
 }
 
-fn run(
-    experiment: &Experiment,
-    stop: &AtomicBool,
-    alone: bool,
-    watch: Option<&mut dyn Watch>,
-    events: &mut dyn FnMut(u64),
-) -> Result<Map<String, Value>, Complaint> {
+/// Runs an experiment of several; `None` if it was stopped before its end.
+///
+/// # Errors
+/// As [`perform`], and a network that does not fit in memory.
+pub(crate) fn perform_one(experiment: &Experiment, options: Options<'_>) -> Result<Option<RunResult>, Complaint> {
+    memory::check(experiment)?;
+    let (stop, limit) = (options.stop, options.limit);
+    let result = perform(experiment, options)?.result;
+    let stopped = stop.load(Ordering::Relaxed) && (limit.is_some() || !result.complete);
+    Ok((!stopped).then_some(result))
+}
+
+fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
+    let Options { stop, alone, limit, progress, watch } = options;
     if alone {
         manifest::forget_peak_memory();
     }
     let opening = manifest::Opening::new(experiment);
-    let (process, thread, wall) = (ProcessTime::now(), ThreadTime::now(), Instant::now());
-    let costs = || Costs {
-        cpu_seconds: match (alone, experiment.threads) {
-            (true, _) => Some(process.elapsed().as_secs_f64()),
-            (false, 1) => Some(thread.elapsed().as_secs_f64()),
-            // Several threads of several points cannot be told apart.
-            (false, _) => None,
-        },
-        wall_seconds: wall.elapsed().as_secs_f64(),
-        peak_memory_bytes: manifest::peak_memory_bytes().filter(|_| alone),
+    let stopwatch = Stopwatch::start();
+    let ended = AtomicBool::new(false);
+    let until = limit.map(|count| Until { count, stop, ended: &ended });
+    let mut observer = until;
+    let (stop, watch) = match &mut observer {
+        Some(until) => (&ended, Some(until as &mut dyn Watch)),
+        None => (stop, watch.map(|watch| watch as &mut dyn Watch)),
     };
+    let mut unheard = |_| {};
+    let progress = progress.unwrap_or(&mut unheard);
     let of_trouble = |trouble| Complaint::of_trouble(trouble, experiment.settings());
-    Ok(if experiment.ideal_latency.is_some() {
-        let run = execute_ideal(experiment, stop, events).map_err(of_trouble)?;
-        let costs = costs();
-        let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-        ideal_figures(experiment, &run, costs, manifest)
-    } else {
-        let finished = match watch {
-            Some(watch) => execute_watched(experiment, stop, &mut |_| {}, watch),
-            None => execute(experiment, stop, &mut |_| {}),
+    let costs = || stopwatch.costs(alone, experiment.threads);
+    if experiment.ideal_latency.is_some() {
+        let mut events = |events| {
+            if let Some(until) = until {
+                until.reached(events);
+            }
+            progress(Step::Events(events));
         };
-        let finished = finished.map_err(of_trouble)?;
+        let run = execute_ideal(experiment, stop, &mut events).map_err(of_trouble)?;
         let costs = costs();
-        let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-        figures(experiment, &finished, costs, manifest)
-    })
+        let result = of_hosts(experiment, &run, costs, opening.close(experiment, costs));
+        return Ok(Performed { result, failure: run.failure() });
+    }
+    let mut cycles = |cycles| progress(Step::Cycles(cycles));
+    let finished = match watch {
+        Some(watch) => execute_watched(experiment, stop, &mut cycles, watch),
+        None => execute(experiment, stop, &mut cycles),
+    };
+    let finished = finished.map_err(of_trouble)?;
+    let costs = costs();
+    let result = of_network(experiment, &finished, costs, opening.close(experiment, costs));
+    Ok(Performed { result, failure: finished.outcome.failure })
+}
+
+/// Ends a run at a limit, or when it is to stop.
+#[derive(Clone, Copy)]
+struct Until<'a> {
+    count: u64,
+    stop: &'a AtomicBool,
+    ended: &'a AtomicBool,
+}
+
+impl Until<'_> {
+    /// Takes note of so many cycles or events, and returns how many are left.
+    fn reached(&self, count: u64) -> u64 {
+        let left = self.count.saturating_sub(count);
+        if left == 0 || self.stop.load(Ordering::Relaxed) {
+            self.ended.store(true, Ordering::Relaxed);
+        }
+        left
+    }
+}
+
+impl Watch for Until<'_> {
+    fn look(&mut self, glimpse: Glimpse<'_>) -> u64 {
+        self.reached(glimpse.progress.clock.since(Cycle::FIRST)).min(SLICE)
+    }
+}
+
+/// What a run costs, from here on.
+pub(crate) struct Stopwatch {
+    process: ProcessTime,
+    thread: ThreadTime,
+    wall: Instant,
+}
+
+impl Stopwatch {
+    pub(crate) fn start() -> Self {
+        Self { process: ProcessTime::now(), thread: ThreadTime::now(), wall: Instant::now() }
+    }
+
+    /// The costs of a run on so many threads; `alone`: nothing else runs in this process.
+    pub(crate) fn costs(&self, alone: bool, threads: usize) -> Costs {
+        Costs {
+            cpu_seconds: match (alone, threads) {
+                (true, _) => Some(self.process.elapsed().as_secs_f64()),
+                (false, 1) => Some(self.thread.elapsed().as_secs_f64()),
+                // Several threads of several points cannot be told apart.
+                (false, _) => None,
+            },
+            wall_seconds: self.wall.elapsed().as_secs_f64(),
+            peak_memory_bytes: manifest::peak_memory_bytes().filter(|_| alone),
+        }
+    }
 }

@@ -7,6 +7,8 @@ use fsin::run::Progress;
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use trgen::Cycle;
 
+use super::perform::Step;
+
 const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
 const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {rate}  {elapsed}";
 
@@ -28,10 +30,15 @@ impl Meter {
         meter
     }
 
-    pub(crate) fn show(&mut self, progress: Progress) {
-        if self.bar.is_none() {
-            return;
+    pub(crate) fn show(&mut self, step: Step) {
+        match step {
+            _ if self.bar.is_none() => {}
+            Step::Cycles(progress) => self.cycles(progress),
+            Step::Events(events) => self.events(events),
         }
+    }
+
+    fn cycles(&mut self, progress: Progress) {
         let end = progress.end.map(|end| end.since(Cycle::FIRST));
         if end != self.end {
             self.restyle(end);
@@ -46,7 +53,7 @@ impl Meter {
     }
 
     /// Shows events of a run that has no cycles.
-    pub(crate) fn events(&self, events: u64) {
+    fn events(&self, events: u64) {
         if let Some(bar) = &self.bar {
             if let Ok(style) = ProgressStyle::with_template("{spinner}  {human_pos} events  {per_sec}  {elapsed}") {
                 bar.set_style(style);

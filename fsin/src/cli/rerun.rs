@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
-use fsin::sweep::{Collected, Plan, Row, damage, open_unchecked, reproducible};
+use fsin::result::{Manifest, RunResult};
+use fsin::sweep::{Collected, Plan, Row, damage, open_unchecked};
 use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
 
-use super::perform::{perform, perform_up_to};
+use super::perform::{Options, perform_one};
 use super::progress::Points;
 use super::{Complaint, Exit, interrupt, output};
 
@@ -106,8 +107,9 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
         Ok(_) => differences.push("experiment.toml is not the experiment that was planned".to_owned()),
         Err(error) => differences.push(format!("experiment.toml: {error}")),
     }
-    let manifest = std::fs::read(folder.join("manifest.json")).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    if manifest.as_ref() != Some(&row.manifest) {
+    let manifest = std::fs::read(folder.join("manifest.json")).ok();
+    let manifest: Option<Manifest> = manifest.and_then(|text| serde_json::from_slice(&text).ok());
+    if manifest.as_ref() != Some(&row.result.manifest) {
         differences.push("manifest.json is not the manifest in result.json".to_owned());
     }
     let experiment = match point.resolve() {
@@ -115,19 +117,15 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
         Err(error) => return Some(vec![format!("the experiment is not valid any more: {error}")]),
     };
     let inputs: Vec<String> = Inputs::default().of(&experiment).into_iter().map(|input| input.sha256).collect();
-    let before = row.manifest["inputs"].as_array().into_iter().flatten().filter_map(|input| input["sha256"].as_str());
+    let before = row.result.manifest.inputs.iter().map(|input| input.sha256.as_str());
     if before.ne(inputs.iter().map(String::as_str)) {
         differences.push("input files are not those that were read".to_owned());
     }
-    let performed = match stopped_after(row, &experiment) {
-        Some((count, _)) => perform_up_to(&experiment, count, interrupt::flag(), alone),
-        None => perform(&experiment, interrupt::flag(), alone),
-    };
-    match performed {
+    let limit = stopped_after(row, &experiment).map(|(count, _)| count);
+    match perform_one(&experiment, Options { limit, ..Options::new(interrupt::flag(), alone) }) {
         Ok(None) => return None,
-        Ok(Some(figures)) => {
-            let figures = reproducible(&figures);
-            compare("", &without_paths(&row.figures), &without_paths(&figures), &mut differences);
+        Ok(Some(result)) => {
+            compare("", &without_paths(&row.result), &without_paths(&result.reproducible()), &mut differences);
         }
         Err(complaint) => differences.push(format!("it does not run any more: {complaint}")),
     }
@@ -137,16 +135,14 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
 /// After how much a stored run was stopped before its end, and the unit of that; `None` if it came to its end, failed, or
 /// met its limit of cycles.
 fn stopped_after(row: &Row, experiment: &Experiment) -> Option<(u64, &'static str)> {
-    let figures = &row.figures;
-    let failed = figures.get("failure").is_some_and(|failure| !failure.is_null());
-    if failed || figures.get("complete") != Some(&Value::Bool(false)) {
+    let result = &row.result;
+    if result.failure.is_some() || result.complete {
         return None;
     }
-    let count = |name: &str| figures.get(name).and_then(Value::as_u64);
-    match (count("cycles"), experiment.plan) {
+    match (result.cycles, experiment.plan) {
         (Some(cycles), RunPlan::ToEnd(limit)) if cycles >= limit.since(Cycle::FIRST) => None,
         (Some(cycles), _) => Some((cycles, "cycles")),
-        (None, _) => count("events").map(|events| (events, "events")),
+        (None, _) => result.events.map(|events| (events, "events")),
     }
 }
 
@@ -167,17 +163,15 @@ fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
 }
 
 /// Figures without the folders of files: their contents have been compared, and a name may have been relative.
-fn without_paths(figures: &Map<String, Value>) -> Map<String, Value> {
-    let mut figures = figures.clone();
-    if let Some(Value::Object(settings)) = figures.get_mut("experiment") {
-        settings.retain(|name, _| key(name).is_none_or(|key| key.kind != Kind::Path));
-        for (name, value) in settings.iter_mut() {
-            if let Value::String(word) = value {
-                *word = without_folders(name, std::mem::take(word));
-            }
+fn without_paths(result: &RunResult) -> Map<String, Value> {
+    let mut result = result.clone();
+    result.experiment.retain(|name, _| key(name).is_none_or(|key| key.kind != Kind::Path));
+    for (name, value) in &mut result.experiment {
+        if let Value::String(word) = value {
+            *word = without_folders(name, std::mem::take(word));
         }
     }
-    figures
+    result.to_map()
 }
 
 /// Names every figure that differs.

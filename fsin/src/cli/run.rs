@@ -1,19 +1,16 @@
 //! `fsin run` and `fsin config`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::ArgMatches;
-use cpu_time::ProcessTime;
 use fsin::dashboard;
-use fsin::experiment::{
-    Experiment, Finished, KEYS, Origin, Trouble, check, execute, execute_ideal, execute_watched, variable,
-};
-use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
+use fsin::experiment::{Experiment, KEYS, Origin, check, variable};
+use fsin::report::{FORMATS, Format};
 
 use super::looking::Looking;
+use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
-use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
+use super::{Complaint, Exit, args, interrupt, memory, output};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -46,58 +43,50 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("warning: {warning}"));
         }
     }
-    if is_ideal {
-        return ideal(matches, &experiment);
-    }
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
-    let opening = manifest::Opening::new(&experiment);
-    let watch = Watch::start();
-
-    let mut looking = Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?;
+    let mut looking = match is_ideal {
+        true => None,
+        false => Looking::begin(matches, || dashboard::of_experiment(&experiment), stop)?,
+    };
     let mut meter = Meter::new(quiet || looking.as_ref().is_some_and(Looking::has_terminal));
-    let mut progress = |progress| {
+    let mut progress = |step| {
         interrupt::loaded();
-        meter.show(progress);
+        meter.show(step);
     };
     interrupt::loading();
-    let finished = match &mut looking {
-        Some(looking) => execute_watched(&experiment, stop, &mut progress, looking.watch()),
-        None => execute(&experiment, stop, &mut progress),
-    };
+    let watch = looking.as_mut().map(Looking::watch);
+    let options = Options { progress: Some(&mut progress), watch, ..Options::new(stop, true) };
+    let performed = perform(&experiment, options);
     interrupt::loaded();
     drop(meter);
-    let costs = watch.costs();
     let recorded = match looking {
-        Some(looking) => looking.end(&last_words(&finished)),
+        Some(looking) => looking.end(&last_words(&performed)),
         None => Ok(()),
     };
-    let finished = finished.map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
-
-    let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-    let figures = figures(&experiment, &finished, costs, manifest);
+    let Performed { result, failure } = performed?;
     if !quiet {
-        for note in &finished.notes {
+        for note in &result.notes {
             output::tell(&format!("note: {note}"));
         }
         // What was foreseen has been said.
-        for warning in finished.outcome.warnings.iter().filter(|warning| !experiment.foreseen.contains(&warning.text)) {
+        for warning in result.warnings.iter().filter(|warning| !experiment.foreseen.contains(warning)) {
             output::tell(&format!("warning: {warning}"));
         }
     }
-    if verbose && let Some(cycles) = figures["warmup_cycles"].as_u64() {
-        let state = if finished.outcome.converged == Some(false) { "the state is not steady" } else { "then measured" };
+    if verbose && let Some(cycles) = result.warmup_cycles {
+        let state = if result.converged == Some(false) { "the state is not steady" } else { "then measured" };
         output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
     }
     // A stdout that fails must not cost the results in the folder.
-    let printed = output::print(format(matches), &figures);
+    let printed = output::print(format(matches), &result);
     if let Some(folder) = folder {
-        output::keep(folder, &figures, &experiment.to_toml())?;
+        output::keep(folder, &result, &experiment.to_toml())?;
     }
     printed?;
     recorded?;
-    match &finished.outcome.failure {
+    match &failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
-        None if finished.outcome.complete => Ok(Exit::Done),
+        None if result.complete => Ok(Exit::Done),
         None if stop.load(std::sync::atomic::Ordering::Relaxed) => Ok(Exit::Interrupted),
         // Only the limit of cycles ends a run otherwise.
         None if experiment.strict => Ok(Exit::Watchdog),
@@ -105,16 +94,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
 }
 
-/// What there is to be said of a run that is over.
-fn last_words(finished: &Result<Finished, Trouble>) -> Vec<String> {
-    match finished {
-        Ok(finished) => {
-            let notes = finished.notes.iter().map(|note| format!("note: {note}"));
-            let warnings = finished.outcome.warnings.iter().map(|warning| format!("warning: {warning}"));
-            let failure = finished.outcome.failure.iter().map(|failure| format!("error: {failure}"));
+/// The last lines of a dashboard.
+fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
+    match performed {
+        Ok(Performed { result, failure }) => {
+            let notes = result.notes.iter().map(|note| format!("note: {note}"));
+            let warnings = result.warnings.iter().map(|warning| format!("warning: {warning}"));
+            let failure = failure.iter().map(|failure| format!("error: {failure}"));
             notes.chain(warnings).chain(failure).collect()
         }
-        Err(trouble) => vec![format!("error: {trouble}")],
+        Err(complaint) => vec![format!("error: {complaint}")],
     }
 }
 
@@ -144,60 +133,6 @@ fn tell_settings(experiment: &Experiment) {
             Origin::Flag => format!("--{}", key.name),
         };
         output::tell(&format!("{} = {value}, set by {by}", key.name));
-    }
-}
-
-/// What a run costs.
-struct Watch {
-    processor: ProcessTime,
-    wall: Instant,
-}
-
-impl Watch {
-    fn start() -> Self {
-        Self { processor: ProcessTime::now(), wall: Instant::now() }
-    }
-
-    fn costs(&self) -> Costs {
-        Costs {
-            cpu_seconds: Some(self.processor.elapsed().as_secs_f64()),
-            wall_seconds: self.wall.elapsed().as_secs_f64(),
-            peak_memory_bytes: manifest::peak_memory_bytes(),
-        }
-    }
-}
-
-/// Runs one experiment over an ideal network.
-fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complaint> {
-    let quiet = matches.get_flag("quiet");
-    let stop = interrupt::listen(interrupt::OF_A_RUN)?;
-    let opening = manifest::Opening::new(experiment);
-    let watch = Watch::start();
-    let meter = Meter::new(quiet);
-    let mut progress = |events| {
-        interrupt::loaded();
-        meter.events(events);
-    };
-    interrupt::loading();
-    let run = execute_ideal(experiment, stop, &mut progress)
-        .map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
-    interrupt::loaded();
-    drop(meter);
-    let costs = watch.costs();
-    let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-    let figures = ideal_figures(experiment, &run, costs, manifest);
-    if !quiet {
-        run.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
-        run.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
-    }
-    output::print(format(matches), &figures)?;
-    if let Some(folder) = matches.get_one::<PathBuf>("output") {
-        output::keep(folder, &figures, &experiment.to_toml())?;
-    }
-    match run.failure() {
-        Some(failure) => Err(Complaint::of_failure(&failure)),
-        None if run.complete => Ok(Exit::Done),
-        None => Ok(Exit::Interrupted),
     }
 }
 

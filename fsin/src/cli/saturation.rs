@@ -6,31 +6,43 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Key, Lists, Origin, Setting, SettingsError};
-use fsin::report::{Format, write, write_rows};
+use fsin::result::{Figure, RunResult, write_pretty, write_rows};
 use fsin::router::SourceQueue;
 use fsin::run::SHORTFALL;
 use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::perform::perform;
+use super::perform::{Options, perform_one};
 use super::progress::Points;
 use super::sweep::lists;
 use super::{Complaint, Exit, args, interrupt, output};
 
-/// Accepted load over the nodes that send, as the loads that are tried.
-const OF_SENDERS: &str = "accepted_load_of_senders_phits_per_node_cycle";
-
-/// Figures of each load that was tried.
-const FIGURES: [&str; 8] = [
-    "accepted_load_phits_per_node_cycle",
-    "accepted_load_ci95",
-    "latency_mean_cycles",
-    "saturated",
-    "converged",
-    OF_SENDERS,
-    "queue_growth_phits_per_node_cycle",
-    "queue_growth_ci95",
+/// Figures that are told of each load that was tried.
+const FIGURES: [Figure; 8] = [
+    Figure::AcceptedLoad,
+    Figure::AcceptedLoadCi95,
+    Figure::LatencyMean,
+    Figure::Saturated,
+    Figure::Converged,
+    Figure::AcceptedLoadOfSenders,
+    Figure::QueueGrowth,
+    Figure::QueueGrowthCi95,
 ];
+
+/// A load that was tried, and what it showed.
+struct Tried {
+    /// \[phits/node/cycle\]
+    load: f64,
+    result: RunResult,
+}
+
+impl Tried {
+    fn row(&self) -> Map<String, Value> {
+        let figures = FIGURES.map(|figure| (figure.name().to_owned(), self.result.value(figure)));
+        std::iter::once(("load".to_owned(), json!(self.load))).chain(figures).collect()
+    }
+}
 
 /// What the first Ctrl-C is answered.
 const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
@@ -135,7 +147,7 @@ fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
 struct Searched {
     bracket: Bracket,
     /// By load.
-    probes: Vec<Map<String, Value>>,
+    probes: Vec<Tried>,
     /// Why it was given up.
     failure: Option<(f64, String)>,
 }
@@ -148,24 +160,22 @@ fn search(
     tried: impl Fn(),
 ) -> Result<Searched, Complaint> {
     let mut bracket = Bracket::new(bounds.most, bounds.tolerance);
-    let mut probes: Vec<Map<String, Value>> = Vec::new();
+    let mut probes: Vec<Tried> = Vec::new();
     let mut failure = None;
     while let Some(load) = bracket.next() {
         let mut settings = experiment.settings().clone();
         settings.set("load", load.to_string(), settings.origin("load"))?;
-        let Some(figures) = perform(&Experiment::resolve(settings)?, stop, alone)? else { break };
-        if let Some(why) = figures["failure"].get("what").and_then(Value::as_str) {
-            failure = Some((load, why.to_owned()));
+        let experiment = Experiment::resolve(settings)?;
+        let Some(result) = perform_one(&experiment, Options::new(stop, alone))? else { break };
+        if let Some(found) = result.failure {
+            failure = Some((load, found.what));
             break;
         }
-        let mut row = Map::new();
-        row.insert("load".to_owned(), json!(load));
-        row.extend(FIGURES.iter().map(|&name| (name.to_owned(), figures[name].clone())));
-        probes.push(row);
-        bracket.observe(Probe { load, saturated: figures["saturated"] == json!(true) });
+        bracket.observe(Probe { load, saturated: result.is_saturated() });
+        probes.push(Tried { load, result });
         tried();
     }
-    probes.sort_by(|a, b| a["load"].as_f64().unwrap_or(0.0).total_cmp(&b["load"].as_f64().unwrap_or(0.0)));
+    probes.sort_by(|a, b| a.load.total_cmp(&b.load));
     Ok(Searched { bracket, probes, failure })
 }
 
@@ -225,10 +235,10 @@ fn all(
             load: bracket.load(),
             carried: bracket.low,
             saturated: bracket.high,
-            peak: peak(&probes, OF_SENDERS),
+            peak: peak(&probes, Figure::AcceptedLoadOfSenders),
             failure: failure.map(|(load, why)| format!("at load {load}: {why}")),
             experiment: point.experiment.clone(),
-            probes,
+            probes: probes.iter().map(Tried::row).collect(),
         };
         match groups.iter_mut().find(|(known, _)| *known == settings) {
             Some((_, seeds)) => seeds.push(seed),
@@ -240,8 +250,8 @@ fn all(
 }
 
 /// The largest value of a figure, of the loads that were tried.
-fn peak(probes: &[Map<String, Value>], figure: &str) -> Option<f64> {
-    probes.iter().filter_map(|probe| probe[figure].as_f64()).max_by(f64::total_cmp)
+fn peak(probes: &[Tried], figure: Figure) -> Option<f64> {
+    probes.iter().filter_map(|probe| probe.result.number(figure)).max_by(f64::total_cmp)
 }
 
 /// Writes the searches of several networks, or seeds.
@@ -297,10 +307,28 @@ fn table(found: &Saturations) -> String {
     text + &format!("phits/node/cycle, each to an interval of {}{confidence}\n", found.tolerance)
 }
 
+/// Where one network saturates with one seed, as JSON.
+#[derive(Serialize)]
+struct Found {
+    schema: u64,
+    complete: bool,
+    #[serde(rename = "saturation_load_phits_per_node_cycle")]
+    load: Option<f64>,
+    #[serde(rename = "carried_load_phits_per_node_cycle")]
+    carried: f64,
+    #[serde(rename = "saturated_load_phits_per_node_cycle")]
+    saturated: Option<f64>,
+    #[serde(rename = "peak_accepted_load_phits_per_node_cycle")]
+    peak: Option<f64>,
+    #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
+    peak_of_senders: Option<f64>,
+    probes: Vec<Map<String, Value>>,
+}
+
 fn tell(
     matches: &ArgMatches,
     bracket: &Bracket,
-    probes: &[Map<String, Value>],
+    probes: &[Tried],
     most: f64,
     throttled: bool,
 ) -> Result<(), Complaint> {
@@ -312,7 +340,7 @@ fn tell(
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
             // Every row says what the search came to.
-            let mut rows = probes.to_vec();
+            let mut rows: Vec<_> = probes.iter().map(Tried::row).collect();
             for row in &mut rows {
                 row.insert("complete".to_owned(), json!(bracket.next().is_none()));
                 row.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
@@ -320,19 +348,17 @@ fn tell(
             output::ignore_broken_pipe(write_rows(&rows, &mut text))?;
         }
         "json" => {
-            let mut all = Map::new();
-            all.insert("schema".to_owned(), json!(1));
-            all.insert("complete".to_owned(), json!(bracket.next().is_none()));
-            all.insert("saturation_load_phits_per_node_cycle".to_owned(), json!(bracket.load()));
-            all.insert("carried_load_phits_per_node_cycle".to_owned(), json!(bracket.low));
-            all.insert("saturated_load_phits_per_node_cycle".to_owned(), json!(bracket.high));
-            all.insert("peak_accepted_load_phits_per_node_cycle".to_owned(), json!(peak(probes, FIGURES[0])));
-            all.insert(
-                "peak_accepted_load_of_senders_phits_per_node_cycle".to_owned(),
-                json!(peak(probes, OF_SENDERS)),
-            );
-            all.insert("probes".to_owned(), json!(probes));
-            output::ignore_broken_pipe(write(Format::Json, &all, &mut text))?;
+            let all = Found {
+                schema: 1,
+                complete: bracket.next().is_none(),
+                load: bracket.load(),
+                carried: bracket.low,
+                saturated: bracket.high,
+                peak: peak(probes, Figure::AcceptedLoad),
+                peak_of_senders: peak(probes, Figure::AcceptedLoadOfSenders),
+                probes: probes.iter().map(Tried::row).collect(),
+            };
+            output::ignore_broken_pipe(write_pretty(&all, &mut text))?;
         }
         _ => {
             let mut table = match (bracket.load(), bracket.high) {
@@ -349,23 +375,23 @@ fn tell(
             if bracket.next().is_some() {
                 table.insert_str(0, "INCOMPLETE: interrupted, these are the loads tried so far\n");
             }
-            if let Some(peak) = peak(probes, OF_SENDERS) {
+            if let Some(peak) = peak(probes, Figure::AcceptedLoadOfSenders) {
                 table.push_str(&format!("peak accepted     {peak:.4} phits/node/cycle, of the loads tried\n"));
             }
             if !probes.is_empty() {
                 table.push_str("\n    load  accepted   latency\n phits/node/cycle     cycles\n");
             }
-            for probe in probes {
-                let number = |name: &str| probe[name].as_f64().map_or("-".to_owned(), |value| format!("{value:.4}"));
-                let saturated = if probe["saturated"] == json!(true) {
-                    "  saturated"
-                } else if probe["converged"] == json!(false) {
-                    "  not converged"
-                } else {
-                    ""
+            for Tried { load, result } in probes {
+                let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
+                let state = match () {
+                    () if result.is_saturated() => "  saturated",
+                    () if result.converged == Some(false) => "  not converged",
+                    () => "",
                 };
-                let latency = probe[FIGURES[2]].as_f64().map_or("-".to_owned(), |value| format!("{value:.1}"));
-                table.push_str(&format!("{:>8}  {:>8}  {latency:>8}{saturated}\n", number("load"), number(OF_SENDERS)));
+                let latency = result.latency_mean_cycles.map_or("-".to_owned(), |value| format!("{value:.1}"));
+                let (load, accepted) =
+                    (number(Some(*load)), number(result.accepted_load_of_senders_phits_per_node_cycle));
+                table.push_str(&format!("{load:>8}  {accepted:>8}  {latency:>8}{state}\n"));
             }
             text = table.into_bytes();
         }

@@ -75,7 +75,7 @@ impl Drop for Showing {
 fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointState>, StoreError> {
     let mut states = vec![PointState::LeftOut; plan.points.len()];
     for row in &before.rows {
-        states[row.index] = of_result(&row.figures, None);
+        states[row.index] = of_result(&row.result, None);
     }
     for &index in &before.missing {
         states[index] = PointState::Waiting;

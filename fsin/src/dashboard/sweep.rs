@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
 use tui::view::{Figures, PointState, Sweep, SweepPoint};
 
 use crate::experiment::key;
-use crate::sweep::{Plan, along, failure, is_numeric, legend, position, settings};
+use crate::result::RunResult;
+use crate::sweep::{Plan, along, is_numeric, legend, position, settings};
 use crate::words::counted;
 
 /// The points of a plan; none has begun. `name` is what the sweep is called, `at_once` how many points run at the same
@@ -66,27 +66,25 @@ fn short(value: &str) -> String {
     }
 }
 
-/// What came of a point with these figures, in so many \[s\] if that is known.
+/// The outcome of a point with this result, in so many \[s\] if that is known.
 #[must_use]
-pub fn of_result(figures: &Map<String, Value>, seconds: Option<f64>) -> PointState {
-    if let Some(why) = failure(figures) {
-        return PointState::Failed(why);
+pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
+    if let Some(why) = result.why_failed() {
+        return PointState::Failed(why.to_owned());
     }
-    let figure = |name: &str| figures.get(name).and_then(Value::as_f64);
     PointState::Done(Figures {
-        saturated: figures.get("saturated") == Some(&Value::Bool(true)),
+        saturated: result.is_saturated(),
         // As the load on the axis is, over the nodes that send.
-        accepted: figure("accepted_load_of_senders_phits_per_node_cycle")
-            .or_else(|| figure("accepted_load_phits_per_node_cycle")),
-        latency: figure("latency_mean_cycles"),
-        completion: figure("completion_cycles"),
+        accepted: result.accepted_load_of_senders_phits_per_node_cycle.or(result.accepted_load_phits_per_node_cycle),
+        latency: result.latency_mean_cycles,
+        completion: result.completion_cycles.map(|cycles| cycles as f64),
         seconds,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::sweep::{PlanAxis, Point};
@@ -131,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_result_is_what_it_says() {
-        let of = |figures: Value| of_result(figures.as_object().expect("it is an object"), Some(2.0));
+        let of = |result: Value| of_result(&serde_json::from_value(result).expect("it is a result"), Some(2.0));
         let done = Figures { saturated: true, accepted: Some(0.5), seconds: Some(2.0), ..Figures::default() };
         let figures =
             json!({ "saturated": true, "accepted_load_phits_per_node_cycle": 0.5, "latency_mean_cycles": null });

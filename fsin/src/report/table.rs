@@ -2,157 +2,151 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::source_policy;
+use crate::result::{Figure, Figure as F, JobRow, Number, RunResult};
 
-/// A line of the table: its label, the figures in it, their decimals, and the unit.
-struct Line(&'static str, &'static [&'static str], usize, &'static str);
-
-const OF_SENDERS: &str = "  of each sending node";
+/// A line of the table: its label, the figures in it, their decimals, and what follows, with `{}` for the unit of the first.
+struct Line(&'static str, &'static [Figure], usize, &'static str);
 
 const LINES: &[Line] = &[
-    Line("offered load", &["offered_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
-    Line("generated load", &["generated_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
-    Line("injected load", &["injected_load_phits_per_node_cycle"], 5, "phits/node/cycle"),
-    Line("accepted load", &["accepted_load_phits_per_node_cycle", "accepted_load_ci95"], 5, "phits/node/cycle"),
-    Line(
-        OF_SENDERS,
-        &["accepted_load_of_senders_phits_per_node_cycle", "accepted_load_of_senders_ci95"],
-        5,
-        "phits/node/cycle",
-    ),
-    Line("queue growth", &["queue_growth_phits_per_node_cycle", "queue_growth_ci95"], 5, "phits/node/cycle"),
-    Line("latency", &["latency_mean_cycles"], 2, "cycles, mean"),
-    Line("  standard deviation", &["latency_std_cycles"], 2, "cycles"),
-    Line(
-        "  p50 / p90 / p99 / p99.9",
-        &["latency_p50_cycles", "latency_p90_cycles", "latency_p99_cycles", "latency_p999_cycles"],
-        0,
-        "cycles",
-    ),
-    Line("  max", &["latency_max_cycles"], 0, "cycles"),
-    Line("injection latency", &["injection_latency_mean_cycles"], 2, "cycles, mean"),
-    Line("path length", &["hops_mean"], 3, "links, mean"),
-    Line("packets generated", &["packets_generated"], 0, "packets"),
-    Line("packets received", &["packets_received"], 0, "packets"),
-    Line("packets in flight", &["packets_in_flight"], 0, "packets"),
-    Line("packets dropped", &["packets_dropped"], 0, "packets"),
-    Line("fairness min / Jain", &["fairness_min", "fairness_jain"], 3, ""),
-    Line("cycles per shot", &["shot_cycles_mean", "shot_cycles_ci95"], 2, "cycles, mean"),
-    Line("tasks", &["tasks"], 0, "tasks"),
-    Line("messages", &["messages"], 0, "messages"),
-    Line("  point to point / collective", &["messages_point_to_point", "messages_collective"], 0, "messages"),
-    Line("bytes x hops", &["hop_bytes"], 0, "bytes x links"),
-    Line("  per byte", &["hops_per_byte"], 4, "links, mean"),
-    Line("jobs finished", &["jobs_finished"], 0, "jobs"),
-    Line("  wait", &["job_wait_mean_cycles"], 2, "cycles, mean"),
-    Line("  run", &["job_run_mean_cycles"], 2, "cycles, mean"),
-    Line("  slowdown", &["job_slowdown_mean"], 4, "against running alone, mean"),
-    Line("nodes with a job", &["node_utilization"], 4, "of all, mean"),
-    Line("completion", &["completion_cycles"], 0, "cycles"),
-    Line("completion", &["completion_seconds"], 9, "s"),
-    Line("  at least, for its", &["completion_bound_cycles", "completion_bound_by"], 0, "(cycles)"),
-    Line("finish, first / last task", &["finish_min_ns", "finish_max_ns"], 0, "ns"),
-    Line("events", &["events"], 0, "events"),
-    Line("simulated", &["cycles"], 0, "cycles"),
-    Line("processor time", &["cpu_seconds"], 2, "s"),
-    Line("speed", &["cycles_per_second"], 0, "cycles/s"),
-    Line("speed", &["events_per_second"], 0, "events/s"),
-    Line("digest", &["digest"], 0, ""),
+    Line("offered load", &[F::OfferedLoad], 5, "{}"),
+    Line("generated load", &[F::GeneratedLoad], 5, "{}"),
+    Line("injected load", &[F::InjectedLoad], 5, "{}"),
+    Line("accepted load", &[F::AcceptedLoad, F::AcceptedLoadCi95], 5, "{}"),
+    Line("  of each sending node", &[F::AcceptedLoadOfSenders, F::AcceptedLoadOfSendersCi95], 5, "{}"),
+    Line("queue growth", &[F::QueueGrowth, F::QueueGrowthCi95], 5, "{}"),
+    Line("latency", &[F::LatencyMean], 2, "{}, mean"),
+    Line("  standard deviation", &[F::LatencyStd], 2, "{}"),
+    Line("  p50 / p90 / p99 / p99.9", &[F::LatencyP50, F::LatencyP90, F::LatencyP99, F::LatencyP999], 0, "{}"),
+    Line("  max", &[F::LatencyMax], 0, "{}"),
+    Line("injection latency", &[F::InjectionLatencyMean], 2, "{}, mean"),
+    Line("path length", &[F::HopsMean], 3, "{}, mean"),
+    Line("packets generated", &[F::PacketsGenerated], 0, "{}"),
+    Line("packets received", &[F::PacketsReceived], 0, "{}"),
+    Line("packets in flight", &[F::PacketsInFlight], 0, "{}"),
+    Line("packets dropped", &[F::PacketsDropped], 0, "{}"),
+    Line("fairness min / Jain", &[F::FairnessMin, F::FairnessJain], 3, ""),
+    Line("cycles per shot", &[F::ShotCyclesMean, F::ShotCyclesCi95], 2, "{}, mean"),
+    Line("tasks", &[F::Tasks], 0, "{}"),
+    Line("messages", &[F::Messages], 0, "{}"),
+    Line("  point to point / collective", &[F::MessagesPointToPoint, F::MessagesCollective], 0, "{}"),
+    Line("bytes x hops", &[F::HopBytes], 0, "{}"),
+    Line("  per byte", &[F::HopsPerByte], 4, "{}, mean"),
+    Line("jobs finished", &[F::JobsFinished], 0, "{}"),
+    Line("  wait", &[F::JobWaitMean], 2, "{}, mean"),
+    Line("  run", &[F::JobRunMean], 2, "{}, mean"),
+    Line("  slowdown", &[F::JobSlowdownMean], 4, "against running alone, mean"),
+    Line("nodes with a job", &[F::NodeUtilization], 4, "of all, mean"),
+    Line("completion", &[F::CompletionCycles], 0, "{}"),
+    Line("completion", &[F::CompletionSeconds], 9, "{}"),
+    Line("  at least, for its", &[F::CompletionBound, F::CompletionBoundBy], 0, "({})"),
+    Line("finish, first / last task", &[F::FinishMinNs, F::FinishMaxNs], 0, "{}"),
+    Line("events", &[F::Events], 0, "{}"),
+    Line("simulated", &[F::Cycles], 0, "{}"),
+    Line("processor time", &[F::CpuSeconds], 2, "{}"),
+    Line("speed", &[F::CyclesPerSecond], 0, "{}"),
+    Line("speed", &[F::EventsPerSecond], 0, "{}"),
+    Line("digest", &[F::Digest], 0, ""),
 ];
 
-pub(super) fn write(figures: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", headline(figures))?;
-    if figures.get("saturated") == Some(&Value::Bool(true)) {
+pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", headline(result))?;
+    if result.is_saturated() {
         writeln!(out, "{:<30} yes: less is accepted than is asked for", "saturated")?;
     }
-    for Line(label, names, decimals, unit) in LINES {
-        // Runs over an ideal network have figures of their own.
-        let values: Vec<&Value> = names.iter().map(|name| figures.get(*name).unwrap_or(&Value::Null)).collect();
-        let is_usual = match names[0] {
-            "packets_dropped" => *values[0] == 0,
-            _ if *label == OF_SENDERS => figures.get("silent_nodes") == Some(&Value::from(0)),
+    for Line(label, figures, decimals, end) in LINES {
+        // Each kind of run has figures of its own.
+        let values: Vec<Value> = figures.iter().map(|&figure| result.value(figure)).collect();
+        let is_usual = match figures[0] {
+            F::PacketsDropped => result.packets_dropped == Some(0),
+            F::AcceptedLoadOfSenders => result.silent_nodes == Some(0),
             // Of a network that is not saturated it is that of chance.
-            "queue_growth_phits_per_node_cycle" => figures.get("saturated") != Some(&Value::Bool(true)),
+            F::QueueGrowth => !result.is_saturated(),
             _ => false,
         };
-        if values.iter().all(|value| value.is_null()) || is_usual {
+        if values.iter().all(Value::is_null) || is_usual {
             continue;
         }
-        let separator = if names.iter().any(|name| name.ends_with("_ci95")) { " ± " } else { " / " };
+        let is_interval = figures.get(1).is_some_and(|&second| figures[0].ci95() == Some(second));
+        let separator = if is_interval { " ± " } else { " / " };
         let cells: Vec<String> =
             values.iter().filter(|value| !value.is_null()).map(|value| cell(value, *decimals)).collect();
-        let unit = if cells == ["1"] && !unit.contains('/') { unit.trim_end_matches('s') } else { unit };
-        writeln!(out, "{}", format!("{label:<30} {} {unit}", cells.join(separator)).trim_end())?;
+        let end = end.replace("{}", figures[0].unit());
+        let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
+        writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
     }
-    jobs(figures.get("jobs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice), out)
+    jobs(result.jobs.as_deref().unwrap_or_default(), out)
 }
 
+/// A column of the table of jobs: its title, its unit, and what of a job stands there.
+type Column = (&'static str, &'static str, fn(&JobRow) -> Option<Number>);
+
 /// A line for each job.
-fn jobs(jobs: &[Value], out: &mut dyn Write) -> io::Result<()> {
-    const COLUMNS: [(&str, &str, &str); 7] = [
-        ("nodes", "nodes", ""),
-        ("arrival_cycle", "arrival", "cycle"),
-        ("start_cycle", "start", "cycle"),
-        ("finish_cycle", "finish", "cycle"),
-        ("wait_cycles", "wait", "cycles"),
-        ("run_cycles", "run", "cycles"),
-        ("slowdown", "slowdown", "x alone"),
+fn jobs(jobs: &[JobRow], out: &mut dyn Write) -> io::Result<()> {
+    const COLUMNS: [Column; 7] = [
+        ("nodes", "", |job| job.nodes.map(Number::from)),
+        ("arrival", "cycle", |job| Some(job.arrival_cycle.into())),
+        ("start", "cycle", |job| job.start_cycle.map(Number::from)),
+        ("finish", "cycle", |job| job.finish_cycle.map(Number::from)),
+        ("wait", "cycles", |job| job.wait_cycles.map(Number::from)),
+        ("run", "cycles", |job| job.run_cycles.map(Number::from)),
+        ("slowdown", "x alone", |job| job.slowdown.map(Number::from)),
     ];
-    let shown = |job: &Value, name: &str| match &job[name] {
-        Value::Null => "-".to_owned(),
-        value => cell(value, 4),
+    let shown = |number: Option<Number>| match number {
+        None => "-".to_owned(),
+        Some(Number::Whole(number)) => number.to_string(),
+        Some(Number::Real(number)) => format!("{number:.4}"),
     };
-    let names: Vec<String> = jobs.iter().map(|job| shown(job, "name")).collect();
-    let Some(width) = names.iter().map(|name| name.chars().count()).max() else { return Ok(()) };
-    let head: String = COLUMNS.iter().map(|(_, title, _)| format!(" {title:>10}")).collect();
-    let units: String = COLUMNS.iter().map(|(.., unit)| format!(" {unit:>10}")).collect();
+    let Some(width) = jobs.iter().map(|job| job.name.chars().count()).max() else { return Ok(()) };
+    let head: String = COLUMNS.iter().map(|(title, ..)| format!(" {title:>10}")).collect();
+    let units: String = COLUMNS.iter().map(|(_, unit, _)| format!(" {unit:>10}")).collect();
     writeln!(out, "\n{:<width$}{head}\n{:<width$}{units}", "job", "", width = width.max(3))?;
-    for (job, name) in jobs.iter().zip(names) {
-        let row: String = COLUMNS.iter().map(|(column, ..)| format!(" {:>10}", shown(job, column))).collect();
-        writeln!(out, "{name:<width$}{row}", width = width.max(3))?;
+    for job in jobs {
+        let row: String = COLUMNS.iter().map(|(.., of)| format!(" {:>10}", shown(of(job)))).collect();
+        writeln!(out, "{:<width$}{row}", job.name, width = width.max(3))?;
     }
     Ok(())
 }
 
 /// What was simulated, in one line.
-fn headline(figures: &Map<String, Value>) -> String {
-    let experiment = &figures["experiment"];
-    let word = |key: &str| match &experiment[key] {
-        Value::String(word) => word.clone(),
-        other => other.to_string(),
+fn headline(result: &RunResult) -> String {
+    let setting = |key: &str| result.experiment.get(key).filter(|value| !value.is_null());
+    let word = |key: &str| match setting(key) {
+        Some(Value::String(word)) => word.clone(),
+        Some(other) => other.to_string(),
+        None => "null".to_owned(),
     };
-    let traffic = if !experiment["trace"].is_null() {
+    let traffic = if setting("trace").is_some() {
         format!("trace {}", word("trace"))
-    } else if !experiment["kernel"].is_null() {
+    } else if setting("kernel").is_some() {
         format!("kernel {}", word("kernel"))
-    } else if !experiment["job-mix"].is_null() {
+    } else if setting("job-mix").is_some() {
         format!("jobs {} {} {}", word("job-mix"), word("scheduler"), word("allocation"))
-    } else if !experiment["shot"].is_null() {
+    } else if setting("shot").is_some() {
         format!("{} shot({})", word("traffic"), word("shot"))
-    } else if experiment["load"].is_null() {
+    } else if setting("load").is_none() {
         format!("{} {}", word("traffic"), word("temporal"))
     } else {
         format!("{} {} load {}", word("traffic"), word("temporal"), word("load"))
     };
-    let traffic = source_policy(experiment).map_or(traffic.clone(), |policy| format!("{traffic} | {policy} sources"));
-    let is = |name: &str, value: bool| figures.get(name) == Some(&Value::Bool(value));
+    let traffic = result.source_policy().map_or(traffic.clone(), |policy| format!("{traffic} | {policy} sources"));
     let state = match () {
-        () if !is("complete", true) => "   INCOMPLETE",
-        () if is("saturated", true) => "   SATURATED",
-        () if is("converged", false) => "   NOT CONVERGED",
+        () if !result.complete => "   INCOMPLETE",
+        () if result.is_saturated() => "   SATURATED",
+        () if result.converged == Some(false) => "   NOT CONVERGED",
         () => "",
     };
-    if let Some(latency) = figures.get("network_latency_ns") {
-        let number = |name: &str| figures.get(name).unwrap_or(&Value::Null);
+    if result.network_latency_ns.is_some() {
+        let number = |figure: Figure| result.value(figure);
         return format!(
-            "ideal:L={latency},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
-            number("network_gap_per_byte_ns"),
-            number("host_overhead_ns"),
-            number("host_gap_ns"),
-            number("host_overhead_per_byte_ns"),
-            number("host_eager_bytes"),
+            "ideal:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            number(F::NetworkLatencyNs),
+            number(F::NetworkGapPerByteNs),
+            number(F::HostOverheadNs),
+            number(F::HostGapNs),
+            number(F::HostOverheadPerByteNs),
+            number(F::HostEagerBytes),
         );
     }
     format!(

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::collect::{Collected, Row};
 use crate::experiment::{Kind, canonical, key, without_folders};
+use crate::result::InputFile;
 
 /// A setting, or something else that was given, that two sets of results do not have in common.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +72,7 @@ pub(crate) fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
         }
     };
     for row in rows {
-        for (name, value) in row.figures.get("experiment").and_then(Value::as_object).into_iter().flatten() {
+        for (name, value) in &row.result.experiment {
             match value {
                 Value::Null => {}
                 // Contents tell files apart, wherever they lie.
@@ -82,11 +83,11 @@ pub(crate) fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
                 other => put(name, canonical(Kind::Number, other.to_string())),
             }
         }
-        for input in row.manifest["inputs"].as_array().into_iter().flatten() {
-            let (path, sum) = (input["path"].as_str().unwrap_or(""), input["sha256"].as_str().unwrap_or(""));
-            put(&format!("{CONTENTS}{}", path.rsplit('/').next().unwrap_or(path)), sum.chars().take(12).collect());
+        let manifest = &row.result.manifest;
+        for InputFile { path, sha256, .. } in &manifest.inputs {
+            put(&format!("{CONTENTS}{}", path.rsplit('/').next().unwrap_or(path)), sha256.chars().take(12).collect());
         }
-        if let (Some(version), Some(commit)) = (row.manifest["version"].as_str(), row.manifest["commit"].as_str()) {
+        if let (Some(version), Some(commit)) = (&manifest.version, &manifest.commit) {
             put(BUILD, format!("{version} ({commit})"));
         }
     }
@@ -101,8 +102,9 @@ mod tests {
 
     fn results(experiments: &[Value]) -> Collected {
         let row = |experiment: &Value| {
-            let figures = json!({ "experiment": experiment }).as_object().cloned().unwrap_or_default();
-            Row { index: 0, figures, manifest: json!({ "version": "1", "commit": "a" }) }
+            let manifest = json!({ "version": "1", "commit": "a" });
+            let result = json!({ "experiment": experiment, "manifest": manifest });
+            Row { index: 0, result: serde_json::from_value(result).expect("it is a result") }
         };
         Collected { rows: experiments.iter().map(row).collect(), ..Collected::default() }
     }

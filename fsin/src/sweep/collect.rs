@@ -1,21 +1,19 @@
 //! Results of a sweep: the points that have run, in the order of the plan.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use super::plan::{Plan, Point};
 use super::stop::StopRule;
 use super::store::{Store, StoreError};
-use crate::report::{COSTS, write_rows};
+use crate::result::{self, RunResult};
 
 /// A point that has run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
     /// Its position in the plan.
     pub index: usize,
-    /// Its figures; those that depend on the machine are left out.
-    pub figures: Map<String, Value>,
-    /// How it was made.
-    pub manifest: Value,
+    /// What it found, and how that was made; only what is the same on every machine is written.
+    pub result: RunResult,
 }
 
 /// What has become of the points of a plan.
@@ -42,8 +40,7 @@ impl Collected {
     #[must_use]
     pub fn incomplete(&self) -> usize {
         let has_failed = |index| self.failed.iter().any(|&(failed, _)| failed == index);
-        let ended = |row: &Row| row.figures.get("complete") != Some(&json!(false));
-        self.rows.iter().filter(|row| !ended(row) && !has_failed(row.index)).count()
+        self.rows.iter().filter(|row| !row.result.complete && !has_failed(row.index)).count()
     }
 
     /// What keeps the results from being what was planned, in words; `None` if nothing does.
@@ -63,31 +60,6 @@ impl Collected {
     }
 }
 
-/// The figures of a run that are the same on every machine and at any time.
-#[must_use]
-pub fn reproducible(figures: &Map<String, Value>) -> Map<String, Value> {
-    let same = figures.iter().filter(|(name, _)| *name != "manifest" && !COSTS.contains(&name.as_str()));
-    let mut same: Map<String, Value> = same.map(|(name, value)| (name.clone(), value.clone())).collect();
-    // Threads change nothing else.
-    if let Some(Value::Object(settings)) = same.get_mut("experiment") {
-        settings.remove("threads");
-    }
-    same
-}
-
-/// Why a result is a failure, if it is one.
-pub(crate) fn failure(figures: &Map<String, Value>) -> Option<String> {
-    match figures.get("failure") {
-        Some(Value::Object(failure)) => failure.get("what").and_then(Value::as_str).map(str::to_owned),
-        _ if figures.get("complete") == Some(&json!(false))
-            && figures.get("experiment").is_some_and(|of| of["strict"] == json!(true)) =>
-        {
-            Some("the limit of cycles ended the run".to_owned())
-        }
-        _ => None,
-    }
-}
-
 /// Reads what there is.
 ///
 /// # Errors
@@ -99,7 +71,7 @@ pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
 /// Reads what there is, whatever checksums say of it.
 pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
     gather(store, plan, |point| match store.folder(point).exists() {
-        true => store.figures(point).map(Some).map_err(|why| store.damaged(point, &why)),
+        true => store.read(point).map(Some).map_err(|why| store.damaged(point, &why)),
         false => Ok(None),
     })
 }
@@ -107,21 +79,18 @@ pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected,
 fn gather(
     store: &Store,
     plan: &Plan,
-    read: impl Fn(&Point) -> Result<Option<Map<String, Value>>, StoreError>,
+    read: impl Fn(&Point) -> Result<Option<RunResult>, StoreError>,
 ) -> Result<Collected, StoreError> {
     let mut collected = Collected::default();
     let results = plan.points.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let saturated = |result: &Option<Map<String, Value>>| {
-        result.as_ref().map(|figures| figures.get("saturated") == Some(&json!(true)))
-    };
+    let saturated = |result: &Option<RunResult>| result.as_ref().map(RunResult::is_saturated);
     let (rule, saturated) = (StopRule::new(plan), results.iter().map(saturated).collect::<Vec<_>>());
     for (index, result) in results.into_iter().enumerate() {
         match result {
             _ if rule.leaves_out(index, &saturated) => collected.left_out += 1,
-            Some(figures) => {
-                collected.failed.extend(failure(&figures).map(|why| (index, why)));
-                let manifest = figures.get("manifest").cloned().unwrap_or_default();
-                collected.rows.push(Row { index, figures: reproducible(&figures), manifest });
+            Some(result) => {
+                collected.failed.extend(result.why_failed().map(|why| (index, why.to_owned())));
+                collected.rows.push(Row { index, result: result.reproducible() });
             }
             None => match store.failure(&plan.points[index]) {
                 Some(why) => collected.failed.push((index, why)),
@@ -137,20 +106,25 @@ fn gather(
 /// # Errors
 /// When nothing can be written there.
 pub fn write_results(store: &Store, plan: &Plan, collected: &Collected) -> Result<(), StoreError> {
-    let rows: Vec<Map<String, Value>> = collected
-        .rows
-        .iter()
-        .map(|row| {
-            let mut whole = Map::new();
-            whole.insert("point".to_owned(), json!(plan.points[row.index].id));
-            whole.extend(row.figures.clone());
-            whole
-        })
-        .collect();
-    let lines: String = rows.iter().map(|row| format!("{}\n", Value::Object(row.clone()))).collect();
-    store.written("results.jsonl", store.replace("results.jsonl", &lines))?;
+    let identity = |row: &Row| plan.points[row.index].id.clone();
+    let mut lines = Vec::new();
+    let written = collected.rows.iter().try_for_each(|row| {
+        let line = Line { point: identity(row), result: &row.result };
+        result::write_line(&line, &mut lines)
+    });
+    let written = written.and_then(|()| store.replace("results.jsonl", &String::from_utf8_lossy(&lines)));
+    store.written("results.jsonl", written)?;
+    let rows = collected.rows.iter().map(|row| (vec![("point".to_owned(), identity(row))], &row.result));
     let mut table = Vec::new();
-    let written =
-        write_rows(&rows, &mut table).and_then(|()| store.replace("results.csv", &String::from_utf8_lossy(&table)));
+    let written = result::write_results(rows, &mut table)
+        .and_then(|()| store.replace("results.csv", &String::from_utf8_lossy(&table)));
     store.written("results.csv", written)
+}
+
+/// A line of `results.jsonl`.
+#[derive(Serialize)]
+struct Line<'a> {
+    point: String,
+    #[serde(flatten)]
+    result: &'a RunResult,
 }

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value as Json;
-
 use super::collect::Collected;
 use super::curves::{Curves, Spot};
+use crate::result::Figure;
 use crate::stats::{ROUNDING, Spread, mean, welch};
 
 /// A figure of one point in both sweeps.
@@ -17,8 +16,8 @@ pub struct Difference {
     pub curve: String,
     /// Where on it.
     pub word: String,
-    /// Name of the figure.
-    pub figure: &'static str,
+    /// The figure.
+    pub figure: Figure,
     /// Mean of the baseline.
     pub baseline: f64,
     /// Mean of the candidate.
@@ -135,18 +134,15 @@ impl Verdict {
 }
 
 /// Figures that are compared.
-const FIGURES: &[&str] = &[
-    "accepted_load_phits_per_node_cycle",
-    "latency_mean_cycles",
-    "latency_p99_cycles",
-    "completion_cycles",
-    "completion_seconds",
-    "finish_max_ns",
-    "shot_cycles_mean",
+const FIGURES: &[Figure] = &[
+    Figure::AcceptedLoad,
+    Figure::LatencyMean,
+    Figure::LatencyP99,
+    Figure::CompletionCycles,
+    Figure::CompletionSeconds,
+    Figure::FinishMaxNs,
+    Figure::ShotCyclesMean,
 ];
-
-/// Those that are whole numbers by definition.
-const WHOLE: &[&str] = &["latency_p99_cycles", "completion_cycles", "finish_max_ns"];
 
 /// Every point that both have, and how many only one of them has. Points are the same if they are at the same place of
 /// curves with the same settings, along the same axis; settings that do not vary within a sweep may differ. `margin` is a
@@ -166,7 +162,7 @@ pub fn compare(
                 continue;
             };
             both += 1;
-            for figure in FIGURES {
+            for &figure in FIGURES {
                 let row = difference((other, baseline.1), (spot, candidate.1), figure, margin);
                 found.extend(row.map(|row| Difference { curve: curve.label.clone(), ..row }));
             }
@@ -176,7 +172,7 @@ pub fn compare(
     (found, alone)
 }
 
-fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: &'static str, margin: f64) -> Option<Difference> {
+fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, margin: f64) -> Option<Difference> {
     let centre = |(spot, collected): (&Spot, &Collected)| mean(&spot.values(&collected.rows, figure)?);
     let (baseline, candidate) = (centre(a)?, centre(b)?);
     let (of_a, of_b, ci95) = match digests(a).filter(|all| Some(all) == digests(b).as_ref()) {
@@ -199,16 +195,16 @@ fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: &'static s
 
 /// The digests of the runs of a spot, each of which tells every delivery; `None` if one has none.
 fn digests((spot, collected): (&Spot, &Collected)) -> Option<Vec<String>> {
-    let digest = |&row: &usize| collected.rows[row].figures.get("digest").and_then(Json::as_str).map(str::to_owned);
+    let digest = |&row: &usize| collected.rows[row].result.digest.clone();
     spot.rows.iter().map(digest).collect()
 }
 
 /// How sure the difference of a figure is, and what from: pairs of seeds if both have the same, else each side's own samples.
-fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: &str) -> (Samples, Samples, Option<f64>) {
+fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure) -> (Samples, Samples, Option<f64>) {
     let by_seed = |(spot, collected): (&Spot, &Collected)| -> Option<BTreeMap<u64, f64>> {
         let run = |&row: &usize| {
-            let figures = &collected.rows[row].figures;
-            Some((figures.get("experiment")?["seed"].as_u64()?, figures.get(figure)?.as_f64()?))
+            let result = &collected.rows[row].result;
+            Some((result.experiment.get("seed")?.as_u64()?, result.number(figure)?))
         };
         let runs = spot.rows.iter().map(run).collect::<Option<BTreeMap<_, _>>>()?;
         (runs.len() == spot.rows.len() && runs.len() >= SEEDS).then_some(runs)
@@ -225,54 +221,52 @@ fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: &str) -> (Sa
 }
 
 /// Variance of a figure by rounding.
-fn rounding(figure: &str) -> f64 {
-    if WHOLE.contains(&figure) { ROUNDING } else { 0.0 }
+fn rounding(figure: Figure) -> f64 {
+    if figure.is_whole() { ROUNDING } else { 0.0 }
 }
 
 /// How sure the mean of a figure is: from seeds if they are enough, else from the batches of all runs, if there are any.
-fn samples((spot, collected): (&Spot, &Collected), figure: &str) -> (Samples, Option<Spread>) {
+fn samples((spot, collected): (&Spot, &Collected), figure: Figure) -> (Samples, Option<Spread>) {
     let of_seeds = spot.values(&collected.rows, figure).filter(|values| values.len() >= SEEDS);
     if let Some((values, spread)) =
         of_seeds.and_then(|values| Some((values.len(), Spread::of_values(&values, rounding(figure))?)))
     {
         return (Samples::Seeds(values), Some(spread));
     }
-    let (list, name, samples): (_, _, fn(usize) -> Samples) = match figure {
-        "shot_cycles_mean" => ("shots", "cycles", Samples::Shots),
-        _ => ("samples", figure, Samples::Batches),
-    };
+    let is_of_shots = figure == Figure::ShotCyclesMean;
     let of_run = |&row: &usize| -> Vec<f64> {
-        let list = collected.rows[row].figures.get(list).and_then(Json::as_array);
-        list.into_iter().flatten().filter_map(|batch| batch[name].as_f64()).collect()
+        let result = &collected.rows[row].result;
+        match is_of_shots {
+            true => result.shots.iter().flatten().map(|shot| shot.cycles as f64).collect(),
+            false => result.samples.iter().flatten().filter_map(|batch| batch.number(figure)).collect(),
+        }
     };
     let runs: Vec<Vec<f64>> = spot.rows.iter().map(of_run).collect();
     let count = runs.iter().map(Vec::len).sum();
     match Spread::of_batches(&runs).filter(|_| count >= BATCHES) {
-        Some(spread) => (samples(count), Some(spread)),
+        Some(spread) if is_of_shots => (Samples::Shots(count), Some(spread)),
+        Some(spread) => (Samples::Batches(count), Some(spread)),
         None => (Samples::TooFew, None),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::{Value as Json, json};
 
     use super::super::collect::Row;
     use super::*;
 
     /// Runs with these figures at one spot.
     fn runs(figures: &[Json]) -> (Spot, Collected) {
-        let row = |figures: &Json| Row {
-            index: 0,
-            figures: figures.as_object().cloned().unwrap_or_else(Map::new),
-            manifest: Json::Null,
-        };
+        let row =
+            |figures: &Json| Row { index: 0, result: serde_json::from_value(figures.clone()).expect("it is a result") };
         let spot = Spot { x: 0.0, word: "0".to_owned(), rows: (0..figures.len()).collect(), saturated: false };
         (spot, Collected { rows: figures.iter().map(row).collect(), ..Collected::default() })
     }
 
     #[track_caller]
-    fn check(figure: &'static str, a: &[Json], b: &[Json], samples: &str, verdict: Verdict) {
+    fn check(figure: Figure, a: &[Json], b: &[Json], samples: &str, verdict: Verdict) {
         let (a, b) = (runs(a), runs(b));
         let found = difference((&a.0, &a.1), (&b.0, &b.1), figure, MARGIN).unwrap();
         assert_eq!((found.samples().as_str(), found.verdict()), (samples, verdict), "{found:?}");
@@ -284,7 +278,7 @@ mod tests {
 
     #[track_caller]
     fn completion(a: &[u64], b: &[u64], samples: &str, verdict: Verdict) {
-        check("completion_cycles", &completions(a), &completions(b), samples, verdict);
+        check(Figure::CompletionCycles, &completions(a), &completions(b), samples, verdict);
     }
 
     /// A run whose batches have these mean latencies.
@@ -321,24 +315,24 @@ mod tests {
         // What chance does to both alike is far more than the difference.
         let a = runs([100.0, 200.0, 300.0], [1, 2, 3]);
         let b = runs([310.0, 110.0, 210.0], [3, 1, 2]);
-        check("latency_mean_cycles", &a, &b, "3 paired seeds", Verdict::Higher);
+        check(Figure::LatencyMean, &a, &b, "3 paired seeds", Verdict::Higher);
         let others = runs([110.0, 210.0, 310.0], [4, 5, 6]);
-        check("latency_mean_cycles", &a, &others, "3 seeds", Verdict::Unclear);
+        check(Figure::LatencyMean, &a, &others, "3 seeds", Verdict::Unclear);
     }
 
     #[test]
     fn batches_stand_in_for_seeds() {
         let low = batches(&[112.0, 114.0, 113.0, 112.5, 113.5, 113.0]);
         let rising = batches(&[1500.0, 5000.0, 2400.0, 4600.0, 3300.0, 6060.0]);
-        check("latency_mean_cycles", &[low.clone()], &[rising], "6 batches", Verdict::Higher);
+        check(Figure::LatencyMean, &[low.clone()], &[rising], "6 batches", Verdict::Higher);
         let close = batches(&[113.0, 112.0, 114.0, 113.5, 112.5, 113.0]);
-        check("latency_mean_cycles", &[low.clone(), low.clone()], &[close], "12 batches, 6 batches", Verdict::Same);
-        check("latency_mean_cycles", &[batches(&[1.0, 2.0])], &[low], "too few, 6 batches", Verdict::Unclear);
+        check(Figure::LatencyMean, &[low.clone(), low.clone()], &[close], "12 batches, 6 batches", Verdict::Same);
+        check(Figure::LatencyMean, &[batches(&[1.0, 2.0])], &[low], "too few, 6 batches", Verdict::Unclear);
     }
 
     #[test]
     fn runs_that_are_the_same_need_no_statistics() {
         let run = json!({ "completion_cycles": 7, "digest": "0f" });
-        check("completion_cycles", &[run.clone()], &[run], "identical runs", Verdict::Same);
+        check(Figure::CompletionCycles, &[run.clone()], &[run], "identical runs", Verdict::Same);
     }
 }

@@ -1,12 +1,12 @@
 //! Results as curves: what is drawn, tabulated and compared.
 
-use serde_json::Value as Json;
 use trgen::catalog::Refusal;
 
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
 use crate::experiment::conflicts::CYCLE;
 use crate::experiment::{Kind, canonical, key as known_key};
+use crate::result::Figure;
 use crate::stats::{Estimate, estimate};
 
 /// A figure at a point of a curve.
@@ -147,8 +147,8 @@ impl Curves {
             let (x, word) = match (along, axis) {
                 (Some(at), Some(axis)) => (position(axis, &values[at], numeric), values[at].clone()),
                 _ => {
-                    let load = &row.figures["experiment"]["load"];
-                    (load.as_f64().unwrap_or(0.0), load.as_f64().map_or("-".to_owned(), |_| load.to_string()))
+                    let load = row.result.experiment.get("load").filter(|load| load.is_number());
+                    (row.result.load().unwrap_or(0.0), load.map_or("-".to_owned(), ToString::to_string))
                 }
             };
             let curve = match curves.iter().position(|curve| curve.settings == settings) {
@@ -160,7 +160,7 @@ impl Curves {
                     &mut curves[last]
                 }
             };
-            let saturated = row.figures.get("saturated") == Some(&Json::Bool(true));
+            let saturated = row.result.is_saturated();
             match curve.spots.iter_mut().find(|spot| spot.word == word) {
                 Some(spot) => {
                     spot.rows.push(number);
@@ -298,30 +298,28 @@ impl Curves {
 
     /// True if any run has this figure.
     #[must_use]
-    pub fn have(&self, rows: &[Row], figure: &str) -> bool {
-        rows.iter().any(|row| row.figures.get(figure).is_some_and(Json::is_number))
+    pub fn have(&self, rows: &[Row], figure: Figure) -> bool {
+        rows.iter().any(|row| row.result.number(figure).is_some())
     }
 }
 
 impl Spot {
     /// A figure of this spot; `None` if one of its runs does not have it.
     #[must_use]
-    pub fn value(&self, rows: &[Row], figure: &str) -> Option<Value> {
+    pub fn value(&self, rows: &[Row], figure: Figure) -> Option<Value> {
         let values = self.values(rows, figure)?;
         let Estimate { mean, ci95, .. } = estimate(&values)?;
         let own = || {
-            let name =
-                ["_phits_per_node_cycle", "_mean_cycles", "_mean"].iter().find_map(|end| figure.strip_suffix(end));
             let only = self.rows.first().filter(|_| self.rows.len() == 1)?;
-            name.and_then(|name| rows[*only].figures.get(&format!("{name}_ci95"))).and_then(Json::as_f64)
+            rows[*only].result.number(figure.ci95()?)
         };
         Some(Value { mean, ci95: ci95.or_else(own) })
     }
 
     /// A figure of every run of this spot; `None` if one does not have it.
     #[must_use]
-    pub fn values(&self, rows: &[Row], figure: &str) -> Option<Vec<f64>> {
-        self.rows.iter().map(|&row| rows[row].figures.get(figure).and_then(Json::as_f64)).collect()
+    pub fn values(&self, rows: &[Row], figure: Figure) -> Option<Vec<f64>> {
+        self.rows.iter().map(|&row| rows[row].result.number(figure)).collect()
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::collect::{Collected, Row, collect, collect_unchecked, reproducible};
+use super::collect::{Collected, Row, collect, collect_unchecked};
 use super::plan::{Plan, Point};
-use super::store::{Store, StoreError, figures};
+use super::store::{Store, StoreError, parsed};
 use super::sums::damage;
 
 /// The results in the folder of a sweep, or of one run (`fsin run -o`), which is a sweep of one point.
@@ -48,10 +48,9 @@ fn read(folder: &Path, check: bool) -> Result<(Plan, Collected), StoreError> {
         });
     }
     let text = fs::read(&result).map_err(|error| wrong(&error))?;
-    let figures = figures(&text).map_err(|error| wrong(&error))?;
+    let found = parsed(&text).map_err(|error| wrong(&error))?;
     let experiment = fs::read_to_string(folder.join("experiment.toml")).map_err(|error| wrong(&error))?;
-    let manifest = figures.get("manifest").cloned().unwrap_or_default();
     let point = Point { id: "run".to_owned(), values: Vec::new(), experiment };
-    let row = Row { index: 0, figures: reproducible(&figures), manifest };
+    let row = Row { index: 0, result: found.reproducible() };
     Ok((Plan::of_one(point), Collected { rows: vec![row], ..Collected::default() }))
 }

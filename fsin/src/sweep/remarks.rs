@@ -1,7 +1,5 @@
 //! What a sweep shows against expectation, in words.
 
-use serde_json::Value;
-
 use super::collect::Collected;
 use super::plan::Plan;
 use crate::stats::{Spread, mean, welch};
@@ -77,7 +75,7 @@ fn times(plan: &Plan, collected: &Collected, axis: usize, at: &[String], placeme
         let values = &plan.points[row.index].values;
         values[axis] == placement && place(plan, values, axis) == at
     });
-    rows.filter_map(|row| row.figures.get("completion_seconds").and_then(Value::as_f64)).collect()
+    rows.filter_map(|row| row.result.completion_seconds).collect()
 }
 
 #[cfg(test)]

@@ -234,7 +234,7 @@ impl Saturations {
         fs::create_dir_all(folder)?;
         super::replace_file(&folder.join(FILE), format!("{}\n", serde_json::to_string_pretty(self)?))?;
         let mut table = Vec::new();
-        crate::report::write_rows(&self.rows(), &mut table)?;
+        crate::result::write_rows(&self.rows(), &mut table)?;
         super::replace_file(&folder.join("saturation.csv"), table)
     }
 

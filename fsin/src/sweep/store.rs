@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::plan::{Plan, Point};
 use super::sums::{damage, write_result};
+use crate::result::{Figure, RunResult};
 use crate::stamp;
 
 /// A folder that cannot be used.
@@ -45,8 +46,8 @@ pub struct Store {
 pub enum Stored {
     /// It has not run.
     Absent,
-    /// Its figures.
-    Whole(Map<String, Value>),
+    /// Its result.
+    Whole(Box<RunResult>),
     /// Not what was written, with the reason.
     Damaged(String),
 }
@@ -212,28 +213,28 @@ impl Store {
         };
         let damaged = damage(&folder, checksums).map_err(unread)?;
         Ok(match &damaged[..] {
-            [] => match self.figures(point) {
-                Ok(figures) => Stored::Whole(figures),
+            [] => match self.read(point) {
+                Ok(result) => Stored::Whole(Box::new(result)),
                 Err(why) => Stored::Damaged(why),
             },
             damaged => Stored::Damaged(damaged.join(", ")),
         })
     }
 
-    /// The figures in the file of a point, whatever its checksum says, or why there are none.
-    pub(super) fn figures(&self, point: &Point) -> Result<Map<String, Value>, String> {
+    /// The result in the file of a point, whatever its checksum says, or why there is none.
+    pub(super) fn read(&self, point: &Point) -> Result<RunResult, String> {
         let read = fs::read(self.folder(point).join("result.json")).map_err(|error| error.to_string());
-        read.and_then(|text| figures(&text)).map_err(|why| format!("result.json: {why}"))
+        read.and_then(|text| parsed(&text)).map_err(|why| format!("result.json: {why}"))
     }
 
-    /// The figures of a point; `None` if it has not run.
+    /// The result of a point; `None` if it has not run.
     ///
     /// # Errors
     /// A result that is not what was written.
-    pub fn result(&self, point: &Point, checksums: bool) -> Result<Option<Map<String, Value>>, StoreError> {
+    pub fn result(&self, point: &Point, checksums: bool) -> Result<Option<RunResult>, StoreError> {
         match self.stored(point, checksums)? {
             Stored::Absent => Ok(None),
-            Stored::Whole(figures) => Ok(Some(figures)),
+            Stored::Whole(result) => Ok(Some(*result)),
             Stored::Damaged(why) => Err(self.damaged(point, &why)),
         }
     }
@@ -270,15 +271,15 @@ impl Store {
         Ok(aside)
     }
 
-    /// Keeps the figures of a point, which become visible all at once.
+    /// Keeps the result of a point, which becomes visible all at once.
     ///
     /// # Errors
     /// When nothing can be written there.
-    pub fn keep(&self, point: &Point, figures: &Map<String, Value>) -> Result<(), StoreError> {
+    pub fn keep(&self, point: &Point, result: &RunResult) -> Result<(), StoreError> {
         let folder = self.folder(point);
         let name = format!(".{}.{}.partial", point.id, std::process::id());
         let partial = self.root.join("points").join(name);
-        let kept = keep_in(&partial, figures, &point.experiment).and_then(|()| match fs::rename(&partial, &folder) {
+        let kept = keep_in(&partial, result, &point.experiment).and_then(|()| match fs::rename(&partial, &folder) {
             // Another process has kept the same result.
             Err(_) if folder.join("result.json").exists() => fs::remove_dir_all(&partial),
             renamed => renamed,
@@ -338,19 +339,16 @@ impl Store {
     }
 }
 
-/// The figures in a file of results, or why there are none.
-pub(super) fn figures(text: &[u8]) -> Result<Map<String, Value>, String> {
-    let figures: Map<String, Value> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    match figures.get("experiment") {
-        Some(Value::Object(_)) => Ok(figures),
-        _ => Err("there is no `experiment` in it".to_owned()),
-    }
+/// The result in a file, or why there is none.
+pub(super) fn parsed(text: &[u8]) -> Result<RunResult, String> {
+    let result: RunResult = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    if result.has(Figure::Experiment) { Ok(result) } else { Err("there is no `experiment` in it".to_owned()) }
 }
 
 /// Writes the files of a point into a new folder.
-fn keep_in(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> io::Result<()> {
+fn keep_in(folder: &Path, result: &RunResult, experiment: &str) -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
-    write_result(folder, figures, experiment)
+    write_result(folder, result, experiment)
 }

@@ -10,11 +10,10 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::experiment::hex;
-use crate::report::{self, Format};
+use crate::result::{self, RunResult};
 
 /// The file of checksums.
 pub(super) const SUMS: &str = "SHA256SUMS";
@@ -32,19 +31,19 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// When nothing can be written there.
-pub fn write_result(folder: &Path, figures: &Map<String, Value>, experiment: &str) -> io::Result<()> {
+pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    let mut result = Vec::new();
-    report::write(Format::Json, figures, &mut result)?;
-    let mut manifest = serde_json::to_vec_pretty(&figures["manifest"])?;
-    manifest.push(b'\n');
+    let mut text = Vec::new();
+    result::write_pretty(found, &mut text)?;
+    let mut manifest = Vec::new();
+    result::write_pretty(&found.manifest, &mut manifest)?;
     let mut sums = String::new();
     let write = |name: &str, bytes: &[u8]| {
         let mut file = File::create(folder.join(name))?;
         file.write_all(bytes)?;
         file.sync_all()
     };
-    for (name, bytes) in FILES.into_iter().zip([&*result, &*manifest, experiment.as_bytes()]) {
+    for (name, bytes) in FILES.into_iter().zip([&*text, &*manifest, experiment.as_bytes()]) {
         write(name, bytes)?;
         sums.push_str(&format!("{}  {name}\n", sha256(bytes)));
     }

@@ -12,6 +12,7 @@ use tests::command::run;
 mod components;
 mod figures;
 mod folders;
+mod schema;
 mod settings;
 mod streams;
 mod traffic;

@@ -1,4 +1,4 @@
-//! What is measured: counts and distributions, in integers until the report.
+//! What is measured: counts and distributions, in integers until the report; and means with their confidence.
 
 mod distribution;
 mod estimate;

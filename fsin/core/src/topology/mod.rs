@@ -11,6 +11,7 @@ mod damaged;
 mod distances;
 mod flow;
 mod grid;
+mod rows;
 mod survey;
 pub mod switched;
 mod twisted;
@@ -18,6 +19,7 @@ mod twisted;
 pub use cayley::Cayley;
 pub use distances::Distances;
 pub use grid::Grid;
+pub use rows::{Rows, port_name};
 pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 

@@ -1,15 +1,14 @@
 //! `fsin serve`: a network for live guests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use adapters::endpoint::{Endpoint, EndpointError};
 use adapters::live::Live;
 use clap::ArgMatches;
-use cpu_time::ProcessTime;
 use fsin::couple::{Coupled, Failure};
 use fsin::network::Network;
-use fsin::report::{Costs, Format, live_figures, write};
+use fsin::report::{Format, write};
+use fsin::result::{Costs, of_guests};
 use fsin::run::{Outcome, to_end};
 use fsin::watch::Watch;
 use fsin::words::counted;
@@ -19,6 +18,7 @@ use tui::view::About;
 use super::guest::{address, token};
 use super::looking::Looking;
 use super::output::Document;
+use super::perform::Stopwatch;
 use super::{Complaint, Exit, interrupt, manifest, output};
 
 mod flags;
@@ -70,7 +70,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         .map_err(refused)?;
 
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
-    let (processor, wall) = (ProcessTime::now(), Instant::now());
+    let stopwatch = Stopwatch::start();
     let mut live = Live::new(connections, rules.clone(), Box::new(tell)).watched(watch);
     let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
     outcome
@@ -86,11 +86,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None if stop.load(Ordering::Relaxed) => live.close("the run was interrupted"),
         None => live.close("the run has ended"),
     }
-    let costs = Costs {
-        cpu_seconds: Some(processor.elapsed().as_secs_f64()),
-        wall_seconds: wall.elapsed().as_secs_f64(),
-        peak_memory_bytes: manifest::peak_memory_bytes(),
-    };
+    let costs = stopwatch.costs(true, 1);
     let words: Vec<String> = outcome.failure.iter().map(|failure| format!("error: {failure}")).collect();
     let recorded = looking.map_or(Ok(()), |looking| looking.end(&words));
     let written = live.flush();
@@ -119,15 +115,15 @@ fn print(
     costs: Costs,
     opening: manifest::Opening,
 ) -> Result<(), Complaint> {
-    let manifest = opening.close_guests(model.seed, costs.cpu_seconds, costs.peak_memory_bytes);
+    let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
-    let figures = live_figures(outcome, &live.report(), &picoseconds, costs, model.settings, manifest);
+    let result = of_guests(outcome, &live.report(), &picoseconds, costs, model.settings, manifest);
     let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
         "csv" => Format::Csv,
         "jsonl" => Format::Jsonl,
         _ => Format::Json,
     };
-    document.write(&mut |out| write(format, &figures, out))?;
+    document.write(&mut |out| write(format, &result, out))?;
     if !matches.get_flag("quiet") {
         outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
     }

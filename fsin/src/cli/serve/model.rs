@@ -5,7 +5,7 @@ use clap::ArgMatches;
 use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
 use fsin::models::ConstantDelay;
 use fsin::network::Network;
-use fsin::report::typed;
+use fsin::result::{InputFile, typed};
 use fsin::{dashboard, topology};
 use serde_json::{Map, Value, json};
 use tui::view::About;
@@ -24,7 +24,7 @@ pub(super) struct Model {
     /// What the dashboard says of it; `None` for a network without routers.
     pub(super) about: Option<About>,
     /// The files that it is made of, for the manifest.
-    pub(super) inputs: Vec<Value>,
+    pub(super) inputs: Vec<InputFile>,
 }
 
 /// The network that a command line means.

@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use fsin::dashboard::of_result;
+use fsin::result::RunResult;
 use fsin::sweep::{Plan, Point, StopRule, Store};
 use fsin::watch::Watch;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tui::board::Board;
 use tui::view::PointState;
 
-use crate::cli::perform::perform_watched;
+use crate::cli::perform::{Options, perform_one};
 use crate::cli::progress::Points;
 use crate::cli::showing::watcher;
 use crate::cli::{Complaint, Exit, interrupt, output};
@@ -55,8 +56,7 @@ pub(super) fn locally(
 ) -> Result<(), Complaint> {
     let mut saturated = vec![None; plan.points.len()];
     for (index, point) in plan.points.iter().enumerate() {
-        let figures = store.result(point, plan.has_checksums())?;
-        saturated[index] = figures.map(|figures| figures.get("saturated") == Some(&Value::Bool(true)));
+        saturated[index] = store.result(point, plan.has_checksums())?.as_ref().map(RunResult::is_saturated);
     }
     // Low loads of every curve come first: they are cheap, and decide whether higher ones are run at all.
     let mut queue = todo.to_vec();
@@ -128,13 +128,11 @@ enum Ran {
     Interrupted,
 }
 
-/// What a point with these figures, which took so long, came to.
-fn ran(figures: &Map<String, Value>, seconds: f64) -> Ran {
-    match figures.get("failure") {
-        Some(Value::Object(failure)) => {
-            Ran::Failed(failure.get("what").and_then(Value::as_str).unwrap_or("").to_owned())
-        }
-        _ => Ran::Done { saturated: figures.get("saturated") == Some(&Value::Bool(true)), seconds },
+/// The outcome of a point with this result, which took so long.
+fn ran(result: &RunResult, seconds: f64) -> Ran {
+    match &result.failure {
+        Some(failure) => Ran::Failed(failure.what.clone()),
+        None => Ran::Done { saturated: result.is_saturated(), seconds },
     }
 }
 
@@ -150,17 +148,17 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
         Ok(experiment) => {
             let mut watcher = watcher(watched.board, index, &experiment, watched.stop);
             let watch = watcher.as_mut().map(|watcher| watcher as &mut dyn Watch);
-            perform_watched(&experiment, watched.stop, alone, watch)
+            perform_one(&experiment, Options { watch, ..Options::new(watched.stop, alone) })
         }
         Err(error) => Err(error.into()),
     };
     match result {
-        Ok(Some(figures)) => {
-            store.keep(point, &figures)?;
+        Ok(Some(result)) => {
+            store.keep(point, &result)?;
             let seconds = begun.elapsed().as_secs_f64();
             store.note("done", Some(point), json!({ "seconds": seconds }));
-            watched.tell(index, of_result(&figures, Some(seconds)));
-            Ok(ran(&figures, seconds))
+            watched.tell(index, of_result(&result, Some(seconds)));
+            Ok(ran(&result, seconds))
         }
         Ok(None) => {
             watched.tell(index, PointState::Waiting);
@@ -212,8 +210,8 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
     };
     let said = reader.join().unwrap_or_default();
     let exit = |exit: Exit| status.code() == Some(exit as i32);
-    if let Some(figures) = store.result(point, true)? {
-        return Ok(ran(&figures, begun.elapsed().as_secs_f64()));
+    if let Some(result) = store.result(point, true)? {
+        return Ok(ran(&result, begun.elapsed().as_secs_f64()));
     }
     if stop.load(Ordering::Relaxed) || exit(Exit::Interrupted) {
         return Ok(Ran::Interrupted);

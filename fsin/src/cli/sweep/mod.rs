@@ -10,7 +10,7 @@ use fsin::sweep::{
     Collected, Grid, Plan, Slurm, Store, StoreError, Stored, as_several, collect, remarks, write_results,
 };
 use fsin::words::counted;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::showing::Showing;
 use super::{Complaint, Exit, args, interrupt, looking, output};
@@ -265,8 +265,7 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     for (index, why) in &collected.failed {
         output::tell(&format!("failed: {}: {why}", plan.describe(&plan.points[*index])));
     }
-    let saturated =
-        collected.rows.iter().filter(|row| row.figures.get("saturated") == Some(&Value::Bool(true))).count();
+    let saturated = collected.rows.iter().filter(|row| row.result.is_saturated()).count();
     let points = counted(plan.points.len(), "point has", "points have");
     let mut line = format!("{} of {points} results", collected.rows.len());
     for (count, what) in [

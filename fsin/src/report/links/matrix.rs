@@ -28,8 +28,8 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     );
     // Endpoints of trees are a stage of their own; switches begin with level 0.
     let (what, first) = match &net.rows {
-        Some((name, _)) if name == "group" => ("group", 0),
-        Some((_, all)) if all.len() > 2 => ("level", 1),
+        Some(rows) if rows.name == "group" => ("group", 0),
+        Some(rows) if rows.members.len() > 2 => ("level", 1),
         _ if net.endpoints > 0 => ("switch", 0),
         _ => ("node", 0),
     };

@@ -16,6 +16,7 @@ pub(super) use paint::{STEPS, Scale, ramp};
 pub use picture::link_pictures;
 pub(super) use picture::{Paint, svg};
 
+use crate::result::Figure;
 use crate::sweep::{Collected, Curve, Curves, Row, Spot};
 
 /// Links that are drawn one by one; larger networks have tables only.
@@ -84,23 +85,23 @@ fn telling(curves: &Curves) -> Vec<(&Curve, &Spot)> {
 
 /// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result does not have it.
 pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
-    let packets = row.figures.get("link_packets")?.as_array()?;
-    let cycles = row.figures.get("measured_cycles")?.as_f64().filter(|&cycles| cycles > 0.0)?;
-    let phits = row.figures.get("experiment")?.get("packet")?.as_f64()?;
-    let load = |link: &net::Link| Some(packets.get(link.from)?.get(link.port)?.as_f64()? * phits / cycles);
+    let packets = row.result.link_packets.as_ref()?;
+    let cycles = row.result.number(Figure::MeasuredCycles).filter(|&cycles| cycles > 0.0)?;
+    let phits = row.result.experiment.get("packet")?.as_f64()?;
+    let load = |link: &net::Link| Some((*packets.get(link.from)?.get(link.port)?)? as f64 * phits / cycles);
     net.links.iter().map(load).collect()
 }
 
 /// The rows that tell most, as positions in [`Collected::rows`], in the order of the curves.
 fn telling_rows(curves: &Curves, collected: &Collected) -> Vec<usize> {
-    let has = |&row: &usize| collected.rows[row].figures.contains_key("link_packets");
+    let has = |&row: &usize| collected.rows[row].result.link_packets.is_some();
     telling(curves).into_iter().filter_map(|(_, spot)| spot.rows.first().copied()).filter(has).collect()
 }
 
 /// Rows in the order in which they are worth showing: what tells most of each curve, then all others.
 pub(super) fn order(curves: &Curves, collected: &Collected) -> Vec<usize> {
     let mut order = telling_rows(curves, collected);
-    let has = |row: &Row| row.figures.contains_key("link_packets");
+    let has = |row: &Row| row.result.link_packets.is_some();
     let others: Vec<usize> =
         (0..collected.rows.len()).filter(|row| !order.contains(row) && has(&collected.rows[*row])).collect();
     order.extend(others);

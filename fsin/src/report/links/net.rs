@@ -1,9 +1,12 @@
 //! The links of a network, by names that a reader knows.
 
-use tui::view::Layout;
+use trgen::NodeId;
 
-use crate::dashboard::about;
 use crate::experiment::{Experiment, topology_of};
+use crate::topology::{Port, Rows, port_name};
+
+/// Links of which something is said; of larger networks nothing is.
+const MOST_LINKS: usize = 1 << 18;
 
 /// A directed link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,8 +30,8 @@ pub(in crate::report) struct Net {
     pub(super) routers: usize,
     /// Routers that are endpoints of a network of switches.
     pub(super) endpoints: usize,
-    /// What a row is called, and the routers of each.
-    pub(super) rows: Option<(String, Vec<Vec<u32>>)>,
+    /// The rows of a network of switches.
+    pub(super) rows: Option<Rows>,
     /// Directed links, by router and port.
     pub(in crate::report) links: Vec<Link>,
     /// Kinds of links.
@@ -39,33 +42,33 @@ impl Net {
     /// The network of an experiment; `None` if it cannot be built any more, as the file of its links has gone.
     pub(in crate::report) fn of(experiment: &Experiment) -> Option<Self> {
         let topology = topology_of(experiment).ok()?;
-        let about = about(&*topology, &experiment.router, String::new());
-        let switched = topology.switched().is_some();
-        let endpoints = if switched { topology.endpoints() } else { 0 };
-        let grid = match &about.layout {
-            Layout::Grid { sizes } if topology.is_grid() => Some(sizes.iter().map(|&size| size as usize).collect()),
-            Layout::List if topology.is_grid() => Some(vec![about.routers]),
+        let (routers, ports) = (topology.nodes(), topology.shape().ports());
+        let switched = topology.switched();
+        let sizes: Vec<usize> = topology.geometry().sizes().iter().map(|&size| size as usize).collect();
+        let grid = match switched {
+            None if topology.is_grid() && sizes.len() > 1 => Some(sizes),
+            None if topology.is_grid() => Some(vec![routers]),
             _ => None,
-        };
-        let rows = match about.layout {
-            Layout::Rows { name, rows } => Some((name, rows)),
-            Layout::Grid { .. } | Layout::List => None,
         };
         let mut net = Self {
             spec: topology.spec(),
             grid,
-            routers: about.routers,
-            endpoints,
-            rows,
+            routers,
+            endpoints: switched.map_or(0, |_| topology.endpoints()),
+            rows: switched.map(Rows::of),
             links: Vec::new(),
             classes: Vec::new(),
         };
+        if routers * ports > MOST_LINKS {
+            return Some(net);
+        }
         let places = net.places();
-        let ports = about.ports.len().max(1);
-        for (at, to) in about.links.iter().enumerate() {
-            let Some(to) = to.map(|to| to as usize) else { continue };
-            let (from, port) = (at / ports, at % ports);
-            let class = if switched { net.between(from, to, &places) } else { format!("{} links", about.ports[port]) };
+        for (from, port) in (0..routers).flat_map(|from| (0..ports).map(move |port| (from, port))) {
+            let Some(to) = topology.neighbour(NodeId::at(from), Port(port as u8)).map(NodeId::index) else { continue };
+            let class = match switched {
+                Some(_) => net.between(from, to, &places),
+                None => format!("{} links", port_name(&*topology, port)),
+            };
             let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
                 net.classes.push(class);
                 net.classes.len() - 1
@@ -78,7 +81,7 @@ impl Net {
     /// The row of each router.
     pub(super) fn places(&self) -> Vec<usize> {
         let mut places = vec![0; self.routers];
-        for (row, members) in self.rows.iter().flat_map(|(_, rows)| rows.iter().enumerate()) {
+        for (row, members) in self.rows.iter().flat_map(|rows| rows.members.iter().enumerate()) {
             for &member in members {
                 places[member as usize] = row;
             }
@@ -88,7 +91,7 @@ impl Net {
 
     /// What kind of link leads from one router to another, in a network of switches.
     fn between(&self, from: usize, to: usize, places: &[usize]) -> String {
-        let groups = self.rows.as_ref().is_some_and(|(name, _)| name == "group");
+        let groups = self.rows.as_ref().is_some_and(|rows| rows.name == "group");
         match (places[from], places[to]) {
             _ if from < self.endpoints => "endpoint to switch".to_owned(),
             _ if to < self.endpoints => "switch to endpoint".to_owned(),

@@ -128,8 +128,8 @@ mod tests {
 
     fn results(experiments: &[Value]) -> Collected {
         let row = |experiment: &Value| {
-            let figures = json!({ "experiment": experiment }).as_object().cloned().unwrap_or_default();
-            Row { index: 0, figures, manifest: Value::Null }
+            let result = json!({ "experiment": experiment });
+            Row { index: 0, result: serde_json::from_value(result).expect("it is a result") }
         };
         Collected { rows: experiments.iter().map(row).collect(), ..Collected::default() }
     }

@@ -1,40 +1,41 @@
 //! Jobs of the page: what became of each, and of the mixes as wholes.
 
-use serde_json::{Map, Value};
-
 use super::super::plot::short;
 use super::html::Table;
+use crate::result::{Figure, JobRow, Number, RunResult};
 use crate::sweep::{Collected, Plan, Row};
 
 /// Jobs that a page lists; of more runs, those that were planned first.
 const MOST_JOBS: usize = 5000;
 
 /// Columns of a mix: title, and its figure.
-const MIX: &[(&str, &str)] = &[
-    ("finished", "jobs_finished"),
-    ("mean wait", "job_wait_mean_cycles"),
-    ("mean run", "job_run_mean_cycles"),
-    ("mean slowdown", "job_slowdown_mean"),
-    ("nodes in use", "node_utilization"),
+const MIX: &[(&str, Figure)] = &[
+    ("finished", Figure::JobsFinished),
+    ("mean wait", Figure::JobWaitMean),
+    ("mean run", Figure::JobRunMean),
+    ("mean slowdown", Figure::JobSlowdownMean),
+    ("nodes in use", Figure::NodeUtilization),
 ];
 
-/// Columns of a job: title, and its figure.
-const JOB: &[(&str, &str)] = &[
-    ("tasks", "tasks"),
-    ("nodes", "nodes"),
-    ("arrival", "arrival_cycle"),
-    ("start", "start_cycle"),
-    ("finish", "finish_cycle"),
-    ("wait", "wait_cycles"),
-    ("run", "run_cycles"),
-    ("alone", "alone_cycles"),
-    ("slowdown", "slowdown"),
+/// A column of jobs: title, and what of a job stands there.
+type Column = (&'static str, fn(&JobRow) -> Option<Number>);
+
+const JOB: &[Column] = &[
+    ("tasks", |job| Some(job.tasks.into())),
+    ("nodes", |job| job.nodes.map(Number::from)),
+    ("arrival", |job| Some(job.arrival_cycle.into())),
+    ("start", |job| job.start_cycle.map(Number::from)),
+    ("finish", |job| job.finish_cycle.map(Number::from)),
+    ("wait", |job| job.wait_cycles.map(Number::from)),
+    ("run", |job| job.run_cycles.map(Number::from)),
+    ("alone", |job| job.alone_cycles.map(Number::from)),
+    ("slowdown", |job| job.slowdown.map(Number::from)),
 ];
 
 /// The section; empty if no result has jobs.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
-    let mixes: Vec<(&Row, &Vec<Value>)> =
-        collected.rows.iter().filter_map(|row| Some((row, row.figures.get("jobs")?.as_array()?))).collect();
+    let mixes: Vec<(&Row, &Vec<JobRow>)> =
+        collected.rows.iter().filter_map(|row| Some((row, row.result.jobs.as_ref()?))).collect();
     if mixes.is_empty() {
         return String::new();
     }
@@ -46,18 +47,18 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     for (row, jobs) in mixes {
         let mut cells = place(row);
         cells.push(jobs.len().to_string());
-        cells.extend(MIX.iter().map(|(_, figure)| cell(&row.figures, figure)));
+        cells.extend(MIX.iter().map(|&(_, figure)| cell_of_mix(&row.result, figure)));
         whole.row("", &cells);
         if listed + jobs.len() > MOST_JOBS && listed > 0 {
             left += jobs.len();
             continue;
         }
         listed += jobs.len();
-        for job in jobs.iter().filter_map(Value::as_object) {
+        for job in jobs {
             let mut cells = place(row);
-            cells.push(job.get("name").and_then(Value::as_str).unwrap_or("-").to_owned());
-            cells.extend(JOB.iter().map(|(_, figure)| cell(job, figure)));
-            each.row(if job.get("finish_cycle").is_some_and(Value::is_u64) { "" } else { "bad" }, &cells);
+            cells.push(job.name.clone());
+            cells.extend(JOB.iter().map(|(_, of)| cell(of(job))));
+            each.row(if job.finish_cycle.is_some() { "" } else { "bad" }, &cells);
         }
     }
     let left = if left > 0 { format!(" {left} jobs are not on this page, to keep it small.") } else { String::new() };
@@ -70,15 +71,22 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     )
 }
 
-/// A figure as a cell; `-` if it is absent.
-fn cell(figures: &Map<String, Value>, name: &str) -> String {
-    match figures.get(name) {
-        Some(value) if name == "node_utilization" => {
-            value.as_f64().map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+/// A figure of a mix as a cell; `-` if it is absent.
+fn cell_of_mix(result: &RunResult, figure: Figure) -> String {
+    match figure {
+        Figure::NodeUtilization => {
+            result.node_utilization.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
         }
-        // No digit of a cycle is left out.
-        Some(value) if value.is_u64() => value.to_string(),
-        Some(value) => value.as_f64().map_or("-".to_owned(), short),
+        Figure::JobsFinished => cell(result.jobs_finished.map(Number::from)),
+        figure => cell(result.number(figure).map(Number::from)),
+    }
+}
+
+/// A number as a cell; `-` if it is absent. No digit of a cycle is left out.
+fn cell(number: Option<Number>) -> String {
+    match number {
+        Some(Number::Whole(number)) => number.to_string(),
+        Some(Number::Real(number)) => short(number),
         None => "-".to_owned(),
     }
 }

@@ -79,10 +79,11 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
     let (mut shown, mut held): (Vec<Shown>, usize) = (Vec::new(), 0);
     for &at in order {
         let row = &collected.rows[at];
-        let settings = &row.figures["experiment"];
-        let mut words = vec![settings["topology"].to_string(), settings["ways"].to_string()];
-        if !settings["faults"].is_null() {
-            words.extend([settings["faults"].to_string(), settings["seed"].to_string()]);
+        let settings = &row.result.experiment;
+        let word = |key: &str| settings.get(key).map_or_else(String::new, ToString::to_string);
+        let mut words = vec![word("topology"), word("ways")];
+        if settings.contains_key("faults") {
+            words.extend([word("faults"), word("seed")]);
         }
         let net = *known.entry(words.join(" ")).or_insert_with(|| {
             let net = Net::of(&plan.points[row.index].resolve().ok()?)?;

@@ -120,7 +120,7 @@ fn whole(title: &str, body: &str) -> String {
 
 /// What hollow markers are, if there are any.
 fn hollow(collected: &Collected) -> &'static str {
-    if collected.rows.iter().any(|row| row.figures.get("saturated") == Some(&true.into())) {
+    if collected.rows.iter().any(|row| row.result.is_saturated()) {
         "<p class=\"note\">Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
          sources grow, and latency is that of a run of this length. No line leads to them.</p>"
     } else {

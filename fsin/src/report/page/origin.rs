@@ -2,34 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::html::{Table, escape};
+use crate::result::Manifest;
 use crate::sweep::{Collected, Plan, Row};
 
 /// Builds, machines, costs, input files, digests.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     let rows = &collected.rows;
     let mut facts: Vec<(&str, String)> = Vec::new();
-    for (name, field) in [("version", "version"), ("commit", "commit"), ("target", "target"), ("host", "host")] {
-        facts.push((name, several(rows, field)));
+    const FIELDS: [(&str, Field); 4] = [
+        ("version", |manifest| manifest.version.as_deref()),
+        ("commit", |manifest| manifest.commit.as_deref()),
+        ("target", |manifest| manifest.target.as_deref()),
+        ("host", |manifest| manifest.host.as_deref()),
+    ];
+    for (name, field) in FIELDS {
+        facts.push((name, values(rows, field).into_iter().collect::<Vec<_>>().join(", ")));
     }
-    let times = |field: &str| {
-        rows.iter().filter_map(|row| row.manifest[field].as_str().map(str::to_owned)).collect::<BTreeSet<_>>()
-    };
-    if let (Some(first), Some(last)) = (times("start").first(), times("end").last()) {
+    let (starts, ends) =
+        (values(rows, |manifest| manifest.start.as_deref()), values(rows, |manifest| manifest.end.as_deref()));
+    if let (Some(first), Some(last)) = (starts.first(), ends.last()) {
         facts.push(("run", format!("{first} to {last}")));
     }
-    let seconds: f64 = rows.iter().filter_map(|row| row.manifest["cpu_seconds"].as_f64()).sum();
+    let seconds: f64 = rows.iter().filter_map(|row| row.result.manifest.cpu_seconds).sum();
     facts.push(("processor time", format!("{seconds:.1} s")));
-    if let Some(Value::Array(words)) = rows.first().map(|row| &row.manifest["command"]) {
-        facts.push(("command", words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")));
+    if let Some(first) = rows.first().filter(|row| !row.result.manifest.command.is_empty()) {
+        facts.push(("command", first.result.manifest.command.join(" ")));
     }
     let list: String = facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{}</dd>", escape(value))).collect();
     let mut inputs: BTreeSet<(String, String)> = BTreeSet::new();
-    for input in rows.iter().filter_map(|row| row.manifest["inputs"].as_array()).flatten() {
-        let word = |name: &str| input[name].as_str().unwrap_or("").to_owned();
-        inputs.insert((word("path"), word("sha256")));
+    for input in rows.iter().flat_map(|row| &row.result.manifest.inputs) {
+        inputs.insert((input.path.clone(), input.sha256.clone()));
     }
     let inputs: String = inputs
         .iter()
@@ -50,8 +53,8 @@ fn digests(plan: &Plan, collected: &Collected) -> String {
     let mut table = Table::new(plan.axes.iter().map(|axis| axis.key.as_str()).chain(["digest"]));
     let mut any = false;
     for row in &collected.rows {
-        let Some(digest) = row.figures.get("digest").and_then(Value::as_str) else { continue };
-        table.row("", &[plan.points[row.index].values.clone(), vec![digest.to_owned()]].concat());
+        let Some(digest) = &row.result.digest else { continue };
+        table.row("", &[plan.points[row.index].values.clone(), vec![digest.clone()]].concat());
         any = true;
     }
     match any {
@@ -60,8 +63,10 @@ fn digests(plan: &Plan, collected: &Collected) -> String {
     }
 }
 
+/// A field of a manifest.
+type Field = fn(&Manifest) -> Option<&str>;
+
 /// The values of a field of manifests, each once.
-fn several(rows: &[Row], field: &str) -> String {
-    let values: BTreeSet<&str> = rows.iter().filter_map(|row| row.manifest[field].as_str()).collect();
-    values.into_iter().collect::<Vec<_>>().join(", ")
+fn values(rows: &[Row], field: Field) -> BTreeSet<&str> {
+    rows.iter().filter_map(|row| field(&row.result.manifest)).collect()
 }

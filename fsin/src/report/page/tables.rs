@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::super::plot::short;
 use super::super::rounded::{percent, rounded, with_interval};
 use super::Baseline;
 use super::html::{Table, escape};
-use crate::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare, estimate};
+use crate::result::Figure;
+use crate::stats::estimate;
+use crate::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare};
 use crate::words::counted;
 
 /// Accepted load of each sending node, as loads are; of older results, of each node.
-const ACCEPTED: [&str; 2] = ["accepted_load_of_senders_phits_per_node_cycle", "accepted_load_phits_per_node_cycle"];
+const ACCEPTED: [Figure; 2] = [Figure::AcceptedLoadOfSenders, Figure::AcceptedLoad];
 
 /// Where each curve saturates, as far as the loads that were run can tell.
 pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
@@ -29,8 +29,8 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
         "accepted at highest load",
     ]);
     for curve in &curves.curves {
-        let value = |spot: &Spot, figure: &str| spot.value(&collected.rows, figure);
-        let accepted = |spot: &Spot| ACCEPTED.iter().find_map(|figure| value(spot, figure));
+        let value = |spot: &Spot, figure: Figure| spot.value(&collected.rows, figure);
+        let accepted = |spot: &Spot| ACCEPTED.iter().find_map(|&figure| value(spot, figure));
         let (Some(first), Some(last)) = (curve.spots.first(), curve.spots.last()) else { continue };
         let saturated = curve.spots.iter().find(|spot| spot.saturated);
         let carried = curve.spots.iter().take_while(|spot| !spot.saturated).last();
@@ -45,7 +45,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
             "",
             &[
                 label.to_owned(),
-                number(value(first, "latency_mean_cycles")),
+                number(value(first, Figure::LatencyMean)),
                 word(carried),
                 word(saturated),
                 number(peak.map(|peak| peak.0)),
@@ -63,8 +63,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
 
 /// Times of programs beside what they cannot be less than; empty if no result has such times.
 pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
-    const BOUNDS: [&str; 5] = ["injection", "ejection", "bisection", "links", "critical_path"];
-    let has = |row: &&crate::sweep::Row| row.figures.get("completion_bound_cycles").is_some_and(Value::is_u64);
+    let has = |row: &&Row| row.result.completion_bound_cycles.is_some();
     let rows: Vec<_> = collected.rows.iter().filter(has).collect();
     if rows.is_empty() {
         return String::new();
@@ -73,16 +72,16 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
     let titles = ["injection", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
     let mut table = Table::new(axes.chain(["completion", "ms"]).chain(titles));
     for row in rows {
-        let number = |name: &str| row.figures.get(name).and_then(Value::as_f64);
-        let time = number("completion_cycles");
+        let result = &row.result;
+        let time = result.number(Figure::CompletionCycles);
         let mut cells = plan.points[row.index].values.clone();
         cells.push(time.map_or("-".to_owned(), short));
-        cells.push(number("completion_seconds").map_or("-".to_owned(), |seconds| short(1e3 * seconds)));
-        let each = row.figures.get("completion_bounds_cycles");
-        let bound = |name: &str| each.and_then(|each| each[name].as_f64()).map_or("-".to_owned(), short);
-        cells.extend(BOUNDS.map(bound));
-        cells.push(row.figures.get("completion_bound_by").and_then(Value::as_str).unwrap_or("-").to_owned());
-        let share = time.zip(number("completion_bound_cycles")).filter(|(_, bound)| *bound > 0.0);
+        cells.push(result.completion_seconds.map_or("-".to_owned(), |seconds| short(1e3 * seconds)));
+        let each = result.completion_bounds_cycles.clone().unwrap_or_default();
+        let bounds = [each.injection, each.ejection, each.bisection, each.links, each.critical_path];
+        cells.extend(bounds.map(|cycles| cycles.map_or("-".to_owned(), |cycles| short(cycles as f64))));
+        cells.push(result.completion_bound_by.clone().unwrap_or_else(|| "-".to_owned()));
+        let share = time.zip(result.number(Figure::CompletionBound)).filter(|(_, bound)| *bound > 0.0);
         cells.push(share.map_or("-".to_owned(), |(time, bound)| format!("{:.2}", time / bound)));
         table.row("", &cells);
     }
@@ -157,7 +156,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
             &[
                 row.curve.clone(),
                 row.word.clone(),
-                row.figure.to_owned(),
+                row.figure.name().to_owned(),
                 rounded(row.baseline, row.ci95).0,
                 rounded(row.candidate, row.ci95).0,
                 with_interval(row.difference(), row.ci95),
@@ -198,40 +197,38 @@ enum Fold {
 /// A column of the table of points.
 struct Column {
     title: &'static str,
-    figure: &'static str,
-    /// The figure of its confidence in one run.
-    ci95: Option<&'static str>,
+    figure: Figure,
     fold: Fold,
 }
 
-const fn column(title: &'static str, figure: &'static str, ci95: Option<&'static str>, fold: Fold) -> Column {
-    Column { title, figure, ci95, fold }
+const fn column(title: &'static str, figure: Figure, fold: Fold) -> Column {
+    Column { title, figure, fold }
 }
 
 const COLUMNS: &[Column] = &[
-    column("offered", "offered_load_phits_per_node_cycle", None, Fold::Mean),
-    column("generated", "generated_load_phits_per_node_cycle", None, Fold::Interval),
-    column("accepted", ACCEPTED[1], Some("accepted_load_ci95"), Fold::Interval),
-    column("queue growth", "queue_growth_phits_per_node_cycle", Some("queue_growth_ci95"), Fold::Interval),
-    column("latency", "latency_mean_cycles", Some("latency_ci95"), Fold::Interval),
-    column("p50", "latency_p50_cycles", None, Fold::Interval),
-    column("p99", "latency_p99_cycles", None, Fold::Interval),
-    column("max", "latency_max_cycles", None, Fold::Most),
-    column("hops", "hops_mean", None, Fold::Interval),
-    column("fairness (Jain)", "fairness_jain", None, Fold::Interval),
-    column("completion (cycles)", "completion_cycles", None, Fold::Interval),
-    column("completion (s)", "completion_seconds", None, Fold::Interval),
-    column("completion (ns)", "finish_max_ns", None, Fold::Interval),
-    column("cycles per shot", "shot_cycles_mean", Some("shot_cycles_ci95"), Fold::Interval),
-    column("warm-up (cycles)", "warmup_cycles", None, Fold::Mean),
-    column("packets", "packets_received", None, Fold::Mean),
+    column("offered", Figure::OfferedLoad, Fold::Mean),
+    column("generated", Figure::GeneratedLoad, Fold::Interval),
+    column("accepted", Figure::AcceptedLoad, Fold::Interval),
+    column("queue growth", Figure::QueueGrowth, Fold::Interval),
+    column("latency", Figure::LatencyMean, Fold::Interval),
+    column("p50", Figure::LatencyP50, Fold::Interval),
+    column("p99", Figure::LatencyP99, Fold::Interval),
+    column("max", Figure::LatencyMax, Fold::Most),
+    column("hops", Figure::HopsMean, Fold::Interval),
+    column("fairness (Jain)", Figure::FairnessJain, Fold::Interval),
+    column("completion (cycles)", Figure::CompletionCycles, Fold::Interval),
+    column("completion (s)", Figure::CompletionSeconds, Fold::Interval),
+    column("completion (ns)", Figure::FinishMaxNs, Fold::Interval),
+    column("cycles per shot", Figure::ShotCyclesMean, Fold::Interval),
+    column("warm-up (cycles)", Figure::WarmupCycles, Fold::Mean),
+    column("packets", Figure::PacketsReceived, Fold::Mean),
 ];
 
 impl Column {
     /// The figure of one run.
     fn of_run(&self, row: &Row) -> String {
-        let figure = |name: &str| row.figures.get(name).and_then(Value::as_f64);
-        figure(self.figure).map_or("-".to_owned(), |value| with_interval(value, self.ci95.and_then(figure)))
+        let figure = |figure: Figure| row.result.number(figure);
+        figure(self.figure).map_or("-".to_owned(), |value| with_interval(value, self.figure.ci95().and_then(figure)))
     }
 
     /// What stands for several runs; `-` if one of them lacks the figure.
@@ -239,7 +236,7 @@ impl Column {
         if let [only] = rows {
             return self.of_run(only);
         }
-        let values: Option<Vec<f64>> = rows.iter().map(|row| row.figures.get(self.figure)?.as_f64()).collect();
+        let values: Option<Vec<f64>> = rows.iter().map(|row| row.result.number(self.figure)).collect();
         let Some((mean, values)) = values.and_then(|values| Some((estimate(&values)?, values))) else {
             return "-".to_owned();
         };
@@ -253,12 +250,12 @@ impl Column {
 
 /// What became of a run: the class of its row, and a word.
 fn state(row: &Row) -> (&'static str, &'static str) {
-    let is = |name: &str, value: bool| row.figures.get(name) == Some(&value.into());
+    let result = &row.result;
     match () {
-        () if row.figures.get("failure").is_some_and(Value::is_object) => ("bad", "failed"),
-        () if is("complete", false) => ("bad", "incomplete"),
-        () if is("saturated", true) => ("saturated", "saturated"),
-        () if is("converged", false) => ("bad", "not steady"),
+        () if result.failure.is_some() => ("bad", "failed"),
+        () if !result.complete => ("bad", "incomplete"),
+        () if result.is_saturated() => ("saturated", "saturated"),
+        () if result.converged == Some(false) => ("bad", "not steady"),
         () => ("", "done"),
     }
 }
@@ -282,7 +279,7 @@ fn states(rows: &[&Row]) -> (&'static str, String) {
 
 /// Every point with its figures; those that differ in their seeds alone are one row, with the mean and the runs behind it.
 pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
-    let have = |figure: &str| collected.rows.iter().any(|row| row.figures.get(figure).is_some_and(Value::is_number));
+    let have = |figure: Figure| collected.rows.iter().any(|row| row.result.number(figure).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();
     let seed = plan.axis("seed");
     let of = |row: &Row| -> Vec<String> {

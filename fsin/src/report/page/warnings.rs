@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
-
 use super::head::goes_along_loads;
 use super::html::escape;
+use crate::result::WarningKind;
 use crate::sweep::{Collected, Curves, Plan, Row};
 use crate::words::counted;
 
@@ -19,7 +18,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     if !collected.missing.is_empty() {
         items.push(("bad", format!("<b>Not run yet:</b> {}", named(plan, &collected.missing))));
     }
-    let versions: BTreeSet<String> = collected.rows.iter().map(|row| row.manifest["commit"].to_string()).collect();
+    let versions: BTreeSet<String> = collected.rows.iter().map(|row| commit(row)).collect();
     if versions.len() > 1 {
         let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
         items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));
@@ -33,19 +32,21 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     format!("<section class=\"warnings\"><h2>Warnings</h2><ul>{list}</ul></section>\n")
 }
 
+/// The commit of the program that made a result, in quotes.
+fn commit(row: &Row) -> String {
+    row.result.manifest.commit.as_ref().map_or_else(|| "null".to_owned(), |commit| format!("\"{commit}\""))
+}
+
 /// The warnings of a run, and whether each follows from what was asked for: nodes that a pattern keeps silent always, and
 /// where loads vary, saturation with what comes of it.
 fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
-    let list = |name: &str| row.figures.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let saturated = row.figures.get("saturated") == Some(&json!(true)) && goes_along_loads(plan);
-    let mut kinds = list("warning_kinds").iter().map(Value::as_str);
-    let expected = |kind: Option<&str>| match kind {
-        Some("silent-nodes") => true,
-        Some("saturated" | "not-converged") => saturated,
-        _ => false,
+    let saturated = row.result.is_saturated() && goes_along_loads(plan);
+    let expected = |kind: Option<WarningKind>| match kind {
+        Some(WarningKind::SilentNodes) => true,
+        Some(WarningKind::Saturated | WarningKind::NotConverged) => saturated,
+        Some(WarningKind::Other) | None => false,
     };
-    let texts = list("warnings").iter().filter_map(Value::as_str);
-    texts.map(|text| (text, expected(kinds.next().flatten()))).collect()
+    row.result.warnings_by_kind().map(|(text, kind)| (text, expected(kind))).collect()
 }
 
 fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
@@ -55,8 +56,7 @@ fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
 /// What follows from what was asked for, with what the runs note.
 fn remarks<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
-    let notes = row.figures.get("notes").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    expected.chain(notes).collect()
+    expected.chain(row.result.notes.iter().map(String::as_str)).collect()
 }
 
 /// What follows from what was asked for, and what the runs note of what they did: nothing that a reader must beware of.
@@ -71,7 +71,7 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
         items.push(format!("{points} beyond saturation left out by the stop rule."));
     }
     items.extend(plan.left_out().iter().map(|line| escape(line)));
-    let has_intervals = |row: &Row| row.figures.get("accepted_load_ci95").is_some_and(Value::is_number);
+    let has_intervals = |row: &Row| row.result.accepted_load_ci95.is_some();
     if plan.axis("seed").is_none() && collected.rows.iter().any(has_intervals) {
         items
             .push("One seed: confidence intervals are those of batches of one run. Several seeds say more.".to_owned());

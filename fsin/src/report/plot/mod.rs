@@ -26,29 +26,22 @@ use unit::Unit;
 use super::rounded::with_interval;
 use super::sources;
 use crate::experiment::key;
+use crate::result::Figure;
 use crate::sweep::{Collected, Curve, Curves, Spot, Value};
 use crate::words::counted;
 
-/// Completion where cycles are not equally long.
-const SECONDS: &str = "completion_seconds";
-
-/// Accepted load over all nodes: of results that were written before the next figure was.
-const ACCEPTED: &str = "accepted_load_phits_per_node_cycle";
-/// Accepted load over the nodes that send, as the load on the axis is.
-const ACCEPTED_OF_SENDERS: &str = "accepted_load_of_senders_phits_per_node_cycle";
-
 /// What can be drawn: figure, title of its axis with the unit, name of its file.
-const PICTURES: &[(&str, &str, &str)] = &[
-    ("completion_cycles", "Completion time (cycles)", "completion"),
-    (SECONDS, "Completion time (s)", "completion"),
-    ("finish_max_ns", "Completion time (ns)", "completion"),
-    ("latency_mean_cycles", "Mean latency (cycles)", "latency"),
-    ("latency_p99_cycles", "99th-percentile latency (cycles)", "latency-p99"),
-    (ACCEPTED_OF_SENDERS, "Accepted load of each sending node (phits/node/cycle)", "accepted"),
-    (ACCEPTED, "Accepted load (phits/node/cycle)", "accepted"),
-    ("shot_cycles_mean", "Cycles per shot", "shots"),
-    ("job_wait_mean_cycles", "Mean wait of a job (cycles)", "job-wait"),
-    ("job_slowdown_mean", "Mean slowdown of a job", "job-slowdown"),
+const PICTURES: &[(Figure, &str, &str)] = &[
+    (Figure::CompletionCycles, "Completion time (cycles)", "completion"),
+    (Figure::CompletionSeconds, "Completion time (s)", "completion"),
+    (Figure::FinishMaxNs, "Completion time (ns)", "completion"),
+    (Figure::LatencyMean, "Mean latency (cycles)", "latency"),
+    (Figure::LatencyP99, "99th-percentile latency (cycles)", "latency-p99"),
+    (Figure::AcceptedLoadOfSenders, "Accepted load of each sending node (phits/node/cycle)", "accepted"),
+    (Figure::AcceptedLoad, "Accepted load (phits/node/cycle)", "accepted"),
+    (Figure::ShotCyclesMean, "Cycles per shot", "shots"),
+    (Figure::JobWaitMean, "Mean wait of a job (cycles)", "job-wait"),
+    (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
 ];
 
 /// How the vertical axis is divided.
@@ -218,9 +211,9 @@ impl Mark {
 }
 
 /// One figure of a sweep, of which pictures are made.
-struct Figure<'a> {
-    /// Its name in results, the title of its axis, the name of its pictures.
-    of: (&'static str, String, &'static str),
+struct Drawn<'a> {
+    /// The figure, the title of its axis, the name of its pictures.
+    of: (Figure, String, &'static str),
     curves: &'a Curves,
     /// What is said of sources.
     sources: &'a str,
@@ -239,6 +232,11 @@ struct Sheet<'a> {
     of: usize,
 }
 
+/// True for accepted loads, which are compared with the load on the axis.
+const fn is_accepted(figure: Figure) -> bool {
+    matches!(figure, Figure::AcceptedLoad | Figure::AcceptedLoadOfSenders)
+}
+
 /// Draws every figure that the results have; none if there is nothing along which they could be drawn.
 #[must_use]
 pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
@@ -246,18 +244,19 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
     let parts = parts(curves);
     let cycles_differ = curves.cycles_differ();
     let sources = sources(collected);
-    let of_senders = curves.have(&collected.rows, ACCEPTED_OF_SENDERS);
+    let of_senders = curves.have(&collected.rows, Figure::AcceptedLoadOfSenders);
     // What traces, kernels and shots send per cycle follows from what the network accepts: there is no load to compare it with.
-    let has_load = collected.rows.iter().any(|row| row.figures["experiment"]["load"].is_number());
-    let is_meant = |figure: &str| match figure {
-        ACCEPTED => has_load && !of_senders,
-        ACCEPTED_OF_SENDERS => has_load,
-        "completion_cycles" => !cycles_differ,
-        SECONDS => cycles_differ,
+    let has_load = collected.rows.iter().any(|row| row.result.load().is_some());
+    let is_meant = |figure: Figure| match figure {
+        // Results of older versions have this one alone.
+        Figure::AcceptedLoad => has_load && !of_senders,
+        Figure::AcceptedLoadOfSenders => has_load,
+        Figure::CompletionCycles => !cycles_differ,
+        Figure::CompletionSeconds => cycles_differ,
         _ => true,
     };
-    let is_drawn = |figure: &str| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
-    for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(figure)) {
+    let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
+    for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(*figure)) {
         let title = match cycles_differ {
             true => title.replace("(cycles)", "(cycles of different lengths)"),
             false => title.to_owned(),
@@ -284,13 +283,13 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         if all.is_empty() {
             continue;
         }
-        let is_load = figure.starts_with("accepted");
+        let is_load = is_accepted(figure);
         let scale = if curves.numeric || look.scale == Scale::Log { look.scale } else { Scale::Linear };
         let is_cut = is_over_loads && curves.numeric && !look.is_whole;
         let log = is_log(&all, scale, is_load, is_cut);
         let extent = Extent::of(&all, kind, (log, is_cut), curves.axis == "load", look);
         let figure =
-            Figure { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
+            Drawn { of: (figure, title, kind), curves, sources: &sources, look, extent, factor: unit.factor() };
         if look.panels && sheets.len() > 1 {
             pictures.push(panels::draw(&figure, &sheets));
             continue;
@@ -311,7 +310,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
     pictures
 }
 
-impl Figure<'_> {
+impl Drawn<'_> {
     /// One picture, whose source of LaTeX does not name its data yet.
     fn picture(&self, sheet: &Sheet<'_>) -> Picture {
         let frame = self.frame(sheet, &self.look.title, true);
@@ -348,7 +347,7 @@ impl Figure<'_> {
             series: &sheet.series,
             x_title: axis_title(axis, self.sources),
             y_title: y_title.clone(),
-            diagonal: figure.starts_with("accepted") && axis == "load",
+            diagonal: is_accepted(*figure) && axis == "load",
             numeric: self.curves.numeric,
             has_legend,
             extent: &self.extent,
@@ -399,7 +398,7 @@ impl Figure<'_> {
             .map_or(Vec::new(), |series| series.settings.iter().map(|(key, _)| key.as_str()).collect());
         let position = if *numeric { None } else { Some("position") };
         let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
-        let columns: Vec<&str> = columns.chain([self.of.0, "ci95", "saturated"]).collect();
+        let columns: Vec<&str> = columns.chain([self.of.0.name(), "ci95", "saturated"]).collect();
         let mut text = format!("{}\n", columns.join(","));
         for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
             for Mark { x, word, raw, saturated, .. } in &series.spots {
@@ -429,7 +428,7 @@ fn plain(word: &str) -> String {
 }
 
 /// The curves of a part that have a figure, as many on a sheet as can be told apart.
-fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: &str, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
+fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
     let mark = |spot: &Spot| {
         let raw = spot.value(&collected.rows, figure)?;
         let word = part.word(&spot.word);
@@ -452,7 +451,7 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: &str, unit: Uni
 }
 
 /// The largest mean of a figure.
-fn largest(parts: &[Part<'_>], collected: &Collected, figure: &str) -> f64 {
+fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
     let spots = parts.iter().flat_map(|part| &part.curves).flat_map(|curve| &curve.spots);
     spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
 }

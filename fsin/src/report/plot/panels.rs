@@ -1,13 +1,13 @@
 //! Pictures of one figure as panels of one picture, with the same axes and one legend.
 
 use super::canvas::{Canvas, DIAGONAL, Key, Label, WIDTH};
-use super::{Figure, Frame, Hint, MOST_CURVES, Picture, Sheet, pgf};
+use super::{Drawn, Frame, Hint, MOST_CURVES, Picture, Sheet, pgf};
 
 /// Panels side by side. More would not be legible across a page.
 pub(super) const ABREAST: usize = 2;
 
 /// One picture of all sheets of a figure.
-pub(super) fn draw(figure: &Figure<'_>, sheets: &[Sheet<'_>]) -> Picture {
+pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
     let shared = shared(sheets);
     let frame = |sheet| Frame { has_legend: shared.is_none(), ..figure.frame(sheet, "", true) };
     let frames: Vec<Frame<'_>> = sheets.iter().map(frame).collect();

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::canvas::{DIAGONAL, colour, pattern};
 use super::panels::ABREAST;
-use super::{Figure, Frame, Mark, Series, canvas};
+use super::{Drawn, Frame, Mark, Series, canvas};
 
 /// Stands for the name of the data file until the name of the picture is known.
 const DATA: &str = "@DATA@";
@@ -20,7 +20,7 @@ const DOWN: i32 = 82;
 const MARKERS: [&str; 4] = ["*", "square*", "triangle*", "diamond*"];
 
 /// The source of a picture, which does not name its data yet; of several frames, as panels.
-pub(super) fn source(frames: &[Frame<'_>], figure: &Figure<'_>) -> String {
+pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
     let is_group = frames.len() > 1;
     let mut text = format!(
         "% Reads {DATA} beside it. Preamble: \\usepackage{{pgfplots}}; \\pgfplotsset{{compat=1.16}}\n\
@@ -123,7 +123,7 @@ fn axes(frames: &[Frame<'_>]) -> String {
 }
 
 /// The title of an axis, and where its legend is.
-fn titles(frame: &Frame<'_>, figure: &Figure<'_>, is_first: bool) -> String {
+fn titles(frame: &Frame<'_>, figure: &Drawn<'_>, is_first: bool) -> String {
     let mut lines = vec![frame.heading.as_str()];
     if is_first {
         lines.insert(0, &figure.look.title);
@@ -160,10 +160,10 @@ fn style(number: usize, is_line: bool) -> String {
 }
 
 /// A curve: the points that are not saturated, joined, and where they are drawn the others as hollow marks.
-fn curve(text: &mut String, number: usize, series: &Series, figure: &Figure<'_>) {
+fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) {
     let log = figure.extent.log;
     let numeric = figure.curves.numeric;
-    let column = figure.of.0;
+    let column = figure.of.0.name();
     let x = if numeric { figure.curves.axis.as_str() } else { "position" };
     let scaled = |of: &str| match figure.factor {
         1.0 => format!("={of}"),

@@ -1,5 +1,6 @@
 //! Units of time on axes: those in which values have few digits before and behind the point.
 
+use crate::result::Figure;
 use crate::sweep::Value;
 
 /// \[s\] Units of time and their names, longest first.
@@ -12,13 +13,11 @@ pub(super) struct Unit(f64);
 impl Unit {
     /// The unit of a figure whose largest value is `largest`, and the title of its axis: times are those of the results in
     /// the longest unit of which there is at least one.
-    pub(super) fn of(figure: &str, title: &str, largest: f64) -> (String, Self) {
-        let own = match figure {
-            name if name.ends_with("_seconds") => "s",
-            name if name.ends_with("_ns") => "ns",
-            _ => return (title.to_owned(), Self(1.0)),
+    pub(super) fn of(figure: Figure, title: &str, largest: f64) -> (String, Self) {
+        let own = figure.unit();
+        let Some(&(of_own, _)) = TIMES.iter().find(|(_, name)| *name == own) else {
+            return (title.to_owned(), Self(1.0));
         };
-        let of_own = TIMES.iter().find(|(_, name)| *name == own).map_or(1.0, |(seconds, _)| *seconds);
         let fits = |(seconds, _): &&(f64, &str)| largest * of_own >= *seconds;
         let (seconds, name) = TIMES.iter().find(fits).copied().unwrap_or((of_own, own));
         (title.replace(&format!("({own})"), &format!("({name})")), Self(of_own / seconds))
@@ -41,14 +40,14 @@ mod tests {
 
     #[test]
     fn times_have_the_unit_that_suits_them() {
-        let of = |figure: &str, title: &str, largest: f64| {
+        let of = |figure: Figure, title: &str, largest: f64| {
             let (title, unit) = Unit::of(figure, title, largest);
             (title, (largest * unit.factor() * 1e6).round() / 1e6)
         };
-        assert_eq!(of("completion_seconds", "Time (s)", 0.0123), ("Time (ms)".to_owned(), 12.3));
-        assert_eq!(of("completion_seconds", "Time (s)", 4.2e-6), ("Time (µs)".to_owned(), 4.2));
-        assert_eq!(of("completion_seconds", "Time (s)", 3e-12), ("Time (s)".to_owned(), 0.0));
-        assert_eq!(of("finish_max_ns", "Time (ns)", 2.5e6), ("Time (ms)".to_owned(), 2.5));
-        assert_eq!(of("latency_mean_cycles", "Latency (cycles)", 4e9), ("Latency (cycles)".to_owned(), 4e9));
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 0.0123), ("Time (ms)".to_owned(), 12.3));
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 4.2e-6), ("Time (µs)".to_owned(), 4.2));
+        assert_eq!(of(Figure::CompletionSeconds, "Time (s)", 3e-12), ("Time (s)".to_owned(), 0.0));
+        assert_eq!(of(Figure::FinishMaxNs, "Time (ns)", 2.5e6), ("Time (ms)".to_owned(), 2.5));
+        assert_eq!(of(Figure::LatencyMean, "Latency (cycles)", 4e9), ("Latency (cycles)".to_owned(), 4e9));
     }
 }

@@ -1,0 +1,77 @@
+//! How a reader knows routers and ports: rows of a network of switches, names of ports.
+
+use trgen::NodeId;
+
+use super::switched::Plan;
+use super::{Port, Switched, Topology};
+
+/// Routers in rows, as a network of switches is drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rows {
+    /// What a row is called.
+    pub name: &'static str,
+    /// The routers of each row, endpoints first.
+    pub members: Vec<Vec<u32>>,
+}
+
+impl Rows {
+    /// A dragonfly by groups, other networks by stages, which are distances from the endpoints.
+    #[must_use]
+    pub fn of(network: &Switched) -> Self {
+        let nodes = network.nodes();
+        let (name, row) = match network.plan() {
+            Plan::Dragonfly(plan) => {
+                let group = |node: usize| {
+                    let switch = match node < network.endpoints() {
+                        true => network.fabric().home(NodeId::at(node)).0,
+                        false => NodeId::at(node),
+                    };
+                    Some(plan.place(switch).0 as usize)
+                };
+                ("group", (0..nodes).map(group).collect())
+            }
+            _ => ("stage", stages(network)),
+        };
+        let count = row.iter().flatten().max().map_or(0, |last| last + 1);
+        let members = |which: usize| -> Vec<u32> {
+            (0..nodes).filter(|&node| row[node] == Some(which)).map(|node| node as u32).collect()
+        };
+        Self { name, members: (0..count).map(members).collect() }
+    }
+}
+
+/// \[links\] The distance of each router from the nearest endpoint; `None` where no links lead.
+fn stages(network: &Switched) -> Vec<Option<usize>> {
+    let ports = network.shape().ports();
+    let neighbours = |node: usize| {
+        (0..ports).filter_map(move |port| network.neighbour(NodeId::at(node), Port(port as u8))).map(NodeId::index)
+    };
+    let mut stages = vec![None; network.nodes()];
+    let mut stage: Vec<usize> = (0..network.endpoints()).collect();
+    for distance in 0.. {
+        stage.retain(|&node| stages[node].replace(distance).is_none());
+        if stage.is_empty() {
+            break;
+        }
+        stage = stage.iter().flat_map(|&node| neighbours(node)).filter(|&node| stages[node].is_none()).collect();
+        stage.sort_unstable();
+        stage.dedup();
+    }
+    stages
+}
+
+/// A port as a reader knows it: `X+` in a grid, `d0+` in another direct network, `port 3` of a switch.
+#[must_use]
+pub fn port_name(topology: &dyn Topology, port: usize) -> String {
+    let shape = topology.shape();
+    if shape.is_switched() {
+        return format!("port {port}");
+    }
+    let (dimension, positive) = shape.direction(Port(port as u8));
+    // Hops of topologies that are no grid are numbered, not named after coordinates.
+    let axis = match dimension {
+        0..3 if topology.is_grid() => ["X", "Y", "Z"][dimension].to_owned(),
+        _ => format!("d{dimension}"),
+    };
+    format!("{axis}{}", if positive { '+' } else { '-' })
+}

@@ -1,0 +1,146 @@
+//! The documented form of results: a JSON Schema, and the parts of it for reference pages.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::table::{Figure, OF_GUESTS, OF_HOSTS, OF_JOBS, OF_LINKS, RunResult, of_network};
+
+/// The JSON Schema (draft 2020-12) of the result of a run.
+#[must_use]
+pub fn schema() -> Value {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<RunResult>().to_value();
+    plain(&mut schema);
+    if let Value::Object(root) = &mut schema {
+        root.insert("title".to_owned(), json!("Result of a run of fsin"));
+        let about = "Every figure of a run. Those that this kind of run does not have are absent, or null where they cannot be computed.";
+        root.insert("description".to_owned(), json!(about));
+        let required: Vec<&str> = everywhere().map(Figure::name).collect();
+        root.insert("required".to_owned(), json!(required));
+    }
+    schema
+}
+
+/// The figures that every kind of run has.
+fn everywhere() -> impl Iterator<Item = Figure> {
+    let is_sometimes = |figure: &Figure| OF_LINKS.contains(figure) || OF_JOBS.contains(figure);
+    of_network().filter(move |figure| !is_sometimes(figure) && OF_HOSTS.contains(figure) && OF_GUESTS.contains(figure))
+}
+
+/// Descriptions without the marks of rustdoc, and nothing that is there for Rust alone.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::String(text)) = map.get_mut("description") {
+                *text = text.replace("\\[", "[").replace("\\]", "]").replace('\n', " ");
+            }
+            map.remove("default");
+            map.remove("format");
+            map.values_mut().for_each(plain);
+        }
+        Value::Array(list) => list.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+/// A figure of several parts, or a row of a figure that is a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The figures that are, or are lists of, such objects.
+    pub of: Vec<&'static str>,
+    /// What it is.
+    pub about: String,
+    /// Its fields: name, unit (empty if it has none), meaning.
+    pub fields: Vec<(String, String, String)>,
+}
+
+/// The parts of figures that are no scalars, in the order of the table.
+#[must_use]
+pub fn parts() -> Vec<Part> {
+    let schema = schema();
+    let definitions = schema["$defs"].as_object().cloned().unwrap_or_default();
+    let mut parts: Vec<(String, Part)> = Vec::new();
+    for &figure in Figure::ALL {
+        for name in reached(&schema["properties"][figure.name()], &definitions) {
+            match parts.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, part)) => part.of.push(figure.name()),
+                None => parts.extend(part(figure, &definitions[&name]).map(|part| (name, part))),
+            }
+        }
+    }
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+/// The definitions that a schema refers to, those that they refer to after them.
+fn reached(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
+    match schema {
+        Value::Object(map) => {
+            let own = map.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+            let own = own.into_iter().flat_map(|name| {
+                let inner = definitions.get(name).map_or_else(Vec::new, |inner| reached(inner, definitions));
+                std::iter::once(name.to_owned()).chain(inner)
+            });
+            own.chain(map.values().flat_map(|value| reached(value, definitions))).collect()
+        }
+        Value::Array(list) => list.iter().flat_map(|value| reached(value, definitions)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn part(figure: Figure, definition: &Value) -> Option<Part> {
+    let field = |(name, schema): (&String, &Value)| {
+        let about = schema["description"].as_str().unwrap_or("");
+        let (unit, meaning) = about.strip_prefix('[').and_then(|rest| rest.split_once("] ")).unwrap_or(("", about));
+        (name.clone(), unit.to_owned(), meaning.to_owned())
+    };
+    let fields = definition["properties"].as_object()?.iter().map(field).collect();
+    let about = definition["description"].as_str().unwrap_or("").to_owned();
+    Some(Part { of: vec![figure.name()], about, fields })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_is_documented_and_nothing_else() {
+        let schema = schema();
+        let documented: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        let table: Vec<&str> = Figure::ALL.iter().map(|figure| figure.name()).collect();
+        assert_eq!(documented, table);
+        let about = |figure: Figure| schema["properties"][figure.name()]["description"].as_str().unwrap().to_owned();
+        assert_eq!(about(Figure::HopsMean), format!("[links] {}", Figure::HopsMean.meaning()));
+        assert_eq!(about(Figure::Complete), Figure::Complete.meaning());
+    }
+
+    #[test]
+    fn types_are_those_of_the_table() {
+        let schema = schema();
+        for figure in Figure::ALL {
+            let own = &schema["properties"][figure.name()];
+            let types = match &own["type"] {
+                Value::String(word) => vec![word.clone()],
+                Value::Array(words) => words.iter().map(|word| word.as_str().unwrap().to_owned()).collect(),
+                // A reference, or one of it and null, is to a definition of an object.
+                _ => vec!["object".to_owned()],
+            };
+            assert!(types.contains(&figure.shape().to_string()), "{}: {own}", figure.name());
+        }
+    }
+
+    #[test]
+    fn fields_of_rows_have_meanings() {
+        let parts = parts();
+        let named: BTreeSet<&str> = parts.iter().flat_map(|part| part.of.iter().copied()).collect();
+        for table in ["failure", "samples", "shots", "per_task", "jobs", "guests", "manifest", "running_digests"] {
+            assert!(named.contains(table), "{table}: {named:?}");
+        }
+        for (name, _, meaning) in parts.iter().flat_map(|part| &part.fields) {
+            assert!(!meaning.is_empty(), "{name}");
+        }
+        let samples = parts.iter().find(|part| part.of == ["samples"]).unwrap();
+        assert!(samples.fields.contains(&("cycles".to_owned(), "cycles".to_owned(), "Its length.".to_owned())));
+    }
+}
