@@ -59,7 +59,6 @@ const PRINT: &[&str] = &[
     "man",
     "relay",
     "rerun",
-    "saturation",
     "schema",
     "serve",
     "topology",
