@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::{Fault, Place, ReadError};
 
 /// A tool did not print.
@@ -100,7 +102,7 @@ impl Printed {
     /// What is wrong with the text, told by what it was printed of: the text is gone when the user looks for it.
     #[must_use]
     pub fn misread(&self, error: ReadError) -> Misread {
-        let own = format!("to see the text, run `{}`", self.command);
+        let own = phrase!["to see the text, run `", &*self.command, "`"];
         let remedy = match *error.fault {
             // What they advise is about files that the user gave.
             Fault::SeveralTraces { .. }
@@ -134,5 +136,5 @@ pub struct Misread {
     /// Why.
     pub fault: Box<Fault>,
     /// What the user can do about it.
-    pub remedy: String,
+    pub remedy: Phrase,
 }

@@ -21,7 +21,7 @@ mod drive;
 mod toy;
 
 use crate::message::Message;
-use crate::source::TrGen;
+use crate::source::{TrGen, Wait};
 use crate::units::Cycle;
 
 use drive::{Drive, drive};
@@ -183,12 +183,12 @@ pub enum Violation {
         found: String,
     },
     /// The source waits for a delivery, and nothing is on its way.
-    #[error("{at}: expected the source to go on; it waits, and the network is empty ({})", waits.join("; "))]
+    #[error("{at}: expected the source to go on; it waits, and the network is empty ({})", waits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
         /// Where.
         at: Box<Place>,
         /// What the source says of it.
-        waits: Vec<String>,
+        waits: Vec<Wait>,
     },
     /// Messages of one node did not enter the network in the order in which they were generated, each once.
     #[error(

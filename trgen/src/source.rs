@@ -55,6 +55,33 @@ pub enum Next {
     Done,
 }
 
+/// What holds a party back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WaitCause {
+    /// A message has to come.
+    Message,
+    /// A message of its own has to be received first (rendezvous).
+    Receiver,
+    /// The network has to take a message.
+    Network,
+}
+
+/// A party that waits. [Displayed](std::fmt::Display) by its text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// What holds it back.
+    pub cause: WaitCause,
+    /// Who waits for what, in a line.
+    pub text: String,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// Why a source cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
@@ -111,8 +138,8 @@ pub trait TrGen {
         0
     }
 
-    /// Who waits for what, one line each: asked when nothing can ever happen again.
-    fn waits(&self) -> Vec<String> {
+    /// Who waits for what, one entry each: asked when nothing can ever happen again.
+    fn waits(&self) -> Vec<Wait> {
         Vec::new()
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, Command};
 use fsin::experiment::{KEYS, Kind};
 
+use super::notation::of_table;
 use super::{Complaint, Exit, args, describe, output};
 
 /// Prints or writes what was asked for.
@@ -102,7 +103,7 @@ fn keys() -> String {
             key.name,
             cell(metavar),
             key.unit,
-            cell(key.about)
+            cell(&of_table(key.about))
         ));
     }
     text

@@ -12,7 +12,7 @@ use fsin::watch::{Glimpse, Watch};
 use serde_json::{Map, Value};
 use trgen::Cycle;
 
-use super::{Complaint, Exit, manifest, memory};
+use super::{Complaint, Exit, Flags, manifest, memory};
 
 /// Runs an experiment; `None` if somebody asked to stop. `alone`: nothing else runs in this process, so that its memory
 /// and processor time are those of the experiment.
@@ -120,7 +120,7 @@ fn run(
         let run = execute_ideal(experiment, stop, events).map_err(of_trouble)?;
         let costs = costs();
         let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-        ideal_figures(experiment, &run, costs, manifest)
+        ideal_figures(experiment, &run, costs, manifest, &Flags)
     } else {
         let finished = match watch {
             Some(watch) => execute_watched(experiment, stop, &mut |_| {}, watch),
@@ -129,6 +129,6 @@ fn run(
         let finished = finished.map_err(of_trouble)?;
         let costs = costs();
         let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-        figures(experiment, &finished, costs, manifest)
+        figures(experiment, &finished, costs, manifest, &Flags)
     })
 }

@@ -13,7 +13,7 @@ use trgen::Cycle;
 
 use super::perform::{perform, perform_up_to};
 use super::progress::Points;
-use super::{Complaint, Exit, interrupt, output};
+use super::{Complaint, Exit, Flags, interrupt, output};
 
 /// Differences that are shown of each point.
 const SHOWN: usize = 5;
@@ -112,7 +112,10 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     }
     let experiment = match point.resolve() {
         Ok(experiment) => experiment,
-        Err(error) => return Some(vec![format!("the experiment is not valid any more: {error}")]),
+        Err(error) => {
+            let why = error.error.what().written(&Flags);
+            return Some(vec![format!("the experiment is not valid any more: {why}")]);
+        }
     };
     let inputs: Vec<String> = Inputs::default().of(&experiment).into_iter().map(|input| input.sha256).collect();
     let before = row.manifest["inputs"].as_array().into_iter().flatten().filter_map(|input| input["sha256"].as_str());

@@ -13,7 +13,7 @@ use fsin::report::{Costs, FORMATS, Format, figures, ideal_figures};
 
 use super::looking::Looking;
 use super::progress::Meter;
-use super::{Complaint, Exit, args, interrupt, manifest, memory, output};
+use super::{Complaint, Exit, Flags, args, interrupt, manifest, memory, output};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -42,7 +42,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet {
         let known = args::misspelt_variables().into_iter().chain(without_effect(&experiment));
-        for warning in known.chain(experiment.foreseen.clone()) {
+        let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
+        for warning in known.chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -74,14 +75,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let finished = finished.map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
 
     let manifest = opening.close(&experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-    let figures = figures(&experiment, &finished, costs, manifest);
+    let figures = figures(&experiment, &finished, costs, manifest, &Flags);
     if !quiet {
         for note in &finished.notes {
-            output::tell(&format!("note: {note}"));
+            output::tell(&format!("note: {}", note.written(&Flags)));
         }
         // What was foreseen has been said.
         for warning in finished.outcome.warnings.iter().filter(|warning| !experiment.foreseen.contains(&warning.text)) {
-            output::tell(&format!("warning: {warning}"));
+            output::tell(&format!("warning: {}", warning.text.written(&Flags)));
         }
     }
     if verbose && let Some(cycles) = figures["warmup_cycles"].as_u64() {
@@ -109,12 +110,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
 fn last_words(finished: &Result<Finished, Trouble>) -> Vec<String> {
     match finished {
         Ok(finished) => {
-            let notes = finished.notes.iter().map(|note| format!("note: {note}"));
-            let warnings = finished.outcome.warnings.iter().map(|warning| format!("warning: {warning}"));
+            let notes = finished.notes.iter().map(|note| format!("note: {}", note.written(&Flags)));
+            let warnings =
+                finished.outcome.warnings.iter().map(|warning| format!("warning: {}", warning.text.written(&Flags)));
             let failure = finished.outcome.failure.iter().map(|failure| format!("error: {failure}"));
             notes.chain(warnings).chain(failure).collect()
         }
-        Err(trouble) => vec![format!("error: {trouble}")],
+        Err(trouble) => vec![format!("error: {}", trouble.what().written(&Flags))],
     }
 }
 
@@ -185,10 +187,10 @@ fn ideal(matches: &ArgMatches, experiment: &Experiment) -> Result<Exit, Complain
     drop(meter);
     let costs = watch.costs();
     let manifest = opening.close(experiment, costs.cpu_seconds, costs.peak_memory_bytes);
-    let figures = ideal_figures(experiment, &run, costs, manifest);
+    let figures = ideal_figures(experiment, &run, costs, manifest, &Flags);
     if !quiet {
-        run.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
-        run.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+        run.notes.iter().for_each(|note| output::tell(&format!("note: {}", note.written(&Flags))));
+        run.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.written(&Flags))));
     }
     output::print(format(matches), &figures)?;
     if let Some(folder) = matches.get_one::<PathBuf>("output") {

@@ -11,11 +11,12 @@ use fsin::router::SourceQueue;
 use fsin::run::SHORTFALL;
 use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
 use serde_json::{Map, Value, json};
+use trgen::phrase;
 
 use super::perform::perform;
 use super::progress::Points;
 use super::sweep::lists;
-use super::{Complaint, Exit, args, interrupt, output};
+use super::{Complaint, Exit, Flags, args, interrupt, output};
 
 /// Accepted load over the nodes that send, as the loads that are tried.
 const OF_SENDERS: &str = "accepted_load_of_senders_phits_per_node_cycle";
@@ -61,11 +62,11 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     keep_highest(&mut lists)?;
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid")).map_err(|error| {
+    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
-        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+        args::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     let experiments: Vec<Experiment> = plan.points.iter().map(Point::resolve).collect::<Result<_, _>>()?;
     let load = |experiment: &Experiment| experiment.settings().value("load").and_then(|load| load.parse().ok());

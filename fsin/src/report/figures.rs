@@ -1,6 +1,7 @@
 //! Every figure of a run, by name and unit.
 
 use serde_json::{Map, Value, json};
+use trgen::phrase::Notation;
 use trgen::synthetic::traffic::Shot;
 
 use super::jobs::job_figures;
@@ -28,9 +29,15 @@ pub struct Costs {
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// The figures of a run, in the order in which they are written. A figure that cannot be computed is null.
+/// The figures of a run, in the order in which they are written; texts name settings as `notation` says. A figure that cannot be computed is null.
 #[must_use]
-pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manifest: Value) -> Map<String, Value> {
+pub fn figures(
+    experiment: &Experiment,
+    finished: &Finished,
+    costs: Costs,
+    manifest: Value,
+    notation: &dyn Notation,
+) -> Map<String, Value> {
     let outcome = &finished.outcome;
     let window = &outcome.measured;
     let phits = f64::from(experiment.router.packet_phits);
@@ -53,9 +60,9 @@ pub fn figures(experiment: &Experiment, finished: &Finished, costs: Costs, manif
     put("converged", json!(outcome.converged));
     put("saturated", json!(finished.steadiness.saturation.map(|saturation| saturation.is_some())));
     put("failure", failure(outcome.failure.as_ref()));
-    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text)).collect());
+    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text.written(notation))).collect());
     put("warning_kinds", outcome.warnings.iter().map(|warning| json!(warning.kind.name())).collect());
-    put("notes", json!(finished.notes));
+    put("notes", finished.notes.iter().map(|note| json!(note.written(notation))).collect());
     put("cycles", json!(outcome.cycles));
     put("measured_cycles", json!(outcome.measured_cycles()));
     let batch = matches!(experiment.plan, RunPlan::Batch(_));
@@ -238,9 +245,10 @@ pub(super) fn failure(failure: Option<&Failure>) -> Value {
                 Failure::NetworkDeadlock(deadlock) => {
                     ("network-deadlock", deadlock.cycle.iter().map(ToString::to_string).collect())
                 }
-                Failure::TrafficDeadlock { waits, .. } => ("traffic-deadlock", waits.clone()),
+                Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
+                    ("traffic-deadlock", waits.iter().map(ToString::to_string).collect())
+                }
                 Failure::Unmatched { shown, .. } => ("unmatched", shown.clone()),
-                Failure::Stuck { waits } => ("traffic-deadlock", waits.clone()),
                 Failure::Source(_) => ("source", Vec::new()),
             };
             json!({ "kind": kind, "what": failure.to_string(), "waits": involved })

@@ -1,13 +1,21 @@
 //! Figures of an execution over an ideal network.
 
 use serde_json::{Map, Value, json};
+use trgen::phrase::{Notation, Phrase};
 
 use super::figures::{Costs, SCHEMA, failure, settings};
 use crate::experiment::{Experiment, IdealRun};
 
-/// The figures, in the order in which they are written. Times are in ns, the unit of graphs.
+/// The figures, in the order in which they are written. Times are in ns, the unit of graphs; texts name settings
+/// as `notation` says.
 #[must_use]
-pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, manifest: Value) -> Map<String, Value> {
+pub fn ideal_figures(
+    experiment: &Experiment,
+    run: &IdealRun,
+    costs: Costs,
+    manifest: Value,
+    notation: &dyn Notation,
+) -> Map<String, Value> {
     let IdealRun { execution, messages, message_bytes, complete, notes, warnings } = run;
     let finish = &execution.finish;
     let remains = &execution.remains;
@@ -26,8 +34,9 @@ pub fn ideal_figures(experiment: &Experiment, run: &IdealRun, costs: Costs, mani
     put("schema", json!(SCHEMA));
     put("complete", json!(sound));
     put("failure", failure(run.failure().as_ref()));
-    put("warnings", json!(warnings));
-    put("notes", json!(notes));
+    let written = |texts: &[Phrase]| texts.iter().map(|text| json!(text.written(notation))).collect();
+    put("warnings", written(warnings));
+    put("notes", written(notes));
     // As they were used, defaults too.
     put("network_latency_ns", json!(experiment.ideal_latency));
     put("network_gap_per_byte_ns", ns(experiment.hosts.gap_per_byte));

@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::figures::{Costs, SCHEMA, failure};
 use crate::run::Outcome;
+use trgen::phrase::Notation;
 
 /// The figures, in the order in which they are written; `picoseconds` tells the time of the end of a cycle, and `settings`
-/// are what the run was asked for. A figure that cannot be computed is null.
+/// are what the run was asked for; texts name settings as `notation` says. A figure that cannot be computed is null.
 #[must_use]
 pub fn live_figures(
     outcome: &Outcome,
@@ -17,6 +18,7 @@ pub fn live_figures(
     costs: Costs,
     settings: Map<String, Value>,
     manifest: Value,
+    notation: &dyn Notation,
 ) -> Map<String, Value> {
     let latency = &outcome.measured.latency;
     let completion = outcome.completion.map(|cycle| cycle.0);
@@ -32,7 +34,7 @@ pub fn live_figures(
     put("schema", json!(SCHEMA));
     put("complete", json!(outcome.complete && lost == 0));
     put("failure", failure(outcome.failure.as_ref()));
-    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text)).collect());
+    put("warnings", outcome.warnings.iter().map(|warning| json!(warning.text.written(notation))).collect());
     put("cycles", json!(outcome.cycles));
     put("nodes", json!(outcome.nodes));
     put("guests_lost", json!(lost));

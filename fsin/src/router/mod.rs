@@ -18,6 +18,7 @@
 //!   do not depend on the order in which heads are visited. The original has one generator in that order.
 
 pub mod arbitration;
+pub mod checked;
 pub mod congestion;
 pub mod detours;
 pub mod guide;
@@ -28,5 +29,6 @@ pub mod request;
 pub mod wires;
 
 pub use arbitration::Arbitration;
+pub use checked::CheckedParams;
 pub use injection::Injection;
 pub use params::{Consumption, GlobalCc, Inject, MAX_QUEUES, RouterParams, SourceQueue, Timeouts};

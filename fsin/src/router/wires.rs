@@ -4,10 +4,12 @@
 //! and of the router that it leads to. Its place in the queue is taken when it is sent: what is on a wire counts as
 //! standing in the queue behind it, for all who look at room, and credits come back in no time, as with d = 0.
 
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
 use super::RouterParams;
 use crate::topology::{Port, Topology};
 use trgen::NodeId;
-use trgen::catalog::Refusal;
 
 /// \[cycles\] Longest delay of a link, and of a router.
 pub const MAX_DELAY: u32 = 1 << 16;
@@ -66,33 +68,27 @@ impl Wires {
 }
 
 /// Refuses delays that are out of range, or as many as the network has no kinds of links.
-pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), Refusal> {
+pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
     let delays = &params.link_delays;
     if let Some(delay) = delays.iter().chain([&params.router_delay]).find(|&&delay| delay > MAX_DELAY) {
-        let flag = if params.router_delay == *delay { "router-delay" } else { "link-delay" };
-        return Err(Refusal::value(
-            format!("--{flag} {delay} is out of range"),
-            format!("use 0 to {MAX_DELAY} cycles"),
-        ));
+        let key = if params.router_delay == *delay { "router-delay" } else { "link-delay" };
+        let error = SpecError::out_of_range(key, u64::from(*delay), 0..=u64::from(MAX_DELAY));
+        return Err(error.remedied(format!("use 0 to {MAX_DELAY} cycles")));
     }
     let kinds = topology.link_classes();
     if delays.len() > 1 && delays.len() != kinds.len() {
         let given: Vec<String> = delays.iter().map(u32::to_string).collect();
-        let what = format!(
-            "--link-delay {}: {} has {}",
-            given.join(":"),
-            topology.spec(),
-            match &*kinds {
-                [] => "links of one kind".to_owned(),
-                kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
-            }
-        );
+        let has = match &*kinds {
+            [] => "links of one kind".to_owned(),
+            kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
+        };
+        let what = phrase![["link-delay" => given.join(":")], (": {} has {has}", topology.spec())];
         let remedy = if kinds.is_empty() {
             "give one number".to_owned()
         } else {
             format!("give one number, or {}", kinds.len())
         };
-        return Err(Refusal::value(what, remedy));
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest depends on the
 //! difference of two nodes only, and is looked up.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
@@ -68,7 +68,7 @@ impl Cayley {
         (shifts, order): (Shifts, Vec<usize>),
         steps: &[Step],
         ways: usize,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SpecError> {
         let mut new = Self {
             spec,
             geometry,
@@ -95,7 +95,7 @@ impl Cayley {
         }
         if new.find_routes() > MAX_HOPS {
             let what = format!("routes in `{}` are longer than {MAX_HOPS} hops", new.spec);
-            return Err(Refusal::value(what, "use fewer nodes, longer jumps, or links both ways"));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, "use fewer nodes, longer jumps, or links both ways"));
         }
         Ok(new)
     }

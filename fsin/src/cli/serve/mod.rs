@@ -19,7 +19,7 @@ use tui::view::About;
 use super::guest::{address, token};
 use super::looking::Looking;
 use super::output::Document;
-use super::{Complaint, Exit, interrupt, manifest, output};
+use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
 mod flags;
 mod model;
@@ -121,7 +121,7 @@ fn print(
 ) -> Result<(), Complaint> {
     let manifest = opening.close_guests(model.seed, costs.cpu_seconds, costs.peak_memory_bytes);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
-    let figures = live_figures(outcome, &live.report(), &picoseconds, costs, model.settings, manifest);
+    let figures = live_figures(outcome, &live.report(), &picoseconds, costs, model.settings, manifest, &Flags);
     let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
         "csv" => Format::Csv,
         "jsonl" => Format::Jsonl,
@@ -129,7 +129,7 @@ fn print(
     };
     document.write(&mut |out| write(format, &figures, out))?;
     if !matches.get_flag("quiet") {
-        outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+        outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.text.written(&Flags))));
     }
     Ok(())
 }

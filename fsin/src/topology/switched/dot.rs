@@ -2,33 +2,41 @@
 //!
 //! What concerns a network is read wherever DOT allows it: `endpoints` of a node, `delay` of an edge, and both as
 //! defaults (`node [endpoints=4]`) for what comes after them in the same graph or subgraph. In another place they are
-//! refused; other attributes are for those who draw.
+//! refused; other attributes are for those who draw, and ports (`a:north` is node `a`) say nothing.
+//!
+//! ```text
+//! text       = [ strict ] graph [ word ] body
+//! body       = '{' { statement [ ';' ] } '}'
+//! statement  = word '=' word | ( graph | node | edge ) { list } | end { '--' end } { list }
+//! end        = word [ ':' word [ ':' word ] ] | [ subgraph [ word ] ] body
+//! list       = '[' { word '=' word [ ',' | ';' ] } ']'
+//! ```
 
 use std::collections::{BTreeMap, HashMap};
-use std::thread;
 
-use dot_parser::ast::either::Either;
-use dot_parser::ast::{AttrList, AttrStmt, EdgeRHS, Graphs, NodeID, Stmt, StmtList, Subgraph};
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::graph::Switches;
 use crate::words;
 
+mod tokens;
+
+use tokens::{Place, Token, Tokens};
+
 /// Most links that are read: more than any network has that can be built.
 const MAX_LINKS: usize = 1 << 20;
 
-/// \[bytes\] Longest text, and the memory for reading it: a few kilobytes for each edge of a chain.
+/// \[bytes\] Longest text.
 const MAX_BYTES: usize = 1 << 20;
-const STACK: usize = 1 << 31;
 
-/// Most attributes of one node or edge: the parser goes through all of them for each.
+/// Most attributes of one node or edge.
 const MAX_ATTRIBUTES: usize = 1_000;
 
-/// Most subgraphs within each other: the parser reads each of them twice as often as the one around it.
+/// Most subgraphs within each other: the reader calls itself for each of them.
 const MAX_DEPTH: usize = 8;
 
 /// Attributes as they are written.
-type Pair<'a> = (&'a str, &'a str);
+type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
 /// Defaults for nodes and edges to come.
 #[derive(Clone, Copy)]
@@ -37,11 +45,13 @@ struct Defaults {
     delay: u32,
 }
 
-#[derive(Default)]
-struct Reader {
-    names: Vec<String>,
+struct Reader<'a> {
+    tokens: Tokens<'a>,
+    /// Braces that are open.
+    open: usize,
+    names: Vec<&'a str>,
     endpoints: Vec<u32>,
-    known: HashMap<String, usize>,
+    known: HashMap<&'a str, usize>,
     /// Ends, cycles of delay that the edge itself tells, and those that it has otherwise.
     links: Vec<([usize; 2], Option<u32>, u32)>,
 }
@@ -52,251 +62,227 @@ struct Reader {
 /// # Errors
 /// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has
 /// none.
-pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
+pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
     if text.len() > MAX_BYTES {
         let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
-        return Err(Refusal::value(what, "write a list of links, `A B` a line"));
+        return Err(SpecError::new(ErrorKind::TooLarge, what, "write a list of links, `A B` a line"));
     }
-    let Plain { text, depth, attributes, unclosed } = plain(text);
-    if unclosed > 0 {
-        let what =
-            format!("it is not DOT: at its end {} not closed", words::counted(unclosed, "brace is", "braces are"));
-        return Err(Refusal::value(what, "write it as in `graph { a -- b }`"));
-    }
-    if attributes > MAX_ATTRIBUTES {
-        let what = format!("a node or edge has {attributes} attributes");
-        return Err(Refusal::value(what, format!("use at most {MAX_ATTRIBUTES}")));
-    }
-    if depth > MAX_DEPTH + 1 {
-        let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
-        return Err(Refusal::value(what, "leave out braces that say nothing"));
-    }
-    // The parser calls itself for each edge of a chain and each attribute of a list.
-    thread::scope(|scope| {
-        let reader = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || read(&text, endpoints));
-        reader.ok().and_then(|reader| reader.join().ok()).unwrap_or_else(|| {
-            Err(Refusal::value("there is no memory to read DOT in", "write a list of links, `A B` a line"))
-        })
-    })
-}
-
-/// Reads text without comments and ports.
-fn read(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
-    // The grammar ends where a graph does: what comes after it is seen by what is put behind.
-    let marked = format!("{text}\ngraph end {{}}");
-    let Graphs { graphs } = Graphs::try_from(&*marked).map_err(|error| {
-        // The error shows the line, which may be long.
-        let shown = error.to_string();
-        let place = shown.lines().next().unwrap_or_default().trim_start_matches([' ', '-', '>']);
-        let why = shown.lines().next_back().unwrap_or_default().trim_start_matches([' ', '=']);
-        let (line, column) = place.split_once(':').unwrap_or((place, "1"));
-        let what = format!("it is not DOT: line {line}, column {column}: {why}");
-        Refusal::value(what, "write it as in `graph { a -- b }`")
-    })?;
-    let graph = match &graphs[..] {
-        [graph, end] if !end.strict => graph,
-        [_] | [_, _] => {
-            let what = "there is something behind the graph that is not DOT";
-            return Err(Refusal::value(what, "leave one graph in the file, `graph { a -- b }`"));
-        }
-        _ => {
-            let what = "there is more than one graph";
-            return Err(Refusal::value(what, "leave one graph in the file, `graph { a -- b }`"));
-        }
+    let mut reader = Reader {
+        tokens: Tokens::new(text),
+        open: 0,
+        names: Vec::new(),
+        endpoints: Vec::new(),
+        known: HashMap::new(),
+        links: Vec::new(),
     };
-    if graph.is_digraph {
-        return Err(Refusal::value("a directed graph", "make it `graph { a -- b }`: links lead both ways"));
+    let is_strict = reader.tokens.take_keyword("strict");
+    if reader.tokens.is_keyword("digraph") {
+        let remedy = "make it `graph { a -- b }`: links lead both ways";
+        return Err(SpecError::new(ErrorKind::Unsupported, "a directed graph", remedy));
     }
-    let mut reader = Reader::default();
-    reader.statements(&graph.stmts, Defaults { endpoints, delay: 0 })?;
-    Ok(reader.sorted(graph.strict))
-}
-
-/// Text as the parser wants it, and what is known of it before.
-struct Plain {
-    text: String,
-    /// Most braces that stand in each other.
-    depth: usize,
-    /// Most attributes of one node or edge.
-    attributes: usize,
-    /// Braces that are open at the end.
-    unclosed: usize,
-}
-
-/// The text with blanks for comments and for ports (`a:north` is node `a`; the parser takes ports for something else that begin like a
-/// point of the compass).
-fn plain(text: &str) -> Plain {
-    let (mut depth, mut attributes, mut in_list) = (0usize, 0usize, false);
-    let mut most = Plain { text: String::with_capacity(text.len()), depth: 0, attributes: 0, unclosed: 0 };
-    let mut rest = text;
-    // A port is a word or two, each behind a colon.
-    let mut in_port = false;
-    while let Some(letter) = rest.chars().next() {
-        let length = match letter {
-            '"' => {
-                let end = rest[1..].match_indices('"').find(|&(at, _)| !rest[1..][..at].ends_with('\\'));
-                end.map_or(rest.len(), |(at, _)| at + 2)
-            }
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |at| at + 4),
-            _ if letter.is_alphanumeric() || letter == '_' => {
-                rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len())
-            }
-            _ => letter.len_utf8(),
-        };
-        let token = &rest[..length];
-        let is_comment = token.starts_with("//") || token.starts_with("/*");
-        match letter {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            '[' => in_list = true,
-            ']' => in_list = false,
-            '=' if in_list => attributes += 1,
-            // Lists that follow each other are of the same.
-            _ if !in_list && !is_comment && !letter.is_whitespace() => attributes = 0,
-            _ => {}
-        }
-        (most.depth, most.attributes) = (most.depth.max(depth), most.attributes.max(attributes));
-        // A comment that does not end is left for the parser to refuse.
-        let ends = !token.starts_with("/*") || token.len() > 3 && token.ends_with("*/");
-        if letter == ':' || (in_port && !is_comment && !letter.is_whitespace()) || (is_comment && ends) {
-            most.text.extend(token.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' }));
-        } else {
-            most.text.push_str(token);
-        }
-        if letter == ':' {
-            in_port = true;
-        } else if !letter.is_whitespace() && !is_comment {
-            in_port = false;
-        }
-        rest = &rest[length..];
+    if !reader.tokens.take_keyword("graph") {
+        return Err(reader.expected("`graph`"));
     }
-    most.unclosed = depth;
-    most
+    if let Token::Word(_) = reader.tokens.peek() {
+        reader.tokens.take();
+    }
+    reader.body(Defaults { endpoints, delay: 0 })?;
+    reader.end()?;
+    Ok(reader.sorted(is_strict))
 }
 
 /// The number that an attribute of a list has, if it is there; the last one counts. `wrong` is one that would be out of place.
-fn attribute(list: &AttrList<Pair<'_>>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, Refusal> {
-    let pairs = || list.elems.iter().flat_map(|list| &list.elems).map(|&(key, value)| (bare(key), bare(value)));
-    if let Some((_, value)) = pairs().find(|&(key, _)| key == wrong) {
+fn attribute(pairs: &Pairs<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, SpecError> {
+    if let Some((_, value)) = pairs.iter().find(|(key, _)| *key == wrong) {
         return Err(misplaced(wrong, value, of));
     }
-    let Some((key, value)) = pairs().rfind(|&(key, _)| key == right) else { return Ok(None) };
+    let Some((key, value)) = pairs.iter().rfind(|(key, _)| *key == right) else { return Ok(None) };
     value.parse().map(Some).map_err(|_| {
         let example = if right == "delay" { "`a -- b [delay=5]`" } else { "`a [endpoints=4]`" };
-        Refusal::value(format!("{key}={value} of {of} is not a number"), format!("write it as in {example}"))
+        let what = format!("{key}={value} of {of} is not a number");
+        SpecError::new(ErrorKind::Malformed, what, format!("write it as in {example}")).given(value)
     })
 }
 
-fn misplaced(key: &str, value: &str, of: &str) -> Refusal {
+fn misplaced(key: &str, value: &str, of: &str) -> SpecError {
     let remedy = match key {
         "delay" => "give it to an edge, `a -- b [delay=5]`, or to all that follow, `edge [delay=5]`",
         _ => "give it to a node, `a [endpoints=4]`, or to all that follow, `node [endpoints=4]`",
     };
-    Refusal::value(format!("{key}={value} of {of} has no meaning"), remedy)
+    SpecError::new(ErrorKind::Meaningless, format!("{key}={value} of {of} has no meaning"), remedy)
 }
 
-/// A word without its quotation marks.
-fn bare(word: &str) -> &str {
-    word.strip_prefix('"').and_then(|word| word.strip_suffix('"')).unwrap_or(word)
+/// Refuses an attribute of a graph or subgraph that would concern a network.
+fn of_the_graph(key: &str, value: &str) -> Result<(), SpecError> {
+    match key {
+        "endpoints" | "delay" => Err(misplaced(key, value, "a graph")),
+        _ => Ok(()),
+    }
 }
 
-impl Reader {
-    fn statements(&mut self, list: &StmtList<Pair<'_>>, mut defaults: Defaults) -> Result<(), Refusal> {
-        for statement in &list.stmts {
-            match statement {
-                Stmt::NodeStmt(node) => {
-                    let number = self.node(&node.node, defaults);
-                    if let Some(attributes) = &node.attr {
-                        let of = format!("node `{}`", self.names[number]);
-                        if let Some(own) = attribute(attributes, "endpoints", "delay", &of)? {
-                            self.endpoints[number] = own;
-                        }
-                    }
+impl<'a> Reader<'a> {
+    /// What is wrong where something else is expected than the next token.
+    fn expected(&self, what: &str) -> SpecError {
+        let remedy = "write it as in `graph { a -- b }`";
+        let what = match (self.tokens.peek(), self.open) {
+            (Token::End, open @ 1..) => {
+                format!("it is not DOT: at its end {} not closed", words::counted(open, "brace is", "braces are"))
+            }
+            (found, _) => {
+                let Place { line, column } = self.tokens.place();
+                format!("it is not DOT: line {line}, column {column}: expected {what}, found {found}")
+            }
+        };
+        SpecError::new(ErrorKind::Malformed, what, remedy)
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'a str, SpecError> {
+        match self.tokens.peek() {
+            Token::Word(word) => {
+                self.tokens.take();
+                Ok(word)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// Refuses whatever stands behind the graph.
+    fn end(&mut self) -> Result<(), SpecError> {
+        if self.tokens.peek() == Token::End {
+            return Ok(());
+        }
+        self.tokens.take_keyword("strict");
+        let is_graph = self.tokens.is_keyword("graph") || self.tokens.is_keyword("digraph");
+        let what = if is_graph {
+            "there is more than one graph"
+        } else {
+            "there is something behind the graph that is not DOT"
+        };
+        Err(SpecError::new(ErrorKind::Malformed, what, "leave one graph in the file, `graph { a -- b }`"))
+    }
+
+    /// Statements in braces. Returns the nodes that they name.
+    fn body(&mut self, mut defaults: Defaults) -> Result<Vec<usize>, SpecError> {
+        if self.tokens.peek() != Token::Sign('{') {
+            return Err(self.expected("`{`"));
+        }
+        if self.open > MAX_DEPTH {
+            let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
+            return Err(SpecError::new(ErrorKind::TooLarge, what, "leave out braces that say nothing"));
+        }
+        self.tokens.take();
+        self.open += 1;
+        let mut members = Vec::new();
+        while !self.tokens.take_sign('}') {
+            self.statement(&mut defaults, &mut members)?;
+            self.tokens.take_sign(';');
+        }
+        self.open -= 1;
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
+    fn statement(&mut self, defaults: &mut Defaults, members: &mut Vec<usize>) -> Result<(), SpecError> {
+        if self.tokens.take_keyword("node") {
+            let own = attribute(&self.lists()?, "endpoints", "delay", "nodes")?;
+            defaults.endpoints = own.unwrap_or(defaults.endpoints);
+            return Ok(());
+        }
+        if self.tokens.take_keyword("edge") {
+            defaults.delay = attribute(&self.lists()?, "delay", "endpoints", "edges")?.unwrap_or(defaults.delay);
+            return Ok(());
+        }
+        if self.tokens.take_keyword("graph") {
+            return self.lists()?.into_iter().try_for_each(|(key, value)| of_the_graph(key, value));
+        }
+        let is_subgraph = self.tokens.peek() == Token::Sign('{') || self.tokens.is_keyword("subgraph");
+        let mut ends: Vec<Vec<usize>> = Vec::new();
+        if is_subgraph {
+            ends.push(self.end_of_edge(*defaults)?);
+        } else {
+            let name = self.word("a node, a subgraph or `}`")?;
+            if self.tokens.take_sign('=') {
+                let value = self.word("a value")?;
+                return of_the_graph(name, value);
+            }
+            ends.push(vec![self.node(name, *defaults)?]);
+        }
+        while self.tokens.peek() == Token::Edge("--") {
+            self.tokens.take();
+            ends.push(self.end_of_edge(*defaults)?);
+        }
+        if let [one] = &ends[..] {
+            if let ([node], false) = (&one[..], is_subgraph) {
+                let of = format!("node `{}`", self.names[*node]);
+                if let Some(own) = attribute(&self.lists()?, "endpoints", "delay", &of)? {
+                    self.endpoints[*node] = own;
                 }
-                Stmt::EdgeStmt(edge) => {
-                    let own = edge.attr.as_ref().map(|list| attribute(list, "delay", "endpoints", "an edge"));
-                    let (delay, otherwise) = (own.transpose()?.flatten(), defaults.delay);
-                    let mut from = self.ends(&edge.from, defaults)?;
-                    let mut next: Option<&EdgeRHS<_>> = Some(&edge.next);
-                    while let Some(right) = next {
-                        let to = self.ends(&right.to, defaults)?;
-                        if self.links.len() + from.len() * to.len() > MAX_LINKS {
-                            let what = format!("more than {MAX_LINKS} links");
-                            return Err(Refusal::value(what, "link less: a switch has at most 255 links"));
-                        }
-                        self.links
-                            .extend(from.iter().flat_map(|&a| to.iter().map(move |&b| ([a, b], delay, otherwise))));
-                        (from, next) = (to, right.next.as_deref());
-                    }
+            }
+        } else {
+            let own = attribute(&self.lists()?, "delay", "endpoints", "an edge")?;
+            for pair in ends.windows(2) {
+                if self.links.len() + pair[0].len() * pair[1].len() > MAX_LINKS {
+                    let what = format!("more than {MAX_LINKS} links");
+                    return Err(SpecError::new(ErrorKind::TooLarge, what, "link less: a switch has at most 255 links"));
                 }
-                Stmt::AttrStmt(AttrStmt::Node(list)) => {
-                    let own = attribute(list, "endpoints", "delay", "nodes")?;
-                    defaults.endpoints = own.unwrap_or(defaults.endpoints);
-                }
-                Stmt::AttrStmt(AttrStmt::Edge(list)) => {
-                    defaults.delay = attribute(list, "delay", "endpoints", "edges")?.unwrap_or(defaults.delay);
-                }
-                Stmt::AttrStmt(AttrStmt::Graph(list)) => {
-                    for (key, value) in list.elems.iter().flat_map(|list| &list.elems) {
-                        of_the_graph(key, value)?;
-                    }
-                }
-                Stmt::IDEq(key, value) => of_the_graph(key, value)?,
-                Stmt::Subgraph(subgraph) => self.statements(&subgraph.stmts, defaults)?,
+                let otherwise = defaults.delay;
+                let links = |&a: &usize| pair[1].iter().map(move |&b| ([a, b], own, otherwise));
+                self.links.extend(pair[0].iter().flat_map(links));
             }
         }
+        members.extend(ends.into_iter().flatten());
         Ok(())
     }
 
-    /// The number of a node, which is new when it is named for the first time.
-    fn node(&mut self, id: &NodeID, defaults: Defaults) -> usize {
-        let name = bare(&id.id);
-        if let Some(&number) = self.known.get(name) {
-            return number;
-        }
-        self.known.insert(name.to_owned(), self.names.len());
-        self.names.push(name.to_owned());
-        self.endpoints.push(defaults.endpoints);
-        self.names.len() - 1
-    }
-
     /// The nodes at one end of an edge: one, or all of a subgraph, each once.
-    fn ends(&mut self, end: &Either<NodeID, Subgraph<Pair<'_>>>, defaults: Defaults) -> Result<Vec<usize>, Refusal> {
-        match end {
-            Either::Left(id) => Ok(vec![self.node(id, defaults)]),
-            Either::Right(subgraph) => {
-                self.statements(&subgraph.stmts, defaults)?;
-                let mut members = Vec::new();
-                self.members(&subgraph.stmts, &mut members);
-                members.sort_unstable();
-                members.dedup();
-                Ok(members)
+    fn end_of_edge(&mut self, defaults: Defaults) -> Result<Vec<usize>, SpecError> {
+        if self.tokens.take_keyword("subgraph") {
+            if let Token::Word(_) = self.tokens.peek() {
+                self.tokens.take();
             }
+            return self.body(defaults);
         }
+        if self.tokens.peek() == Token::Sign('{') {
+            return self.body(defaults);
+        }
+        let name = self.word("a node or a subgraph")?;
+        Ok(vec![self.node(name, defaults)?])
     }
 
-    /// The nodes that statements name, which have been read.
-    fn members(&self, list: &StmtList<Pair<'_>>, into: &mut Vec<usize>) {
-        let end = |end: &Either<NodeID, Subgraph<_>>, into: &mut Vec<usize>| match end {
-            Either::Left(id) => into.extend(self.known.get(bare(&id.id))),
-            Either::Right(subgraph) => self.members(&subgraph.stmts, into),
-        };
-        for statement in &list.stmts {
-            match statement {
-                Stmt::NodeStmt(node) => into.extend(self.known.get(bare(&node.node.id))),
-                Stmt::EdgeStmt(edge) => {
-                    end(&edge.from, into);
-                    let mut next: Option<&EdgeRHS<_>> = Some(&edge.next);
-                    while let Some(right) = next {
-                        end(&right.to, into);
-                        next = right.next.as_deref();
-                    }
-                }
-                Stmt::Subgraph(subgraph) => self.members(&subgraph.stmts, into),
-                Stmt::AttrStmt(_) | Stmt::IDEq(..) => {}
+    /// The number of a node, which is new when it is named for the first time. Passes its port.
+    fn node(&mut self, name: &'a str, defaults: Defaults) -> Result<usize, SpecError> {
+        for _ in 0..2 {
+            if self.tokens.take_sign(':') {
+                self.word("a port")?;
             }
         }
+        let number = *self.known.entry(name).or_insert(self.names.len());
+        if number == self.names.len() {
+            self.names.push(name);
+            self.endpoints.push(defaults.endpoints);
+        }
+        Ok(number)
+    }
+
+    /// Attributes in brackets, of all lists that follow each other.
+    fn lists(&mut self) -> Result<Pairs<'a>, SpecError> {
+        let mut pairs = Pairs::new();
+        while self.tokens.take_sign('[') {
+            while !self.tokens.take_sign(']') {
+                let key = self.word("an attribute or `]`")?;
+                if !self.tokens.take_sign('=') {
+                    return Err(self.expected("`=`"));
+                }
+                pairs.push((key, self.word("a value")?));
+                let _ = self.tokens.take_sign(',') || self.tokens.take_sign(';');
+            }
+        }
+        if pairs.len() > MAX_ATTRIBUTES {
+            let what = format!("a node or edge has {} attributes", pairs.len());
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_ATTRIBUTES}")));
+        }
+        Ok(pairs)
     }
 
     /// The switches by name, and the links in their order; in a strict graph there is one at most between two switches, with the
@@ -304,7 +290,7 @@ impl Reader {
     fn sorted(self, strict: bool) -> Switches {
         let order = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
         let mut sorted: Vec<usize> = (0..self.names.len()).collect();
-        sorted.sort_by_key(|&node| order(&self.names[node]));
+        sorted.sort_by_key(|&node| order(self.names[node]));
         let mut numbers = vec![0u32; sorted.len()];
         sorted.iter().enumerate().for_each(|(number, &node)| numbers[node] = number as u32);
         let ends = |[a, b]: [usize; 2]| (numbers[a].min(numbers[b]), numbers[a].max(numbers[b]));
@@ -323,19 +309,11 @@ impl Reader {
         links.sort_unstable();
         let (links, delays) = links.into_iter().unzip();
         Switches {
-            names: sorted.iter().map(|&node| self.names[node].clone()).collect(),
+            names: sorted.iter().map(|&node| self.names[node].to_owned()).collect(),
             endpoints: sorted.iter().map(|&node| self.endpoints[node]).collect(),
             links,
             delays,
         }
-    }
-}
-
-/// An attribute of a graph or subgraph, which has none that concerns a network.
-fn of_the_graph(key: &str, value: &str) -> Result<(), Refusal> {
-    match bare(key) {
-        key @ ("endpoints" | "delay") => Err(misplaced(key, bare(value), "a graph")),
-        _ => Ok(()),
     }
 }
 
@@ -413,6 +391,9 @@ mod tests {
             ("graph { a -- b } /*", "behind the graph"),
             ("graph { a -- b } strict", "behind the graph"),
             ("graph { a -- b", "1 brace is not closed"),
+            ("graph { a -- {b", "2 braces are not closed"),
+            ("graph {\n  a -> b }", "line 2, column 5: expected a node, a subgraph or `}`, found `->`"),
+            ("graph { a [endpoints] }", "line 1, column 21: expected `=`, found `]`"),
             (&deep, "more than 8 deep"),
         ] {
             let refusal = parse(text, 1).unwrap_err();

@@ -4,14 +4,14 @@
 //! folder of the experiment file in which the pattern stands, else to the working directory.
 
 use super::Site;
-use crate::catalog::Refusal;
+use crate::catalog::SpecError;
 use crate::synthetic::expr::{Call, Expr};
 
 /// \[bytes\] The longest file: a matrix of 4096 nodes with 15 characters a number.
 const LONGEST: u64 = 256 << 20;
 
 /// The lines of numbers of the file that the parameter `file` names, each with its number in the file from 1.
-pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
+pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, SpecError> {
     let name = call.word("file")?;
     let path = site.folder.join(&name);
     let refuse = |what: String, remedy: &str| match call.given("file") {
@@ -61,7 +61,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// A refusal about one line of the file, or all of it.
-    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> Refusal {
+    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
         let at: Option<&Expr> = call.given("file");
         match at {

@@ -354,7 +354,7 @@ impl<'a> Source<'a> {
     /// What there is to select, for a selection that names nothing.
     pub(super) fn no_such_member(&self, selection: &str, labels: &[&str]) -> ReadError {
         let remedy = if self.is_archive() && !labels.is_empty() {
-            catalog::suggestion(selection, labels)
+            catalog::suggestion(selection, labels).to_string()
         } else {
             "nothing can be chosen here: leave out `#` and what follows".to_owned()
         };

@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::task::Outstanding;
+use crate::source::WaitCause;
 use crate::trace::matching::{Envelope, Posted};
 use crate::trace::program::{Receive, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
@@ -148,9 +149,6 @@ impl Misfits {
     }
 }
 
-/// What a task waits for whose send does not end before its message is received (rendezvous); so its line says.
-pub const TO_RECEIVE: &str = "to receive its message";
-
 /// What a receive waits for, in words.
 #[must_use]
 pub fn wanted(receive: &Receive) -> String {
@@ -163,22 +161,23 @@ pub fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// What a send waits for, in words. `is_announced` if it waits for its receiver.
-pub(super) fn hoped(send: &Send, is_announced: bool) -> String {
+/// What a send waits for, and the same in words. `is_announced` if it does not end before its message is received
+/// (rendezvous).
+pub(super) fn hoped(send: &Send, is_announced: bool) -> (WaitCause, String) {
     let Send { to, tag, .. } = send;
     let name = if tag.is_collective() { "of collective" } else { "with tag" };
     if is_announced {
-        format!("task {to} {TO_RECEIVE} {name} {}", tag.label)
+        (WaitCause::Receiver, format!("task {to} to receive its message {name} {}", tag.label))
     } else {
-        format!("its send to task {to} to be taken by the network")
+        (WaitCause::Network, format!("its send to task {to} to be taken by the network"))
     }
 }
 
-/// What an outstanding request waits for, in words.
-pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
+/// What an outstanding request waits for, and the same in words.
+pub(super) fn request(outstanding: Option<&Outstanding>) -> (WaitCause, String) {
     match outstanding {
-        Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),
+        Some(Outstanding::Receive(receive)) => (WaitCause::Message, format!("a message {}", wanted(receive))),
         Some(Outstanding::Send(send, is_announced)) => hoped(send, *is_announced),
-        None => "a request".to_owned(),
+        None => (WaitCause::Message, "a request".to_owned()),
     }
 }
