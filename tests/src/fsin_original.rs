@@ -194,7 +194,7 @@ impl Row {
             _ => panic!("{self:?} says one of trigger_rate and triggered only"),
         }
         match setup.params.check(&*setup.shape()) {
-            Ok(()) => Ok(setup),
+            Ok(_) => Ok(setup),
             Err(refusal) => Err(Skipped(refusal.to_string())),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::setup::checked;
 use fsin::couple::{Coupled, Failure};
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
@@ -10,7 +11,7 @@ use fsin::run::{Outcome, to_end};
 use fsin::topology;
 use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use trgen::trace::replay::{Pace, Replay, ReplayReport};
-use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
+use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen, Wait};
 
 /// \[ps\] Length of a network cycle: a phit of 4 bytes at 10 Gb/s.
 pub const CYCLE: Picoseconds = Picoseconds(3200);
@@ -82,10 +83,8 @@ impl Replayed {
     #[must_use]
     pub fn of(program: Program, network: &str, params: RouterParams, compute_scale: f64) -> Self {
         let topology = topology::parse(network, 2).unwrap_or_else(|refusal| panic!("{network}: {refusal}"));
-        if let Err(refusal) = params.check(&*topology) {
-            panic!("{params:?}: {refusal}");
-        }
-        let mut network = Reference::new(topology, params);
+        let checked = checked(&params, &*topology);
+        let mut network = Reference::new(topology, checked);
         let placement: Vec<NodeId> = (0..program.tasks.len()).map(NodeId::at).collect();
         let pace = Pace { cycle: CYCLE, compute_scale };
         let replay = Replay::new(program, &placement, network.nodes(), pace);
@@ -112,7 +111,7 @@ impl Replayed {
 
     /// The pending waits, if the traffic is deadlocked.
     #[must_use]
-    pub fn waits(&self) -> Option<&[String]> {
+    pub fn waits(&self) -> Option<&[Wait]> {
         match &self.outcome.failure {
             Some(Failure::TrafficDeadlock { waits, .. }) => Some(waits),
             _ => None,
@@ -152,7 +151,7 @@ impl TrGen for Watched {
         self.replay.silent_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.replay.waits()
     }
 }

@@ -6,7 +6,7 @@ use fsin::couple::Coupled;
 use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::network::Network;
-use fsin::router::{RouterParams, SourceQueue};
+use fsin::router::{CheckedParams, RouterParams, SourceQueue};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, Outcome, batch, fixed};
 use fsin::topology::{self, Faults, Topology};
@@ -104,7 +104,7 @@ impl Setup {
     /// When the settings are rejected.
     #[must_use]
     pub fn network(&self) -> Reference {
-        Reference::new(self.checked_shape(), self.params.clone())
+        Reference::new(self.shape(), self.checked())
     }
 
     /// The network, with the fast engine.
@@ -113,15 +113,16 @@ impl Setup {
     /// When the settings are rejected.
     #[must_use]
     pub fn fast_network(&self) -> Box<dyn Network> {
-        fast::build(self.checked_shape(), self.params.clone(), 1).expect("networks are small")
+        fast::build(self.shape(), self.checked(), 1).expect("networks are small")
     }
 
-    fn checked_shape(&self) -> Box<dyn Topology> {
-        let topology = self.shape();
-        if let Err(refusal) = self.params.check(&*topology) {
-            panic!("{self:?}: {refusal}: {}", refusal.remedy());
-        }
-        topology
+    /// The router, checked for the topology.
+    ///
+    /// # Panics
+    /// When the settings are refused.
+    #[must_use]
+    pub fn checked(&self) -> CheckedParams {
+        checked(&self.params, &*self.shape())
     }
 
     /// Runs it with this plan.
@@ -150,4 +151,13 @@ impl Setup {
 pub fn accepted_load(outcome: &Outcome, packet_phits: u32) -> f64 {
     let phits = outcome.measured.counts.received * u64::from(packet_phits);
     phits as f64 / (outcome.measured_cycles() * outcome.nodes as u64) as f64
+}
+
+/// A router checked for a topology.
+///
+/// # Panics
+/// When the settings are refused.
+#[must_use]
+pub fn checked(params: &RouterParams, topology: &dyn Topology) -> CheckedParams {
+    params.check(topology).unwrap_or_else(|refusal| panic!("{params:?}: {refusal}: {}", refusal.remedy()))
 }

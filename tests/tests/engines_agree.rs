@@ -38,9 +38,8 @@ fn engines(setup: &Setup) -> [Box<dyn Network>; 3] {
         1 | 2 => (3, 0),
         other => ([2, 3, 8][(other % 3) as usize], usize::MAX),
     };
-    let fast =
-        |threads| fast::build_for(setup.shape(), setup.params.clone(), threads, worth).expect("networks are small");
-    [Box::new(Reference::new(setup.shape(), setup.params.clone())), fast(1), fast(parts)]
+    let fast = |threads| fast::build_for(setup.shape(), setup.checked(), threads, worth).expect("networks are small");
+    [Box::new(Reference::new(setup.shape(), setup.checked())), fast(1), fast(parts)]
 }
 
 fn run(
@@ -319,7 +318,7 @@ fn threads_do_not_show_in_networks_of_switches() {
         for (routing, vcs) in routings_of(topology) {
             let setup = Setup::new(topology, routing, vcs).load(1.0);
             let results = [1, 3].map(|threads| {
-                let network = fast::build_for(setup.shape(), setup.params.clone(), threads, 0);
+                let network = fast::build_for(setup.shape(), setup.checked(), threads, 0);
                 let mut network = network.expect("networks are small");
                 run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
             });
@@ -359,7 +358,7 @@ fn threads_do_not_show() {
             let params = fitted_to(params, topology, 2, 1, 6);
             let setup = Setup { params, ..Setup::new(topology, routing, 3).load(1.0) };
             let results = [1, 2, 3, 8].map(|threads| {
-                let network = fast::build(setup.shape(), setup.params.clone(), threads);
+                let network = fast::build(setup.shape(), setup.checked(), threads);
                 let mut network = network.expect("networks are small");
                 run(&mut *network, &mut setup.source(), |coupled| fixed(coupled, 600, &mut |_| {}))
             });

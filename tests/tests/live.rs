@@ -18,13 +18,16 @@ use fsin::run::{Outcome, to_end};
 use fsin::topology;
 use tests::live::{Part, Table, play, start};
 use tests::programs::{Replayed, compute, irecv, isend, recv, send, wait};
+use tests::setup::checked;
 use trgen::Picoseconds;
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::{Cycle, Geometry, TrGen, conformance};
 
 fn network(spec: &str) -> Reference {
-    Reference::new(topology::parse(spec, 2).expect("what the test is made of is right"), RouterParams::default())
+    let topology = topology::parse(spec, 2).expect("what the test is made of is right");
+    let router = checked(&RouterParams::default(), &*topology);
+    Reference::new(topology, router)
 }
 
 fn spec(geometry: &Geometry) -> String {
@@ -345,7 +348,7 @@ fn guests_that_wait_for_each_other_are_a_deadlock_with_names() {
     let Some(fsin::couple::Failure::TrafficDeadlock { waits, .. }) = outcome.failure else {
         panic!("{:?}", outcome.failure)
     };
-    assert_eq!(waits[1], "guest `patient 1` (node 1), waiting for a message since 0 ps");
+    assert_eq!(waits[1].text, "guest `patient 1` (node 1), waiting for a message since 0 ps");
     live.close("nobody sends");
     for thread in threads {
         assert!(thread.join().unwrap().unwrap_err().to_string().contains("nobody sends"));

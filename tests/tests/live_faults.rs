@@ -20,9 +20,12 @@ use fsin::engine::reference::Reference;
 use fsin::router::RouterParams;
 use fsin::topology;
 use tests::live::{Part, Table, attempt};
+use tests::setup::checked;
 
 fn network() -> Reference {
-    Reference::new(topology::parse("torus:4x4", 2).expect("what the test is made of is right"), RouterParams::default())
+    let topology = topology::parse("torus:4x4", 2).expect("what the test is made of is right");
+    let router = checked(&RouterParams::default(), &*topology);
+    Reference::new(topology, router)
 }
 
 /// Guests 0 and 1 exchange ten messages.

@@ -20,11 +20,14 @@ use fsin::topology;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use tests::live::{Part, Table, attempt, play, start};
 use tests::programs::{Replayed, compute, irecv, send, wait};
+use tests::setup::checked;
 use trgen::Cycle;
 use trgen::trace::program::{Event as Step, Program, Request};
 
 fn torus() -> Reference {
-    Reference::new(topology::parse("torus:4x4", 2).expect("what the test is made of is right"), RouterParams::default())
+    let topology = topology::parse("torus:4x4", 2).expect("what the test is made of is right");
+    let router = checked(&RouterParams::default(), &*topology);
+    Reference::new(topology, router)
 }
 
 fn part(name: &str, node: u32, part: impl FnOnce(Guest) -> Result<(), GuestError> + Send + 'static) -> (Config, Part) {

@@ -224,7 +224,7 @@ fn a_receive_that_nobody_serves_ends_as_deadlock_of_the_traffic() {
     let waits = replayed.waits().expect("nobody sends tag 8, nor anything to task 2");
     let [first, second] = waits else { panic!("two tasks wait, not {waits:?}") };
     for (wait, words) in [(first, ["task 1 ", "task 0", "tag 8"]), (second, ["task 2 ", "any task", "any tag"])] {
-        assert!(words.iter().all(|word| wait.contains(word)), "{wait} names {words:?}");
+        assert!(words.iter().all(|word| wait.text.contains(word)), "{wait} names {words:?}");
     }
     assert!(!replayed.outcome.complete);
     assert_eq!(replayed.outcome.completion, None);

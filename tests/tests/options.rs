@@ -227,7 +227,7 @@ fn pairs_that_dead_links_leave_a_route_reach_each_other() {
             let lost = detours.lost(&*shape, usize::MAX);
             let pairs: HashSet<_> = lost.some.iter().copied().collect();
             assert_eq!(pairs.len(), lost.count);
-            let mut network = fast::build(setup.shape(), setup.params.clone(), 1).expect("few queues");
+            let mut network = fast::build(setup.shape(), setup.checked(), 1).expect("few queues");
             for from in 0..shape.nodes() {
                 for to in (0..shape.nodes()).filter(|&to| to != from) {
                     let (source, destination) = (NodeId::at(from), NodeId::at(to));

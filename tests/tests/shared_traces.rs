@@ -115,7 +115,7 @@ fn every_real_trace_ends_or_is_refused_with_a_reason() {
                     refused += 1;
                     let expected = REFUSED.iter().any(|(file, reason)| {
                         trace.contains(file)
-                            && (error.to_string() + &error.remedy().unwrap_or_default()).contains(reason)
+                            && (error.to_string() + &error.remedy().unwrap_or_default().to_string()).contains(reason)
                     });
                     let _ = writeln!(table, "| {name} | refused: {} |", error.fault);
                     assert!(expected, "{trace}: {error}");

@@ -112,7 +112,7 @@ fn is_minimal(routing: Routing) -> bool {
 fn soak(setup: &Setup) {
     let shape = setup.shape();
     let distances = distances(&*shape);
-    let mut network = fast::build(shape, setup.params.clone(), 1).expect("networks are small");
+    let mut network = fast::build(shape, setup.checked(), 1).expect("networks are small");
     let mut source = Watched { source: setup.source(), distances, sum: 0, delivered: 0 };
     let stop = AtomicBool::new(false);
     let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES, &mut |_| {});
@@ -195,7 +195,7 @@ fn packets_keep_out_of_escape_routes_that_are_cut() {
             let base = Setup { ways: 1, faults: 2, ..Setup::new("circulant:13:1,5", routing, 2).load(1.0).seed(seed) };
             let params = RouterParams { link_delays: vec![5], router_delay: 2, ..base.params.clone() };
             let setup = Setup { params, ..base };
-            let mut network = fast::build(setup.shape(), setup.params.clone(), 1).expect("networks are small");
+            let mut network = fast::build(setup.shape(), setup.checked(), 1).expect("networks are small");
             let mut source = setup.source();
             let stop = AtomicBool::new(false);
             let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES / 5, &mut |_| {});

@@ -13,17 +13,17 @@ use fsin::router::request::{Input, OutputVc};
 use fsin::routing::Routing;
 use fsin::run::fixed;
 use fsin::topology::{self, Faults, Port, Survey, Switched, Topology};
-use tests::setup::Setup;
+use tests::setup::{Setup, checked};
 use tests::strategies::{SWITCHES, routings_of};
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::SpecError;
 
 fn build(spec: &str) -> Box<dyn Topology> {
     topology::parse(spec, 2).unwrap_or_else(|refusal| panic!("{spec}: {refusal}: {}", refusal.remedy()))
 }
 
 /// The network with this many dead links.
-fn torn(spec: &str, count: usize, seed: u64) -> Result<Box<dyn Topology>, Refusal> {
+fn torn(spec: &str, count: usize, seed: u64) -> Result<Box<dyn Topology>, SpecError> {
     topology::parse_with_faults(spec, 2, &Faults { count, one_way: false, seed })
 }
 
@@ -351,8 +351,9 @@ fn routings_by_tables_go_round_dead_links() {
                 let stop = AtomicBool::new(false);
                 fixed(&mut Coupled::new(&mut source(), network, &stop), 2_000, &mut |_| {})
             };
-            let fast = run(&mut *fast::build(damage(), params(vcs), 1).expect("few ports"));
-            let reference = run(&mut Reference::new(damage(), params(vcs)));
+            let router = checked(&params(vcs), &*damaged);
+            let fast = run(&mut *fast::build(damage(), router.clone(), 1).expect("few ports"));
+            let reference = run(&mut Reference::new(damage(), router));
             assert!(fast.totals.received > 200, "{spec} {routing:?}");
             assert_eq!(fast, reference, "{spec} {routing:?}");
         }

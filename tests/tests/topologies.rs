@@ -8,6 +8,7 @@ use fsin::router::request::{Head, Input, OutputVc, Requests, Surroundings};
 use fsin::routing::Order;
 use fsin::topology::{self, Port, Survey, Topology};
 use proptest::prelude::*;
+use tests::setup::checked;
 use tests::strategies::{all_routings, fitted, fixed_cases, networks};
 use trgen::NodeId;
 
@@ -321,7 +322,7 @@ type Held = (usize, OutputVc);
 /// permits. The blocking channel is the last one that the packet waits for.
 fn waits(topology: &dyn Topology, params: &RouterParams) -> HashSet<(Held, Held)> {
     let shape = topology.shape();
-    let requests = Requests::new(params, AnySize { shape, vcs: params.vcs }, topology);
+    let requests = Requests::new(&checked(params, topology), AnySize { shape, vcs: params.vcs }, topology);
     let name = |node: NodeId, output: OutputVc| {
         let mut ring = vec![node];
         while params.routing.uses_bubble()

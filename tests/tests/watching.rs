@@ -43,11 +43,10 @@ impl Watch for Curious {
 }
 
 fn engines(setup: &Setup) -> Vec<Box<dyn Network>> {
-    let mut engines: Vec<Box<dyn Network>> = vec![Box::new(Reference::new(setup.shape(), setup.params.clone()))];
+    let mut engines: Vec<Box<dyn Network>> = vec![Box::new(Reference::new(setup.shape(), setup.checked()))];
     // With three threads, which work in every cycle.
-    engines.extend(
-        [1, 3].into_iter().filter_map(|threads| fast::build_for(setup.shape(), setup.params.clone(), threads, 0)),
-    );
+    engines
+        .extend([1, 3].into_iter().filter_map(|threads| fast::build_for(setup.shape(), setup.checked(), threads, 0)));
     engines
 }
 

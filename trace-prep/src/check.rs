@@ -11,7 +11,7 @@ use trgen::trace::goal::hosts::{HostParams, Hosts, Wire};
 use trgen::trace::goal::{Graph, Node};
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Misfits, Pace, Protocol, Replay};
-use trgen::{Cycle, Delivery, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen};
+use trgen::{Cycle, Delivery, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen, Wait, WaitCause};
 
 mod ends;
 
@@ -29,7 +29,7 @@ pub struct Verdict {
     /// Messages received.
     pub received: u64,
     /// Tasks that never ended, each with its pending wait; empty if all ended.
-    pub waits: Vec<String>,
+    pub waits: Vec<Wait>,
     /// Messages without a receive and receives without a message. After a deadlock only those count that have no
     /// counterpart anywhere in the trace, since parts of it were not reached.
     pub unmatched: u64,
@@ -223,6 +223,7 @@ pub fn graph(graph: &Graph) -> Verdict {
     }
     let mut hosts = Hosts::new(graph.clone(), free);
     while hosts.step(&mut AtOnce) {}
+    let for_message = |text| Wait { cause: WaitCause::Message, text };
     let remains = hosts.remains();
     let deadlock = remains.unstarted > 0;
     let (unmatched, unmatched_shown) = if deadlock {
@@ -237,7 +238,7 @@ pub fn graph(graph: &Graph) -> Verdict {
     let last = hosts.finish().into_iter().max().filter(|_| !deadlock);
     let mut verdict = Verdict {
         tasks: graph.ranks().len(),
-        waits: if deadlock { remains.waits } else { Vec::new() },
+        waits: remains.waits.into_iter().filter(|_| deadlock).map(for_message).collect(),
         misfits: hosts.misfits().clone(),
         unmatched,
         critical_path: last.map(|nanoseconds| Picoseconds(nanoseconds.saturating_mul(1000))),

@@ -3,6 +3,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, Fault, ReadError, ReadOptions};
 
 use crate::{dumpi, otf2, tool};
@@ -19,7 +21,7 @@ pub enum OpenError {
         /// The fault.
         what: String,
         /// The remedy.
-        remedy: String,
+        remedy: Phrase,
         /// True if the trace itself is not at fault: the text could not be stored.
         no_room: bool,
     },
@@ -55,10 +57,10 @@ impl From<otf2::PrintError> for OpenError {
             PrintError::NotRun { cause, .. } => {
                 let first = startable(&cause, "install the tools of OTF2 (Debian: otf2-tools)");
                 let remedy = format!("{first}, or print it elsewhere: otf2-print -A FILE > TRACE.txt");
-                Self::Printed { what, remedy, no_room: false }
+                Self::Printed { what, remedy: remedy.into(), no_room: false }
             }
-            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.to_owned(), no_room: false },
-            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.to_owned(), no_room: true },
+            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.into(), no_room: false },
+            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.into(), no_room: true },
         }
     }
 }
@@ -73,10 +75,10 @@ impl From<dumpi::PrintError> for OpenError {
                 let first = startable(&cause, "install the tools of DUMPI (sst-dumpi)");
                 let elsewhere = "or print each rank elsewhere: dumpi2ascii NAME-0000.bin > NAME-0000.txt and so on; the \
                                  folder of the texts can be imported";
-                Self::Printed { what, remedy: format!("{first}, {elsewhere}"), no_room: false }
+                Self::Printed { what, remedy: phrase!["{first}, {elsewhere}"], no_room: false }
             }
-            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.to_owned(), no_room: false },
-            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.to_owned(), no_room: true },
+            PrintError::Refused { .. } => Self::Printed { what, remedy: REFUSED.into(), no_room: false },
+            PrintError::Scratch(_) => Self::Printed { what, remedy: NO_ROOM.into(), no_room: true },
         }
     }
 }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::{Fault, Place, ReadError};
 
 /// Why a tool did not print.
@@ -100,7 +102,7 @@ impl Printed {
     /// The fault of the text, in terms of its origin: the text is gone when the user looks for it.
     #[must_use]
     pub fn misread(&self, error: ReadError) -> Misread {
-        let own = format!("to see the text, run `{}`", self.command);
+        let own = phrase!["to see the text, run `", &*self.command, "`"];
         let remedy = match *error.fault {
             // Their remedies refer to files that the user gave.
             Fault::SeveralTraces { .. }
@@ -134,5 +136,5 @@ pub struct Misread {
     /// The fault.
     pub fault: Box<Fault>,
     /// The remedy.
-    pub remedy: String,
+    pub remedy: Phrase,
 }

@@ -3,14 +3,18 @@
 //! A pattern, kernel, topology, routing or format is one file plus one [`Component`] in its family's table; lists,
 //! explanations and the suggestions in error messages all come from there.
 
-use std::fmt::Write as _;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::phrase;
+use crate::phrase::{Phrase, Setting};
 
 /// How a component describes itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Component {
     /// The name that the user writes.
     pub name: &'static str,
-    /// Its definition in one line.
+    /// Its definition in one line; settings stand in braces ([`Phrase::of_template`]).
     pub about: &'static str,
     /// Parameters that may follow the name.
     pub parameters: &'static [Parameter],
@@ -23,62 +27,243 @@ pub struct Component {
 pub struct Parameter {
     /// The name that the user writes.
     pub name: &'static str,
-    /// Its meaning, with its unit.
+    /// What it is, with its unit; settings stand in braces ([`Phrase::of_template`]).
     pub about: &'static str,
     /// Permitted values, in readable form: `1..`, `0..=1`, `power of two`.
     pub range: &'static str,
-    /// Default value; empty if the parameter is required.
+    /// Value when absent, with settings in braces; empty if it must be given.
     pub default: &'static str,
 }
 
-/// Why a name or value given by the user cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Refusal {
-    /// The family has no component of this name.
-    #[error("unknown {family} `{name}`")]
-    UnknownName {
+/// What is wrong with a specification, as a program may want to know it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// There is no component, key or word of this name.
+    UnknownName,
+    /// A number that is not among those that may be.
+    OutOfRange,
+    /// The text does not say what has to be said, or not in the form in which it can be read.
+    Malformed,
+    /// Nothing is wrong with the value, but it has no effect beside the others.
+    Meaningless,
+    /// Two settings, or a setting and the network, do not go together.
+    Conflict,
+    /// It makes sense, and cannot be done here.
+    Unsupported,
+    /// More than can be held or counted.
+    TooLarge,
+    /// A file that cannot be read, or is not the file that was meant.
+    Unreadable,
+}
+
+/// What an error is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Subject {
+    /// The text that was given to read; who gave it knows which setting it is the value of.
+    Specification,
+    /// A setting.
+    Setting(Setting),
+    /// A component, known or not.
+    Component {
         /// `traffic pattern`, `kernel`, ...
         family: &'static str,
-        /// The name as written.
+        /// As it was written.
         name: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// The name is known, but its arguments are not usable.
-    #[error("{what}")]
-    BadValue {
-        /// The offending text and why it cannot be used.
-        what: String,
-        /// The remedy.
-        remedy: String,
     },
 }
 
-impl Refusal {
-    /// An unknown name; the remedy lists the nearest known names, or all of them when none is near.
+/// What would have been accepted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Allowed {
+    /// Numbers, both ends included.
+    Range(RangeInclusive<u64>),
+    /// Names.
+    Names(Suggestion),
+}
+
+/// Why a word or value that a user wrote cannot be used.
+///
+/// [Displayed](fmt::Display), it says what is wrong, in the [plain notation](crate::phrase::Plain).
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct SpecError {
+    what: Phrase,
+    remedy: Phrase,
+    about: Box<About>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct About {
+    subject: Subject,
+    kind: ErrorKind,
+    given: Option<String>,
+    allowed: Option<Allowed>,
+}
+
+impl SpecError {
+    /// An error about the specification as a whole.
     #[must_use]
-    pub fn unknown(family: &'static str, name: &str, known: &[&str]) -> Self {
-        Self::UnknownName { family, name: name.to_owned(), remedy: suggestion(name, known) }
+    pub fn new(kind: ErrorKind, what: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+        let about = About { subject: Subject::Specification, kind, given: None, allowed: None };
+        Self { what: what.into(), remedy: remedy.into(), about: Box::new(about) }
     }
 
-    /// A value that cannot be used.
+    /// An unknown name; the remedy lists the nearest right ones, or all of them when none is near.
     #[must_use]
-    pub fn value(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::BadValue { what: what.into(), remedy: remedy.into() }
+    pub fn unknown(family: &'static str, name: &str, known: &[&str]) -> Self {
+        let near = suggestion(name, known);
+        let error = Self::new(ErrorKind::UnknownName, format!("unknown {family} `{name}`"), &near).given(name);
+        Self {
+            about: Box::new(About { subject: Subject::Component { family, name: name.to_owned() }, ..*error.about }),
+            ..error
+        }
+        .allowed(Allowed::Names(near))
+    }
+
+    /// A setting whose number is too small or too large.
+    #[must_use]
+    pub fn out_of_range(key: &'static str, value: u64, range: RangeInclusive<u64>) -> Self {
+        let what = phrase![[key => value], " is out of range"];
+        let remedy = format!("use {} to {}", range.start(), range.end());
+        Self::new(ErrorKind::OutOfRange, what, remedy).of(key).given(value).allowed(Allowed::Range(range))
+    }
+
+    /// The same about a setting.
+    #[must_use]
+    pub fn of(mut self, key: &'static str) -> Self {
+        self.about.subject = Subject::Setting(Setting(key));
+        self
+    }
+
+    /// The same about a component.
+    #[must_use]
+    pub fn of_component(mut self, family: &'static str, name: &str) -> Self {
+        self.about.subject = Subject::Component { family, name: name.to_owned() };
+        self
+    }
+
+    /// The same of another kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.about.kind = kind;
+        self
+    }
+
+    /// The same with the value that was given.
+    #[must_use]
+    pub fn given(mut self, value: impl ToString) -> Self {
+        self.about.given = Some(value.to_string());
+        self
+    }
+
+    /// The same with what would have been accepted.
+    #[must_use]
+    pub fn allowed(mut self, allowed: Allowed) -> Self {
+        self.about.allowed = Some(allowed);
+        self
+    }
+
+    /// The same, said in other words.
+    #[must_use]
+    pub fn saying(self, what: impl Into<Phrase>) -> Self {
+        Self { what: what.into(), ..self }
+    }
+
+    /// The same with another remedy.
+    #[must_use]
+    pub fn remedied(self, remedy: impl Into<Phrase>) -> Self {
+        Self { remedy: remedy.into(), ..self }
+    }
+
+    /// The same, with where it is before what is wrong.
+    #[must_use]
+    pub fn within(self, place: impl Into<Phrase>) -> Self {
+        let mut what = place.into();
+        what.push(self.what);
+        Self { what, ..self }
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub const fn what(&self) -> &Phrase {
+        &self.what
     }
 
     /// The remedy for the user.
     #[must_use]
-    pub fn remedy(&self) -> &str {
-        match self {
-            Self::UnknownName { remedy, .. } | Self::BadValue { remedy, .. } => remedy,
+    pub const fn remedy(&self) -> &Phrase {
+        &self.remedy
+    }
+
+    /// What it is about.
+    #[must_use]
+    pub const fn subject(&self) -> &Subject {
+        &self.about.subject
+    }
+
+    /// The key of the setting that it is about, if it is about one.
+    #[must_use]
+    pub const fn setting(&self) -> Option<&'static str> {
+        match self.about.subject {
+            Subject::Setting(Setting(key)) => Some(key),
+            Subject::Specification | Subject::Component { .. } => None,
         }
+    }
+
+    /// What kind of error it is.
+    #[must_use]
+    pub const fn kind(&self) -> ErrorKind {
+        self.about.kind
+    }
+
+    /// The value that was given, if it is one value that is wrong.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        self.about.given.as_deref()
+    }
+
+    /// What would have been accepted, where that is a range or a list.
+    #[must_use]
+    pub const fn accepted(&self) -> Option<&Allowed> {
+        self.about.allowed.as_ref()
+    }
+
+    /// The keys of the settings that it names: what it is about, what is wrong, then the remedy.
+    pub fn settings(&self) -> impl Iterator<Item = &'static str> {
+        self.setting().into_iter().chain(self.what.settings()).chain(self.remedy.settings())
     }
 }
 
-/// `did you mean ...?` with the nearest known names, or the whole list.
+/// What may have been meant by an unknown name. [Displayed](fmt::Display), it asks whether it was one of the nearest names,
+/// or lists all of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Suggestion {
+    /// The nearest names, the very nearest first; at most three, and empty if none is near.
+    pub near: Vec<String>,
+    /// All names.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for Suggestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.near.is_empty() {
+            return write!(f, "known: {}", self.known.join(", "));
+        }
+        f.write_str("did you mean ")?;
+        for (position, name) in self.near.iter().enumerate() {
+            write!(f, "{}`{name}`", if position == 0 { "" } else { ", " })?;
+        }
+        f.write_str("?")
+    }
+}
+
+/// The known names that are nearest to an unknown one.
 #[must_use]
-pub fn suggestion(name: &str, known: &[&str]) -> String {
+pub fn suggestion(name: &str, known: &[&str]) -> Suggestion {
+    const MOST: usize = 3;
     let mut near: Vec<(usize, &str)> = known
         .iter()
         .map(|&candidate| (strsim::damerau_levenshtein(&name.to_lowercase(), candidate), candidate))
@@ -87,15 +272,8 @@ pub fn suggestion(name: &str, known: &[&str]) -> String {
         })
         .collect();
     near.sort_unstable();
-    if near.is_empty() {
-        return format!("known: {}", known.join(", "));
-    }
-    let mut text = String::from("did you mean ");
-    for (position, (_, candidate)) in near.iter().take(3).enumerate() {
-        let _ = write!(text, "{}`{candidate}`", if position == 0 { "" } else { ", " });
-    }
-    text.push('?');
-    text
+    let near = near.into_iter().take(MOST).map(|(_, name)| name.to_owned()).collect();
+    Suggestion { near, known: known.iter().map(|&name| name.to_owned()).collect() }
 }
 
 #[cfg(test)]
@@ -105,7 +283,11 @@ mod tests {
     #[test]
     fn the_nearest_names_come_first() {
         let known = ["uniform", "transpose", "tornado"];
-        assert_eq!(suggestion("unifrom", &known), "did you mean `uniform`?");
-        assert_eq!(suggestion("zzz", &known), "known: uniform, transpose, tornado");
+        assert_eq!(suggestion("unifrom", &known).to_string(), "did you mean `uniform`?");
+        assert_eq!(suggestion("zzz", &known).to_string(), "known: uniform, transpose, tornado");
+        let error = SpecError::unknown("traffic pattern", "unifrom", &known);
+        assert_eq!((error.kind(), error.value()), (ErrorKind::UnknownName, Some("unifrom")));
+        let Some(Allowed::Names(names)) = error.accepted() else { panic!("{error:?} lists no names") };
+        assert_eq!((&*names.near, names.known.len()), (&["uniform".to_owned()][..], 3));
     }
 }

@@ -21,7 +21,7 @@ mod drive;
 mod toy;
 
 use crate::message::Message;
-use crate::source::TrGen;
+use crate::source::{TrGen, Wait};
 use crate::units::Cycle;
 
 use drive::{Drive, drive};
@@ -183,12 +183,12 @@ pub enum Violation {
         found: String,
     },
     /// The source waits for a delivery, but no message is in flight.
-    #[error("{at}: expected the source to go on; it waits, and the network is empty ({})", waits.join("; "))]
+    #[error("{at}: expected the source to go on; it waits, and the network is empty ({})", waits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Deadlock {
         /// Situation of the violation.
         at: Box<Place>,
         /// The waits that the source reports.
-        waits: Vec<String>,
+        waits: Vec<Wait>,
     },
     /// The messages of one node did not enter the network exactly once and in the order of generation.
     #[error(

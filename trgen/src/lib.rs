@@ -14,6 +14,7 @@ pub mod catalog;
 pub mod conformance;
 pub mod geometry;
 pub mod message;
+pub mod phrase;
 pub mod rng;
 pub mod source;
 pub mod synthetic;
@@ -24,5 +25,6 @@ pub use geometry::Geometry;
 pub use message::{Delivery, Message};
 pub use source::{
     Activity, GuestActivity, JobActivity, JobsActivity, Next, Outbox, SourceError, TaskActivity, TaskState, TrGen,
+    Wait, WaitCause,
 };
 pub use units::{Cycle, NodeId, Picoseconds, TaskId};

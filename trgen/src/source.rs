@@ -57,6 +57,33 @@ pub enum Next {
     Done,
 }
 
+/// What holds a party back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum WaitCause {
+    /// A message has to come.
+    Message,
+    /// A message of its own has to be received first (rendezvous).
+    Receiver,
+    /// The network has to take a message.
+    Network,
+}
+
+/// A party that waits. [Displayed](std::fmt::Display) by its text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wait {
+    /// What holds it back.
+    pub cause: WaitCause,
+    /// Who waits for what, in a line.
+    pub text: String,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// Why a source cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
@@ -115,7 +142,7 @@ pub trait TrGen: Send {
     }
 
     /// The pending waits, one line per waiting party. Called when no further event is possible.
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         Vec::new()
     }
 

@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 use trgen::conformance::{End, Report, Violation, check};
-use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
+use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen, Wait, WaitCause};
 
 /// The fault of a [`Script`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,8 +118,8 @@ impl TrGen for Script {
         if self.fault == Fault::SilentSends { 4 } else { 2 }
     }
 
-    fn waits(&self) -> Vec<String> {
-        vec!["node 0 waits for node 1".into()]
+    fn waits(&self) -> Vec<Wait> {
+        vec![Wait { cause: WaitCause::Message, text: "node 0 waits for node 1".into() }]
     }
 }
 
@@ -211,7 +211,8 @@ fn what_follows_done_is_caught() {
 fn waiting_for_nothing_is_a_deadlock() {
     let found = violation(Fault::Loses);
     let Violation::Deadlock { waits, .. } = &found else { panic!("{found}") };
-    assert_eq!(waits, &["node 0 waits for node 1"]);
+    assert_eq!(waits[0].text, "node 0 waits for node 1");
+    assert_eq!(waits.len(), 1);
     assert!(found.to_string().contains("node 0 waits for node 1"));
 }
 

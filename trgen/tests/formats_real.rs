@@ -188,7 +188,7 @@ fn an_archive_of_several_traces_asks_for_a_choice() {
         choices.join(" "),
         "workloads/smpi/collectives workloads/smpi/compute_only workloads/smpi/mixed_comm_comp"
     );
-    assert!(error.remedy().unwrap().ends_with("batsim_ti_small.tar.xz#workloads/smpi/collectives"));
+    assert!(error.remedy().unwrap().to_string().ends_with("batsim_ti_small.tar.xz#workloads/smpi/collectives"));
     let choose = |name: &str| read(Path::new(&format!("{}#{name}", archive.display())), &options);
 
     let mixed = choose("workloads/smpi/mixed_comm_comp").unwrap();
@@ -204,7 +204,7 @@ fn an_archive_of_several_traces_asks_for_a_choice() {
     assert_eq!(collectives.program.totals().collective_bytes, 4 + 16 * 16 + 2 * 160);
     choose("workloads/smpi/compute_only").unwrap();
     let error = choose("workloads/smpi/colectives").unwrap_err();
-    assert!(error.remedy().unwrap().contains("workloads/smpi/collectives"), "{error:?}");
+    assert!(error.remedy().unwrap().to_string().contains("workloads/smpi/collectives"), "{error:?}");
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn what_can_never_run_is_refused() {
     let refused = |job: Job| JobMix::new(vec![job], terms(Scheduler::Fcfs, Allocation::Random), &line).unwrap_err();
     let error = refused(quiet("big", 5, 1, 1));
     assert_eq!(error.to_string(), "job `big` needs 5 nodes, and the network has 4");
-    assert!(error.remedy().contains("5 nodes or more"));
+    assert!(error.remedy().to_string().contains("5 nodes or more"));
     assert_eq!(refused(quiet("none", 0, 1, 1)).to_string(), "job `none` has no task");
 }
 
@@ -154,5 +154,5 @@ fn jobs_that_wait_for_ever_are_named() {
     let mut mix = JobMix::new(vec![stuck], terms(Scheduler::Fcfs, Allocation::Contiguous), &grid).unwrap();
     mix.generate(Cycle(1), &mut Outbox::new(4)).unwrap();
     assert_eq!(mix.next(), trgen::Next::Waiting);
-    assert!(mix.waits()[0].starts_with("job `stuck`: task 0 on node 0"), "{:?}", mix.waits());
+    assert!(mix.waits()[0].text.starts_with("job `stuck`: task 0 on node 0"), "{:?}", mix.waits());
 }

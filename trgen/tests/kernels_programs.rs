@@ -15,7 +15,7 @@ fn program(text: &str) -> Program {
 
 fn refused(text: &str) -> (String, String) {
     let refusal = kernels::parse(text, 64, None).unwrap_err();
-    (refusal.to_string(), refusal.remedy().to_owned())
+    (refusal.to_string(), refusal.remedy().to_string())
 }
 
 /// Number of messages of a program; each must be sent once, received once, never by its sender, with a unique tag.

@@ -170,7 +170,7 @@ fn two_rendezvous_that_wait_for_each_other_deadlock() {
     assert!(run(&mut strict, 10).is_none());
     let waits = strict.waits();
     assert_eq!(waits.len(), 2);
-    assert!(waits[0].ends_with("event 1 of 2: waits for task 1 to receive its message with tag 1"), "{waits:?}");
+    assert!(waits[0].text.ends_with("event 1 of 2: waits for task 1 to receive its message with tag 1"), "{waits:?}");
 }
 
 #[test]

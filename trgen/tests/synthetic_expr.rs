@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
-use trgen::catalog::{Component, Parameter, Refusal};
+use trgen::catalog::{Component, Parameter, SpecError};
 use trgen::synthetic::expr::{Argument, Call, Expr};
 use trgen::synthetic::{Config, Traffic};
 
@@ -88,7 +88,7 @@ static LIST: Component = Component {
 
 #[test]
 fn a_semicolon_ends_a_list() {
-    fn read(text: &str) -> Result<(Vec<i64>, i64, i64), Refusal> {
+    fn read(text: &str) -> Result<(Vec<i64>, i64, i64), SpecError> {
         let expr = Expr::parse(text).unwrap();
         let call = Call::bind(text, &expr, &LIST)?;
         let list: Vec<_> = call.rest().iter().map(|one| one.integer().unwrap()).collect();
@@ -137,7 +137,7 @@ fn arguments_find_their_parameters() {
     bound("demo(2, x)", |call| {
         let high = call.number("rate", 0.0..=1.0).unwrap_err();
         assert_eq!(high.to_string(), "rate = 2 is out of range\n  demo(2, x)\n       ^");
-        assert_eq!(high.remedy(), "rate: a rate [1/cycle] (0..=1)");
+        assert_eq!(high.remedy().to_string(), "rate: a rate [1/cycle] (0..=1)");
         assert!(call.integer("count", 1..=10).unwrap_err().to_string().starts_with("`x` is not a whole number"));
     });
     bound("demo", |call| {
@@ -153,7 +153,7 @@ fn arguments_without_a_parameter_are_refused() {
     };
     let unknown = refused("demo(cuont=3)", &COMPONENT);
     assert_eq!(unknown.to_string(), "`demo` has no parameter `cuont`\n  demo(cuont=3)\n       ^");
-    assert_eq!(unknown.remedy(), "did you mean `count`?");
+    assert_eq!(unknown.remedy().to_string(), "did you mean `count`?");
     assert!(refused("demo(1,rate=2)", &COMPONENT).to_string().starts_with("`rate` is given twice"));
 
     static NONE: Component = Component { name: "none", about: "", parameters: &[], source: "" };

@@ -259,7 +259,7 @@ fn throttled_nodes_do_not_make_up_for_what_they_missed() {
 fn unusable_processes_are_refused() {
     let refused = |process: &str, load| {
         let misfit = Traffic::new(&Config { process: process.into(), load, ..config(8) }).unwrap_err();
-        (misfit.refusal.to_string(), misfit.refusal.remedy().to_owned())
+        (misfit.refusal.to_string(), misfit.refusal.remedy().to_string())
     };
     for (process, load, what) in [
         ("cburst", 0.3, "needs its parameter B"),

@@ -89,7 +89,7 @@ fn bit_permutations_of_other_sizes_are_refused() {
         let refusal = spatial::parse(name, &grid, 1).unwrap_err();
         let text = refusal.to_string();
         assert!(text.contains(name) && text.contains("60"), "{text}");
-        assert!(refusal.remedy().contains("32 or 64"), "{}", refusal.remedy());
+        assert!(refusal.remedy().to_string().contains("32 or 64"), "{}", refusal.remedy());
     }
     // A single node has no bits, and no other node.
     for name in ["transpose", "complement", "butterfly", "shuffle", "reversal"] {

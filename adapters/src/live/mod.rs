@@ -42,7 +42,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
+use trgen::{Activity, Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen, Wait, WaitCause};
 
 use crate::clock::{FOREVER, Time};
 use crate::endpoint::Connection;
@@ -415,8 +415,9 @@ impl TrGen for Live {
         self.hub.empty_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
-        self.players.iter().filter(|player| player.is_playing()).map(Player::who).collect()
+    fn waits(&self) -> Vec<Wait> {
+        let playing = self.players.iter().filter(|player| player.is_playing());
+        playing.map(|player| Wait { cause: WaitCause::Message, text: player.who() }).collect()
     }
 
     fn activity(&self) -> Activity {

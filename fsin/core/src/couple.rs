@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen};
+use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
 use crate::network::{Deadlock, Injected, Network, Notices};
 use crate::run::Progress;
@@ -33,8 +33,8 @@ pub enum Failure {
     TrafficDeadlock {
         /// \[cycle\] Clock.
         at: Cycle,
-        /// Who waits for what, one line each.
-        waits: Vec<String>,
+        /// Who waits for what.
+        waits: Vec<Wait>,
     },
     /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have
     /// ended so.
@@ -48,8 +48,8 @@ pub enum Failure {
     /// Nothing can happen any more over an ideal network, and not everything is done.
     #[error("the trace deadlocks: nothing can happen any more, and not everything is done")]
     Stuck {
-        /// Who waits for what, one line each.
-        waits: Vec<String>,
+        /// Who waits for what.
+        waits: Vec<Wait>,
     },
     /// The source failed.
     #[error("the source of traffic failed: {0}")]

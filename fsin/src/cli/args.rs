@@ -4,13 +4,19 @@ use clap::builder::{PossibleValuesParser, StyledStr};
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_version, value_parser};
 use std::path::PathBuf;
 
-use fsin::experiment::{Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, legacy, read_file, variable};
+use fsin::experiment::{
+    Experiment, KEYS, Key, Kind, Origin, Settings, SettingsError, key, legacy, read_file, variable,
+};
 use fsin::report::FORMATS;
 use fsin::sweep::as_several;
 use trace_prep::otf2::is_anchor;
-use trgen::catalog::suggestion;
+use trgen::catalog::{Allowed, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
+use super::Flags;
 use super::help::{self, quiet};
+use super::notation::of_table;
 
 const EXAMPLES: &str = "Examples:
   fsin run                                               an 8x8 torus at load 0.3
@@ -100,7 +106,7 @@ fn commands() -> Command {
                      not given has the original's default where that is known, and sources are throttled as its are. \
                      Words that have no part are named, unknown ones are refused.",
                 )
-                .after_long_help(legacy::glossary())
+                .after_long_help(legacy::glossary().written(&Flags))
                 .arg(
                     Arg::new("words")
                         .value_name("KEY=VALUE|FILE")
@@ -253,7 +259,7 @@ fn about(key: &Key) -> StyledStr {
         Some(default) if key.kind != Kind::Switch => format!(" [{default}]"),
         _ => String::new(),
     };
-    StyledStr::from(format!("{}{unit}{default}", key.about))
+    StyledStr::from(format!("{}{unit}{default}", of_table(key.about)))
 }
 
 /// The settings that a command line means: file, then environment, then flags.
@@ -292,26 +298,26 @@ pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsE
     Experiment::resolve(settings.clone()).map_err(|error| {
         let given = |key: &Key| settings.value(key.name).filter(|_| settings.origin(key.name) == Origin::Flag);
         let several = |key: &Key| as_several(key, given(key)?);
-        with_several(error, several, |flags| format!("several values are a sweep: fsin sweep {flags} -o DIR"))
+        with_several(error, several, |flags| phrase!["several values are a sweep: fsin sweep ", flags, " -o DIR"])
     })
 }
 
 /// An error of a flag whose word looks like several values, with how they are given.
 pub(crate) fn with_several(
-    mut error: SettingsError,
-    several: impl Fn(&Key) -> Option<String>,
-    say: impl Fn(&str) -> String,
+    SettingsError { error, origin }: SettingsError,
+    several: impl Fn(&Key) -> Option<Phrase>,
+    say: impl Fn(Phrase) -> Phrase,
 ) -> SettingsError {
-    let about = |key: &&Key| {
-        let rest = error.what.strip_prefix("--").and_then(|rest| rest.strip_prefix(key.name));
-        rest.is_some_and(|rest| rest.starts_with([' ', ':']))
+    let Some(flags) = error.setting().and_then(key).and_then(several) else {
+        return SettingsError { error, origin };
     };
-    if let Some(flags) = KEYS.iter().find(about).and_then(several) {
-        // A list of all names is no help against a list of values.
-        let other = Some(error.remedy).filter(|remedy| !remedy.starts_with("known: "));
-        error.remedy = say(&flags) + &other.map_or_else(String::new, |other| format!("; or {other}"));
-    }
-    error
+    // A list of all names is no help against a list of values.
+    let lists_all = matches!(error.accepted(), Some(Allowed::Names(names)) if names.near.is_empty());
+    let remedy = match lists_all {
+        true => say(flags),
+        false => phrase![say(flags), "; or ", error.remedy()],
+    };
+    SettingsError { error: error.remedied(remedy), origin }
 }
 
 /// Warnings of variables that nearly have the name of one that sets a key. Others may belong to somebody else.
@@ -322,7 +328,7 @@ pub(crate) fn misspelt_variables() -> Vec<String> {
         .filter_map(|name| {
             let key = name.strip_prefix("FSIN_")?.to_lowercase().replace('_', "-");
             let near = suggestion(&key, &known);
-            let misspelt = !known.contains(&key.as_str()) && near.starts_with("did you mean");
+            let misspelt = !known.contains(&key.as_str()) && !near.near.is_empty();
             misspelt.then(|| format!("the environment sets {name}, but no key is called `{key}`; {near}"))
         })
         .collect()

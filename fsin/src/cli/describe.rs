@@ -14,8 +14,9 @@ use trgen::synthetic::{size, spatial, temporal, traffic};
 use trgen::trace::{collectives, formats, jobs, kernels, placement};
 use trgen::{Geometry, NodeId};
 
+use super::notation::of_table;
 use super::output::Document;
-use super::{Complaint, Exit};
+use super::{Complaint, Exit, Flags};
 
 /// A family: its name in `fsin list`, and its components.
 type Family = (&'static str, Vec<&'static Component>);
@@ -58,7 +59,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     for (_, components) in catalogue().iter().filter(|&&(name, _)| name == wanted) {
         let width = components.iter().map(|component| component.name.len()).max().unwrap_or(0);
         for component in components {
-            let _ = writeln!(text, "{:width$}  {}", component.name, component.about);
+            let _ = writeln!(text, "{:width$}  {}", component.name, of_table(component.about));
         }
     }
     Document::open(matches)?.print(&text)?;
@@ -106,7 +107,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut meant: Vec<_> = all().filter(|(_, component)| called(component, name)).collect();
     meant.sort_by_key(|(_, component)| component.name != name);
     for (family, component) in meant {
-        let _ = writeln!(text, "{}  ({family})\n  {}", component.name, component.about);
+        let _ = writeln!(text, "{}  ({family})\n  {}", component.name, of_table(component.about));
         let others = aliases(component.name);
         if !others.is_empty() {
             let _ = writeln!(text, "  also called: {}", others.join(", "));
@@ -116,8 +117,9 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let _ = writeln!(text, "  routings: {routings}");
         }
         for parameter in component.parameters {
-            let default = if parameter.default.is_empty() { "required" } else { parameter.default };
-            let _ = writeln!(text, "  {}: {} ({}) [{default}]", parameter.name, parameter.about, parameter.range);
+            let default = of_table(if parameter.default.is_empty() { "required" } else { parameter.default });
+            let about = of_table(parameter.about);
+            let _ = writeln!(text, "  {}: {about} ({}) [{default}]", parameter.name, parameter.range);
         }
         let _ = writeln!(text, "  source: {}", component.source);
         if family == "traffic" {
@@ -130,11 +132,9 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("no component is called `{wanted}`");
         let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
         let list = "`fsin list` names the families, `fsin list FAMILY` what is in one";
-        let remedy = match suggestion(near, &names) {
-            near if near.starts_with("did you mean") => format!("{near} Else: {list}"),
-            // All names would scroll the message away.
-            _ => list.to_owned(),
-        };
+        let near = suggestion(near, &names);
+        // All names would scroll the message away.
+        let remedy = if near.near.is_empty() { list.to_owned() } else { format!("{near} Else: {list}") };
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     Document::open(matches)?.print(&text)?;
@@ -152,7 +152,7 @@ fn destinations(pattern: &str, text: &mut String) {
     let Some((grid, mut built)) = tried else {
         // With the reason: a file to be given, a number of nodes.
         if let Some(Err(refusal)) = Geometry::new(&[4, 4]).map(|grid| spatial::parse(pattern, &grid, 1)) {
-            let reason = refusal.to_string();
+            let reason = refusal.what().written(&Flags);
             let _ = writeln!(text, "\n  no table of destinations: {}", reason.lines().next().unwrap_or_default());
         }
         return;
@@ -193,7 +193,7 @@ pub(crate) fn markdown() -> String {
     for (family, components) in catalogue() {
         let _ = writeln!(text, "\n## {family}");
         for component in components {
-            let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(component.about));
+            let _ = writeln!(text, "\n### {}\n\n{}", component.name, cell(&of_table(component.about)));
             let others = aliases(component.name);
             if !others.is_empty() && matches!(family, "traffic" | "kernels" | "routings") {
                 let _ = writeln!(text, "\nAlso called {}.", others.join(", "));
@@ -207,7 +207,8 @@ pub(crate) fn markdown() -> String {
             }
             for parameter in component.parameters {
                 let default = if parameter.default.is_empty() { "required" } else { parameter.default };
-                let [about, range, default] = [parameter.about, parameter.range, default].map(cell);
+                let [about, range, default] =
+                    [parameter.about, parameter.range, default].map(|word| cell(&of_table(word)));
                 let _ = writeln!(text, "| `{}` | {about} | {range} | {default} |", parameter.name);
             }
             let _ = writeln!(text, "\nSource: {}", cell(component.source));

@@ -5,28 +5,40 @@ use std::fmt;
 use fsin::couple::Failure;
 use fsin::experiment::{Origin, Settings, SettingsError, Trouble};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::{Fault, ReadError};
-use trgen::trace::replay::TO_RECEIVE;
+use trgen::{Wait, WaitCause};
 
-use super::Exit;
+use super::{Exit, Flags};
 
 /// An error on its way to the user.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     what: String,
     remedy: Option<String>,
+    /// Keys of the settings that `what` names, in their order.
+    settings: Vec<&'static str>,
     place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
     pub(crate) exit: Exit,
 }
 
 impl Complaint {
-    pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: Some(remedy.into()), place: None, exit }
+    pub(crate) fn new(exit: Exit, what: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+        let (what, remedy) = (what.into(), remedy.into().written(&Flags));
+        let settings = what.settings().collect();
+        Self { what: what.written(&Flags), remedy: Some(remedy), settings, place: None, exit }
+    }
+
+    /// Keys of the settings that it says something is wrong with, in their order.
+    pub(crate) fn settings(&self) -> &[&'static str] {
+        &self.settings
     }
 
     /// The same with another remedy.
-    pub(crate) fn remedied(self, remedy: impl Into<String>) -> Self {
-        Self { remedy: Some(remedy.into()), ..self }
+    pub(crate) fn remedied(self, remedy: impl Into<Phrase>) -> Self {
+        Self { remedy: Some(remedy.into().written(&Flags)), ..self }
     }
 
     /// The same, with what it is about before it.
@@ -42,10 +54,13 @@ impl Complaint {
                 Self::new(if no_room { Exit::Failed } else { Exit::Usage }, what, remedy)
             }
             Trouble::Trace(error) => {
-                let remedy = error.remedy().unwrap_or_else(|| mending(&error).to_owned());
+                let remedy = error.remedy().unwrap_or_else(|| mending(&error).into());
                 match *error.fault {
                     // Nothing is wrong with a trace that is not there: what names it is wrong.
-                    Fault::NotFound => settings.error("trace", format!("--trace {error}"), remedy).into(),
+                    Fault::NotFound => {
+                        let what = phrase![["trace"], " {error}"];
+                        settings.error("trace", ErrorKind::Unreadable, what, remedy).into()
+                    }
                     _ => Self::new(Exit::Usage, error.to_string(), remedy),
                 }
             }
@@ -67,7 +82,7 @@ impl Complaint {
                 (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
             }
             Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
-                (Exit::Watchdog, waits.clone(), awaited(waits))
+                (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), awaited(waits))
             }
             Failure::Unmatched { shown, .. } => (
                 Exit::Watchdog,
@@ -90,8 +105,8 @@ impl Complaint {
 }
 
 /// What to do about tasks that wait for ever.
-fn awaited(waits: &[String]) -> &'static str {
-    if waits.iter().any(|wait| wait.contains(TO_RECEIVE)) {
+fn awaited(waits: &[Wait]) -> &'static str {
+    if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
         "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
          read in the wrong order, give the other --recv-order"
     } else {
@@ -120,7 +135,8 @@ impl From<SettingsError> for Complaint {
             }
             Origin::Default | Origin::Environment | Origin::Flag => None,
         };
-        Self { what: error.what, remedy: Some(error.remedy), place, exit: Exit::Usage }
+        let complaint = Self::new(Exit::Usage, error.error.what(), error.error.remedy());
+        Self { place, ..complaint }
     }
 }
 

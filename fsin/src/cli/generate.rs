@@ -6,6 +6,7 @@ use clap::{ArgMatches, Command};
 use fsin::experiment::{KEYS, Kind};
 use fsin::result::{Figure, Part, parts};
 
+use super::notation::of_table;
 use super::{Complaint, Exit, args, describe, output};
 
 /// Prints or writes what was asked for.
@@ -104,7 +105,7 @@ fn keys() -> String {
             key.name,
             cell(metavar),
             key.unit,
-            cell(key.about)
+            cell(&of_table(key.about))
         ));
     }
     text

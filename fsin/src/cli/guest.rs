@@ -16,6 +16,7 @@ use adapters::token::Token;
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, value_parser};
+use trgen::phrase;
 use trgen::trace::kernels;
 
 use super::{Complaint, Exit, output};
@@ -171,7 +172,7 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
     let program = kernels::parse(kernel, nodes.clone().count(), None).map_err(|refusal| {
         Complaint::new(
             Exit::Usage,
-            format!("--kernel {kernel}: {refusal}"),
+            phrase![["kernel" => kernel], ": ", refusal.what()],
             "see `fsin list kernels` and `fsin explain NAME`",
         )
     })?;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, Command, value_parser};
 use fsin::experiment::key;
 
+use super::notation::of_table;
+
 /// Keys that most runs set, with a line for the short help; the others are in the long one.
 const COMMON: &[(&str, &str)] = &[
     ("topology", "torus:16x16, mesh:8x8, ...: fsin list topologies [torus:8x8]"),
@@ -176,7 +178,7 @@ fn in_common(mut command: Command, name: &str) -> Command {
         match (COMMON.iter().find(|(common, _)| *common == id), key(&id)) {
             // A command may have its own words for a key.
             (Some((_, brief)), Some(key))
-                if arg.get_help().is_some_and(|help| help.to_string().starts_with(key.about)) =>
+                if arg.get_help().is_some_and(|help| help.to_string().starts_with(&of_table(key.about))) =>
             {
                 let long = arg.get_help().cloned().unwrap_or_default();
                 arg.help(*brief).long_help(long)

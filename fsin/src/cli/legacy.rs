@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use fsin::experiment::legacy::{Word, read, translate};
 use fsin::experiment::{Kind, key};
 
-use super::{Complaint, Exit, args, output, run};
+use super::{Complaint, Exit, Flags, args, output, run};
 
 /// Read where no file is named, if it is there: the original's.
 const USUAL_FILE: &str = "fsin.conf";
@@ -30,10 +30,10 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     let translation =
-        translate(&words).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
+        translate(&words).map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
     if !matches.get_flag("quiet") {
         for note in translation.notes() {
-            output::tell(&format!("note: {note}"));
+            output::tell(&format!("note: {}", note.written(&Flags)));
         }
     }
     let mut line = command_line(&translation.settings);
@@ -52,7 +52,7 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => Ok(Exit::Usage),
     };
     // It names the flag; the user wrote a word.
-    done.map_err(|complaint| match translation.origin(&complaint.to_string()) {
+    done.map_err(|complaint| match translation.origin(complaint.settings()) {
         Some(origin) if complaint.exit == Exit::Usage => complaint.introduced(&origin),
         _ => complaint,
     })
@@ -91,5 +91,5 @@ fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
     let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     // Comments may be of a time before UTF-8.
     let text = String::from_utf8_lossy(&bytes);
-    read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))
+    read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))
 }

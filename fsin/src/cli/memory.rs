@@ -11,6 +11,8 @@ use std::time::Duration;
 use fsin::engine::fast;
 use fsin::experiment::{EngineKind, Experiment};
 use fsin::topology;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
 
 use super::{Complaint, Exit, diagnostic};
 
@@ -30,7 +32,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     };
     let settings = experiment.settings();
     let topology = topology::parse(&experiment.topology, experiment.ways)
-        .map_err(|refusal| settings.refused("topology", &refusal))?;
+        .map_err(|refusal| settings.refused("topology", refusal))?;
     let router = &experiment.router;
     let shape = topology.shape();
     let node = match experiment.engine {
@@ -43,13 +45,12 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
         return Ok(());
     }
     let gib = |bytes: u64| bytes.div_ceil(1 << 30);
-    let what = format!(
-        "--topology {}: {nodes} nodes need at least {} GiB of memory, and {whose} {:.1}",
-        experiment.topology,
-        gib(needed),
-        installed as f64 / GIB
-    );
-    Err(settings.error("topology", what, format!("use at most {} nodes", installed / node)).into())
+    let (needed, installed_gib) = (gib(needed), installed as f64 / GIB);
+    let what = phrase![
+        ["topology" => experiment.topology],
+        ": {nodes} nodes need at least {needed} GiB of memory, and {whose} {installed_gib:.1}"
+    ];
+    Err(settings.error("topology", ErrorKind::TooLarge, what, format!("use at most {} nodes", installed / node)).into())
 }
 
 /// \[ms\] Between two looks at how much memory is left.

@@ -17,6 +17,7 @@ mod manifest;
 mod many;
 mod memory;
 mod monitor;
+mod notation;
 mod output;
 mod page;
 mod perform;
@@ -36,6 +37,7 @@ mod topology;
 mod traffic;
 
 pub(crate) use diagnostic::Complaint;
+pub(crate) use notation::Flags;
 
 /// How the command ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use fsin::report::{Baseline, Subject, page};
 use fsin::sweep::{Collected, Plan, Saturations, Store, open};
 
-use super::{Complaint, Exit, compare, output, plot};
+use super::{Complaint, Exit, Flags, compare, output, plot};
 
 /// What every page begins with.
 const PAGE: &[u8] = b"<!DOCTYPE html>";
@@ -40,7 +40,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let title = matches.get_one::<String>("title").map(String::as_str);
     let subject = Subject { name: &own, title, plan: &plan, collected: &collected, saturations: saturations.as_ref() };
-    let html = page(subject, baseline, plot::scale(matches));
+    let html = page(subject, baseline, plot::scale(matches), &Flags);
     let file = matches.get_one::<PathBuf>("output").cloned().unwrap_or_else(|| folder.join("report.html"));
     if !output::is_stream(&file) && holds_something_else(&file) {
         let what = format!("-o {}: the file exists and is no page", file.display());

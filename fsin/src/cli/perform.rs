@@ -12,7 +12,7 @@ use fsin::run::{Progress, SLICE};
 use fsin::watch::{Glimpse, Watch};
 use trgen::Cycle;
 
-use super::{Complaint, Exit, manifest, memory};
+use super::{Complaint, Exit, Flags, manifest, memory};
 
 /// How far a run is.
 pub(crate) enum Step {
@@ -102,7 +102,7 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
         };
         let run = execute_ideal(experiment, stop, &mut events).map_err(of_trouble)?;
         let costs = costs();
-        let result = of_hosts(experiment, &run, costs, opening.close(experiment, costs));
+        let result = of_hosts(experiment, &run, costs, opening.close(experiment, costs), &Flags);
         return Ok(Performed { result, failure: run.failure() });
     }
     let mut cycles = |cycles| progress(Step::Cycles(cycles));
@@ -112,7 +112,7 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
     };
     let finished = finished.map_err(of_trouble)?;
     let costs = costs();
-    let result = of_network(experiment, &finished, costs, opening.close(experiment, costs));
+    let result = of_network(experiment, &finished, costs, opening.close(experiment, costs), &Flags);
     Ok(Performed { result, failure: finished.outcome.failure })
 }
 

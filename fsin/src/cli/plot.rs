@@ -27,7 +27,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         names: matches.get_many::<(String, String)>("name").into_iter().flatten().cloned().collect(),
     };
     let curves = Curves::chosen(&plan, &collected, &choice)
-        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
+        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
     let mut pictures = pictures(&curves, &collected, &look(matches)?);
     let (links, others) = link_pictures(&plan, &curves, &collected);
     pictures.extend(links);

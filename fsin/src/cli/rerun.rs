@@ -14,7 +14,7 @@ use trgen::Cycle;
 
 use super::perform::{Options, perform_one};
 use super::progress::Points;
-use super::{Complaint, Exit, interrupt, output};
+use super::{Complaint, Exit, Flags, interrupt, output};
 
 /// Differences that are shown of each point.
 const SHOWN: usize = 5;
@@ -114,7 +114,10 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     }
     let experiment = match point.resolve() {
         Ok(experiment) => experiment,
-        Err(error) => return Some(vec![format!("the experiment is not valid any more: {error}")]),
+        Err(error) => {
+            let why = error.error.what().written(&Flags);
+            return Some(vec![format!("the experiment is not valid any more: {why}")]);
+        }
     };
     let inputs: Vec<String> = Inputs::default().of(&experiment).into_iter().map(|input| input.sha256).collect();
     let before = row.result.manifest.inputs.iter().map(|input| input.sha256.as_str());

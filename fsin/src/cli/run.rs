@@ -10,7 +10,7 @@ use fsin::report::{FORMATS, Format};
 use super::looking::Looking;
 use super::perform::{Options, Performed, perform};
 use super::progress::Meter;
-use super::{Complaint, Exit, args, interrupt, memory, output};
+use super::{Complaint, Exit, Flags, args, interrupt, memory, output};
 
 /// Runs one experiment.
 pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
@@ -39,7 +39,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet {
         let known = args::misspelt_variables().into_iter().chain(without_effect(&experiment));
-        for warning in known.chain(experiment.foreseen.clone()) {
+        let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
+        for warning in known.chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
         }
     }
@@ -69,7 +70,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::tell(&format!("note: {note}"));
         }
         // What was foreseen has been said.
-        for warning in result.warnings.iter().filter(|warning| !experiment.foreseen.contains(warning)) {
+        let foreseen: Vec<String> = experiment.foreseen.iter().map(|text| text.written(&Flags)).collect();
+        for warning in result.warnings.iter().filter(|warning| !foreseen.contains(warning)) {
             output::tell(&format!("warning: {warning}"));
         }
     }

@@ -12,11 +12,12 @@ use fsin::run::SHORTFALL;
 use fsin::sweep::{Bracket, Grid, Plan, Point, Probe, Saturations, Search, SeedSearch, as_several};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use trgen::phrase;
 
 use super::perform::{Options, perform_one};
 use super::progress::Points;
 use super::sweep::lists;
-use super::{Complaint, Exit, args, interrupt, output};
+use super::{Complaint, Exit, Flags, args, interrupt, output};
 
 /// Figures that are told of each load that was tried.
 const FIGURES: [Figure; 8] = [
@@ -73,11 +74,11 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     keep_highest(&mut lists)?;
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid")).map_err(|error| {
+    let plan = Plan::new(&grid, 0, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
-        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+        args::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     let experiments: Vec<Experiment> = plan.points.iter().map(Point::resolve).collect::<Result<_, _>>()?;
     let load = |experiment: &Experiment| experiment.settings().value("load").and_then(|load| load.parse().ok());

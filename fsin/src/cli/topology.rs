@@ -25,7 +25,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let ways = matches.get_one::<usize>("ways").copied().unwrap_or(2);
     let topology = topology::parse(word("spec"), ways)
-        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.to_string(), refusal.remedy()))?;
+        .map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))?;
     let nodes = topology.nodes();
     let (most, why) = match topology.looks_alike() {
         true => (MAX_NODES, "to be counted"),

@@ -10,7 +10,7 @@ use fsin::models::ZeroLatency;
 use fsin::topology;
 use trgen::{Cycle, Message};
 
-use super::{Complaint, Exit, args, interrupt, output};
+use super::{Complaint, Exit, Flags, args, interrupt, output};
 
 /// \[cycles\] Of traffic that goes on for ever, unless --cycles says otherwise.
 const CYCLES: u64 = 1000;
@@ -23,12 +23,12 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = Experiment::resolve(args::settings(matches)?)?;
     let settings = experiment.settings();
     let topology = topology::parse(&experiment.topology, experiment.ways)
-        .map_err(|refusal| settings.refused("topology", &refusal))?;
+        .map_err(|refusal| settings.refused("topology", refusal))?;
     let mut driver =
         Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
     if !matches.get_flag("quiet") {
-        driver.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
-        driver.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+        driver.notes.iter().for_each(|note| output::tell(&format!("note: {}", note.written(&Flags))));
+        driver.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.written(&Flags))));
     }
     let limit = match experiment.plan {
         RunPlan::Fixed(cycles) => Cycle::FIRST + cycles,

@@ -1,5 +1,8 @@
 //! What drives a network, and which settings have a meaning then.
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::synthetic::expr::Expr;
 
 use super::settings::{Origin, Settings, SettingsError};
@@ -63,9 +66,12 @@ pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, Sett
     match (&*set, &*by_flag) {
         ([], _) => Ok(None),
         ([key], _) | (_, [key]) => Ok(Some(*key)),
-        ([one, other, ..], []) | (_, [one, other, ..]) => {
-            Err(settings.error(other, format!("--{one} and --{other} exclude each other"), "give one of them"))
-        }
+        ([one, other, ..], []) | (_, [one, other, ..]) => Err(settings.error(
+            other,
+            ErrorKind::Conflict,
+            phrase![[one], " and ", [other], " exclude each other"],
+            "give one of them",
+        )),
     }
 }
 
@@ -74,71 +80,106 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
     let given = |keys: &[&'static str]| {
         keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)
     };
-    let useless =
-        |key: &str, why: &str, remedy: &str| Err(settings.error(key, format!("--{key} has no meaning {why}"), remedy));
+    let useless = |key: &'static str, why: Phrase, remedy: Phrase| {
+        let what = phrase![[key], " has no meaning ", why];
+        Err(settings.error(key, ErrorKind::Meaningless, what, remedy))
+    };
     if tasks != Some("job-mix")
         && let Some(key) = given(JOBS)
     {
-        return useless(key, "without --job-mix", "leave it out, or give --job-mix");
+        return useless(key, phrase!["without ", ["job-mix"]], phrase!["leave it out, or give ", ["job-mix"]]);
     }
     if let Some(tasks) = tasks {
         if tasks == "job-mix" {
             if times == Times::Beside {
-                let what = "`background` is traffic beside one application, and --job-mix runs several";
-                return Err(settings.error("temporal", what, "leave it out"));
+                let what =
+                    phrase!["`background` is traffic beside one application, and ", ["job-mix"], " runs several"];
+                return Err(settings.error("temporal", ErrorKind::Conflict, what, "leave it out"));
             }
             if let Some(key) = given(GRAPHS) {
-                return useless(key, "with --job-mix, whose applications are no graphs", "leave it out");
+                return useless(
+                    key,
+                    phrase!["with ", ["job-mix"], ", whose applications are no graphs"],
+                    "leave it out".into(),
+                );
             }
         }
         let synthetic: &[&str] = if times == Times::Beside { &["load", "shot"] } else { SYNTHETIC };
         if let Some(key) = given(synthetic).or_else(|| given(&["shot"])).or_else(|| given(BATCH)) {
             if matches!(key, "traffic" | "size") {
-                let why = format!("with --{tasks}, whose tasks say what is sent");
-                return useless(key, &why, "leave it out, or add --temporal background(LOAD) for nodes without a task");
+                let why = phrase!["with ", [tasks], ", whose tasks say what is sent"];
+                return useless(
+                    key,
+                    why,
+                    phrase!["leave it out, or add ", ["temporal" => "background(LOAD)"], " for nodes without a task"],
+                );
             }
             return useless(
                 key,
-                &format!("with --{tasks}"),
-                "leave it out: a trace, kernel or job sets its own pace and end",
+                phrase!["with ", [tasks]],
+                "leave it out: a trace, kernel or job sets its own pace and end".into(),
             );
         }
         if let Some(key) = given(&["cycles"]) {
-            return useless(key, &format!("with --{tasks}, which runs to its end"), "use --max-cycles for a limit");
+            return useless(
+                key,
+                phrase!["with ", [tasks], ", which runs to its end"],
+                phrase!["use ", ["max-cycles"], " for a limit"],
+            );
         }
         if tasks == "kernel"
             && let Some(key) = given(TRACE)
         {
-            return useless(key, "with --kernel", "leave it out");
+            return useless(key, phrase!["with ", ["kernel"]], "leave it out".into());
         }
         return Ok(());
     }
     if let Some(key) = given(TASKS).or_else(|| given(TRACE)) {
-        return useless(key, "with synthetic traffic", "leave it out, or give --trace or --kernel");
+        return useless(
+            key,
+            "with synthetic traffic".into(),
+            phrase!["leave it out, or give ", ["trace"], " or ", ["kernel"]],
+        );
     }
     if times == Times::Shots {
         if settings.is_set("shot") && given(&["temporal"]).is_some() {
-            return useless("temporal", "with --shot, which is a temporal process", "leave out one of them");
+            return useless(
+                "temporal",
+                phrase!["with ", ["shot"], ", which is a temporal process"],
+                "leave out one of them".into(),
+            );
         }
         if let Some(key) = given(&["load"]) {
-            return useless(key, "with shots, which go at full speed", "leave it out");
+            return useless(key, "with shots, which go at full speed".into(), "leave it out".into());
         }
         if let Some(key) = given(&["cycles"]) {
-            return useless(key, "with shots, which run to their end", "use --samples for their number");
+            return useless(
+                key,
+                "with shots, which run to their end".into(),
+                phrase!["use ", ["samples"], " for their number"],
+            );
         }
         let batch: Vec<&'static str> = BATCH.iter().copied().filter(|&key| key != "samples").collect();
         if let Some(key) = given(&batch) {
-            return useless(key, "with shots, all of which are measured", "leave it out");
+            return useless(key, "with shots, all of which are measured".into(), "leave it out".into());
         }
         return Ok(());
     }
     if let Some(key) = given(ENDING) {
-        return useless(key, "with traffic that goes on for ever", "use --cycles for a fixed run");
+        return useless(
+            key,
+            "with traffic that goes on for ever".into(),
+            phrase!["use ", ["cycles"], " for a fixed run"],
+        );
     }
     if settings.is_set("cycles")
         && let Some(key) = given(BATCH)
     {
-        return useless(key, "with --cycles, which measures every cycle", "leave out one of them");
+        return useless(
+            key,
+            phrase!["with ", ["cycles"], ", which measures every cycle"],
+            "leave out one of them".into(),
+        );
     }
     Ok(())
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::synthetic::source::Config;
 use trgen::synthetic::spatial::of_a_grid;
 use trgen::synthetic::traffic::{self, Misfit, Shot, Word};
@@ -35,9 +37,9 @@ use crate::topology::Distances;
 pub struct Driver {
     pub(super) kind: Kind,
     /// What a reader of the figures must know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Phrase>,
     /// What a reader of the figures may want to know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Phrase>,
     pub(super) collectives: BTreeMap<&'static str, u64>,
 }
 
@@ -83,13 +85,13 @@ impl Driver {
             collectives: BTreeMap::new(),
         };
         driver.note_beside();
-        driver.notes.extend(note_on_grids(experiment));
+        driver.notes.extend(note_on_grids(experiment).map(Phrase::from));
         Ok(driver)
     }
 
     fn note_beside(&mut self) {
         if let Kind::Beside(_) = self.kind {
-            self.notes.push("packets of all figures include those of the traffic beside the application".to_owned());
+            self.notes.push("packets of all figures include those of the traffic beside the application".into());
         }
     }
 
@@ -189,7 +191,7 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
             let tasks = program.tasks.len();
             let used = tasks.div_ceil(experiment.tasks_per_node);
             placement::check(&experiment.placement, used, geometry, experiment.router.seed)
-                .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), &refusal))
+                .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))
         }
         Traffic::Trace { .. } | Traffic::Jobs { .. } => Ok(()),
     }
@@ -206,22 +208,27 @@ fn misfit(experiment: &Experiment, misfit: &Misfit) -> SettingsError {
         Word::Process if settings.is_set("temporal") => "temporal",
         Word::Process => "load",
     };
-    settings.refused(key, &misfit.refusal)
+    settings.refused(key, misfit.refusal.clone())
 }
 
 fn synthetic(experiment: &Experiment, config: &Config) -> Result<Synthetic, SettingsError> {
     let settings = experiment.settings();
     let traffic = Synthetic::new(config).map_err(|error| misfit(experiment, &error))?;
     if !traffic.uses_load() && settings.origin("load") == Origin::Flag {
-        let what = "--load has no meaning where every source has a load of its own";
-        return Err(settings.error("load", what, "leave it out, or leave out load= of one source"));
+        let what = phrase![["load"], " has no meaning where every source has a load of its own"];
+        return Err(settings.error(
+            "load",
+            ErrorKind::Meaningless,
+            what,
+            "leave it out, or leave out load= of one source",
+        ));
     }
     Ok(traffic)
 }
 
 fn kernel(experiment: &Experiment, spec: &str, geometry: &Geometry) -> Result<Program, SettingsError> {
     kernels::parse_seeded(spec, geometry.nodes(), Some(geometry), experiment.router.seed)
-        .map_err(|refusal| experiment.settings().refused("kernel", &refusal))
+        .map_err(|refusal| experiment.settings().refused("kernel", refusal))
 }
 
 fn application(
@@ -230,7 +237,7 @@ fn application(
     geometry: &Geometry,
     key: &'static str,
     beside: Option<&Config>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Phrase>,
 ) -> Result<Kind, Trouble> {
     let matrix = || Ok(Matrix::of_program(&program));
     let placement = placement(experiment, program.tasks.len(), geometry, &matrix, notes)?;
@@ -252,7 +259,7 @@ fn trace(
             expanded(experiment, "a container holds them expanded")?;
             looked_at(experiment, &["trg"], &[HOSTS])?;
             let header = container.header();
-            let mut notes = header.notes.clone();
+            let mut notes = phrases(header.notes.clone());
             let matrix = || Ok(formats::container_matrix(path, &container)?);
             let placement = placement(experiment, container.summaries().len(), geometry, &matrix, &mut notes)?;
             let replay = Replay::stored(&container, &placement, nodes, experiment.pace);
@@ -262,38 +269,50 @@ fn trace(
             (kind, Vec::new(), notes, collectives)
         }
         _ => match trace_prep::open(path, options)? {
-            Application::Programs(mut trace) => {
+            Application::Programs(trace) => {
                 if trace.algorithms.is_empty() {
                     expanded(experiment, "this trace has none to expand")?;
                 }
                 looked_at(experiment, &[trace.format], &[HOSTS])?;
-                let kind = application(experiment, trace.program, geometry, "trace", beside, &mut trace.notes)?;
-                (kind, trace.warnings, trace.notes, trace.collectives)
+                let mut notes = phrases(trace.notes);
+                let kind = application(experiment, trace.program, geometry, "trace", beside, &mut notes)?;
+                (kind, phrases(trace.warnings), notes, trace.collectives)
             }
-            Application::Graphs(GraphTrace { mut graph, mut notes, format }) => {
+            Application::Graphs(GraphTrace { mut graph, notes, format }) => {
+                let mut notes = phrases(notes);
                 expanded(experiment, "a graph holds them expanded")?;
                 looked_at(experiment, &[format], &[EAGER])?;
                 if beside.is_some() {
                     let what = "`background` is traffic beside programs, and this trace is a graph";
-                    return Err(experiment.settings().error("temporal", what, "leave it out").into());
+                    return Err(experiment
+                        .settings()
+                        .error("temporal", ErrorKind::Malformed, what, "leave it out")
+                        .into());
                 }
                 graph.scale_work(experiment.pace.compute_scale);
                 let matrix = || Ok(Matrix::of_graph(&graph));
                 let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
                 let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
                 let overhead_per_byte = in_units(overhead_per_byte, ticks);
-                notes.push(format!(
-                    "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} bytes \
-                     (--hosts)"
-                ));
+                notes.push(phrase![
+                    "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} \
+                     bytes (",
+                    ["hosts"],
+                    ")"
+                ]);
                 fits_ticks(experiment, &graph)?;
-                let warnings = interfaces(&graph).into_iter().collect();
+                let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
                 (Kind::Hosts(Box::new(started(experiment, hosts, "trace")?)), warnings, notes, BTreeMap::new())
             }
         },
     };
     Ok(Driver { kind, warnings, notes, collectives })
+}
+
+/// Lines that name no settings.
+pub(super) fn phrases(lines: Vec<String>) -> Vec<Phrase> {
+    lines.into_iter().map(Phrase::from).collect()
 }
 
 /// A warning where hosts have several network interfaces: a node of the network has one.
@@ -315,30 +334,35 @@ pub(super) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), S
         return Ok(());
     }
     let what =
-        format!("--hosts: 1/{ticks} ns, which O or G counts in, is too little for the calculations of this graph");
-    Err(experiment.settings().error("hosts", what, "give O and G fewer decimals"))
+        phrase![["hosts"], ": 1/{ticks} ns, which O or G counts in, is too little for the calculations of this graph"];
+    Err(experiment.settings().error("hosts", ErrorKind::TooLarge, what, "give O and G fewer decimals"))
 }
 
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
-const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have --hosts S=BYTES");
+const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
 
 /// Refuses flags that traces of these formats do not look at, and others, with the reason.
 pub(super) fn looked_at(
     experiment: &Experiment,
     formats: &[&str],
-    others: &[(&'static str, &str)],
+    others: &[(&'static str, &'static str)],
 ) -> Result<(), SettingsError> {
     let settings = experiment.settings();
     let is_flag = |key: &str| settings.origin(key) == Origin::Flag;
     if let Some(&(key, why)) = others.iter().find(|(key, _)| is_flag(key)) {
-        return Err(settings.error(key, format!("--{key} {why}"), "leave it out"));
+        return Err(settings.error(
+            key,
+            ErrorKind::Meaningless,
+            phrase![[key], " ", Phrase::of_template(why)],
+            "leave it out",
+        ));
     }
     let is_unused = |key: &str| formats.iter().all(|format| unused_options(format).any(|(unused, _)| unused == key));
     match formats.iter().flat_map(|format| unused_options(format)).find(|&(key, _)| is_flag(key) && is_unused(key)) {
         Some((key, of)) => {
             let are = if formats.len() == 1 { "this trace is" } else { "these traces are" };
-            let what = format!("--{key} says how {of} is read, and {are} {}", formats.join(", "));
-            Err(settings.error(key, what, "leave it out"))
+            let what = phrase![[key], (" says how {of} is read, and {are} {}", formats.join(", "))];
+            Err(settings.error(key, ErrorKind::Meaningless, what, "leave it out"))
         }
         None => Ok(()),
     }
@@ -350,22 +374,22 @@ pub(super) fn expanded(experiment: &Experiment, why: &str) -> Result<(), Setting
     if !settings.is_set("collectives") {
         return Ok(());
     }
-    let what = format!("--collectives chooses algorithms of collectives, and {why}");
-    Err(settings.error("collectives", what, "leave it out, or import the original with it"))
+    let what = phrase![["collectives"], " chooses algorithms of collectives, and {why}"];
+    Err(settings.error("collectives", ErrorKind::Meaningless, what, "leave it out, or import the original with it"))
 }
 
 /// A placement of tasks that cannot be: too few nodes are the network's fault.
-fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: &Refusal) -> SettingsError {
+fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: SpecError) -> SettingsError {
     let (settings, each) = (experiment.settings(), experiment.tasks_per_node);
     let used = tasks.div_ceil(each);
     if used <= nodes || nodes == 0 {
         return settings.refused("placement", refusal);
     }
     let on_each = if each == 1 { "one task on each".to_owned() } else { format!("{each} on each") };
-    let what = format!("--topology: {tasks} tasks do not fit on {nodes} nodes, {on_each}");
+    let what = phrase![["topology"], ": {tasks} tasks do not fit on {nodes} nodes, {on_each}"];
     let least = tasks.div_ceil(nodes);
-    let remedy = format!("use a topology of {used} nodes or more, or --tasks-per-node {least}");
-    settings.error("topology", what, remedy)
+    let remedy = phrase!["use a topology of {used} nodes or more, or ", ["tasks-per-node" => least]];
+    settings.error("topology", ErrorKind::Conflict, what, remedy)
 }
 
 /// The node of each task. The matrix is made, and distances are computed, where the placement looks at them.
@@ -374,12 +398,12 @@ fn placement(
     tasks: usize,
     geometry: &Geometry,
     matrix: &dyn Fn() -> Result<Matrix, Trouble>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Phrase>,
 ) -> Result<Vec<NodeId>, Trouble> {
     let spec = &experiment.placement;
     let (seed, each, nodes) = (experiment.router.seed, experiment.tasks_per_node, geometry.nodes());
     let used = tasks.div_ceil(each);
-    let refused = |refusal: Refusal| misplaced(experiment, tasks, nodes, &refusal);
+    let refused = |refusal: SpecError| misplaced(experiment, tasks, nodes, refusal);
     placement::check(spec, used, geometry, seed).map_err(refused)?;
     let known = match placement::looks_at_traffic(spec) {
         true => Some((distances(experiment)?, matrix()?.grouped(each))),
@@ -387,7 +411,7 @@ fn placement(
     };
     let known = known.as_ref().map(|(distance, matrix)| Known { matrix, distance });
     let placed = placement::place(spec, used, geometry, seed, known).map_err(refused)?;
-    notes.extend(placed.descent.map(told));
+    notes.extend(placed.descent.map(told).map(Phrase::from));
     Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
 }
 
@@ -395,8 +419,14 @@ fn placement(
 pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
     Distances::many(topology_of(experiment)?).ok_or_else(|| {
         let (placement, topology) = (&experiment.placement, &experiment.topology);
-        let what = format!("--placement {placement}: {topology} has too many switches for a table of their distances");
-        experiment.settings().error("placement", what, "use another placement, or a smaller network")
+        let what =
+            phrase![["placement" => placement], ": {topology} has too many switches for a table of their distances"];
+        experiment.settings().error(
+            "placement",
+            ErrorKind::TooLarge,
+            what,
+            "use another placement, or a smaller network",
+        )
     })
 }
 
@@ -408,7 +438,9 @@ fn told(descent: Descent) -> String {
 }
 
 fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'static str) -> Result<T, SettingsError> {
-    source.map_err(|error| experiment.settings().error(key, format!("--{key}: {error}"), "check the trace"))
+    source.map_err(|error| {
+        experiment.settings().error(key, ErrorKind::Malformed, phrase![[key], ": {error}"], "check the trace")
+    })
 }
 
 /// A replay, by the protocol of the experiment, with traffic beside it if that is asked for.
@@ -428,7 +460,8 @@ fn replaying(
         busy[node.index()] = true;
     }
     let idle: Vec<NodeId> = (0..nodes).filter(|&node| !busy[node]).map(NodeId::at).collect();
-    let refused = |what: String, remedy: &str| settings.refused("temporal", &Refusal::value(what, remedy));
+    let refused =
+        |what: String, remedy: &str| settings.refused("temporal", SpecError::new(ErrorKind::Conflict, what, remedy));
     let line = u32::try_from(idle.len()).ok().and_then(|count| Geometry::new(&[count]));
     let Some(line) = line else {
         let what = format!("all {nodes} nodes have a task, and none is left for `background`");

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trace_prep::OpenError;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::formats::ReadError;
 use trgen::trace::jobs::{Job, JobMix, JobRecord};
@@ -19,6 +22,7 @@ use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
 use super::resolve::{EngineKind, Experiment};
 use super::settings::SettingsError;
+use super::wiring::checked;
 use crate::couple::{Coupled, Failure};
 use crate::engine::fast;
 use crate::engine::reference::Reference;
@@ -47,10 +51,21 @@ pub enum Trouble {
         /// What happened.
         what: String,
         /// What the user can do about it.
-        remedy: String,
+        remedy: Phrase,
         /// True if nothing is wrong with the trace: there was no room for the text.
         no_room: bool,
     },
+}
+
+impl Trouble {
+    /// What is wrong.
+    #[must_use]
+    pub fn what(&self) -> Phrase {
+        match self {
+            Self::Settings(error) => error.error.what().clone(),
+            Self::Trace(_) | Self::Unprinted { .. } => self.to_string().into(),
+        }
+    }
 }
 
 impl From<OpenError> for Trouble {
@@ -106,7 +121,7 @@ pub struct Finished {
     /// that keep it.
     pub links: Option<Vec<Vec<Option<u64>>>>,
     /// What a reader of the figures may want to know, without being a warning.
-    pub notes: Vec<String>,
+    pub notes: Vec<Phrase>,
     /// What became of each job of a mix.
     pub jobs: Option<Vec<JobFacts>>,
     /// What the completion of a program cannot be less than.
@@ -232,7 +247,7 @@ fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
 /// A file of links that has changed since the experiment was checked.
 pub fn topology_of(experiment: &Experiment) -> Result<Box<dyn Topology>, SettingsError> {
     topology::parse_with_faults(&experiment.topology, experiment.ways, &experiment.faults)
-        .map_err(|refusal| experiment.settings().refused("topology", &refusal))
+        .map_err(|refusal| experiment.settings().refused("topology", refusal))
 }
 
 /// What was carried, by router and port, where there are links.
@@ -319,13 +334,19 @@ fn alone(
 
 /// The network of an experiment, and its geometry.
 pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
-    let settings = &experiment.settings();
+    let settings = experiment.settings();
     let topology = topology_of(experiment)?;
     let geometry = topology.geometry().clone();
+    let router = checked(settings, &experiment.router, &*topology)?;
     let network: Box<dyn Network> = match experiment.engine {
-        EngineKind::Reference => Box::new(Reference::new(topology, experiment.router.clone())),
-        EngineKind::Fast => fast::build(topology, experiment.router.clone(), experiment.threads).ok_or_else(|| {
-            settings.error("engine", "--engine fast simulates fewer than 2^31 nodes", "use a smaller network")
+        EngineKind::Reference => Box::new(Reference::new(topology, router)),
+        EngineKind::Fast => fast::build(topology, router, experiment.threads).ok_or_else(|| {
+            settings.error(
+                "engine",
+                ErrorKind::TooLarge,
+                phrase![["engine" => "fast"], " simulates fewer than 2^31 nodes"],
+                "use a smaller network",
+            )
         })?,
     };
     Ok((network, geometry))
@@ -359,13 +380,11 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         None if outcome.silent_nodes > 0 => {
             let share = 100.0 * outcome.silent_nodes as f64 / outcome.nodes as f64;
             let effect = match finished.shots {
-                Some(_) => "they owe nothing in a shot",
-                None => "the offered load is lower than --load by that share",
+                Some(_) => "they owe nothing in a shot".into(),
+                None => phrase!["the offered load is lower than ", ["load"], " by that share"],
             };
-            let text = format!(
-                "{} of {} nodes ({share:.1} %) never send under this pattern: {effect}",
-                outcome.silent_nodes, outcome.nodes
-            );
+            let (silent, nodes) = (outcome.silent_nodes, outcome.nodes);
+            let text = phrase!["{silent} of {nodes} nodes ({share:.1} %) never send under this pattern: ", effect];
             warnings.push(Warning { kind: WarningKind::SilentNodes, text });
         }
         Some(trace) => warnings.extend(trace.report.misfits.warning().map(Warning::from)),
@@ -381,27 +400,33 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         && outcome.failure.is_none()
         && outcome.cycles >= limit.since(Cycle::FIRST)
     {
-        let text = format!(
-            "incomplete: the limit of {} cycles ended the run before its traffic had ended; there is no completion time. Use a \
-             larger --max-cycles; with --strict this is exit status 3",
-            outcome.cycles
-        );
+        let text = phrase![
+            (
+                "incomplete: the limit of {} cycles ended the run before its traffic had ended; there is no \
+                 completion time. Use a larger ",
+                outcome.cycles
+            ),
+            ["max-cycles"],
+            "; with ",
+            ["strict"],
+            " this is exit status 3"
+        ];
         warnings.push(text.into());
     }
     finished.outcome.warnings = warnings;
 }
 
 /// Warnings of a run that measured too little for the figures it is read for.
-fn little(experiment: &Experiment, finished: &Finished) -> Vec<String> {
+fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
     let (outcome, cycles) = (&finished.outcome, finished.outcome.measured_cycles());
     let Counts { generated, received, .. } = outcome.measured.counts;
     let mut warnings = Vec::new();
     let longer = match experiment.plan {
-        RunPlan::Batch(_) => "use a larger --sample-size or --samples",
-        RunPlan::Fixed(_) => "use more --cycles",
+        RunPlan::Batch(_) => phrase!["use a larger ", ["sample-size"], " or ", ["samples"]],
+        RunPlan::Fixed(_) => phrase!["use more ", ["cycles"]],
         RunPlan::ToEnd(_) => {
             if outcome.complete && outcome.totals.generated == 0 {
-                warnings.push("no packet entered the network: no message was sent to another node".to_owned());
+                warnings.push("no packet entered the network: no message was sent to another node".into());
             }
             return warnings;
         }
@@ -415,10 +440,10 @@ fn little(experiment: &Experiment, finished: &Finished) -> Vec<String> {
             0 => "none was generated",
             _ => "those that were generated were still on their way",
         };
-        warnings.push(format!("no packet was received {within}, so that there is no latency: {cause}; {longer}"));
+        warnings.push(phrase!["no packet was received {within}, so that there is no latency: {cause}; ", &longer]);
     }
     if finished.offered.is_some_and(|offered| offered > 0.0) && finished.steadiness.saturation.is_none() {
-        warnings.push(format!("nothing is said of saturation: too little was measured {within}; {longer}"));
+        warnings.push(phrase!["nothing is said of saturation: too little was measured {within}; ", longer]);
     }
     warnings
 }
@@ -439,7 +464,8 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
                 "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, and queues \
              grow by {} phits/node/cycle: latency grows as long as the run lasts, and its mean is that of this length alone",
                 steadiness.queue_growth.map_or(String::new(), load)
-            ),
+            )
+            .into(),
         ),
         Some(Saturation::HeldBack) => (
             WarningKind::Saturated,
@@ -447,18 +473,24 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
                 "saturated: the network accepts {shortfall} phits/node/cycle less than the load asked for, which is more than \
              {:.0} % of it: throttled sources are held back",
                 100.0 * SHORTFALL
-            ),
+            )
+            .into(),
         ),
         None if steadiness.has_drift() && matches!(experiment.plan, RunPlan::Batch(_)) => {
             let drift = steadiness.drift?;
-            let text = format!(
-                "not converged: mean latency changed by {:+.0} ± {:.0} % of its mean while it was measured, more than {:.0} % and \
-                 more than its spread explains, so that it depends on the length of the run (a load close to saturation, or \
-                 too short a warm-up): use a larger --warmup and --sample-size",
-                100.0 * drift.mean,
-                100.0 * drift.ci95.unwrap_or(0.0),
-                100.0 * DRIFT
-            );
+            let text = phrase![
+                (
+                    "not converged: mean latency changed by {:+.0} ± {:.0} % of its mean while it was measured, more \
+                     than {:.0} % and more than its spread explains, so that it depends on the length of the run (a \
+                     load close to saturation, or too short a warm-up): use a larger ",
+                    100.0 * drift.mean,
+                    100.0 * drift.ci95.unwrap_or(0.0),
+                    100.0 * DRIFT
+                ),
+                ["warmup"],
+                " and ",
+                ["sample-size"]
+            ];
             (WarningKind::Unsteady, text)
         }
         None => return None,
@@ -468,7 +500,7 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
 
 /// A note if batches are not as independent as their confidence interval takes them to be: a correlation of neighbours
 /// above two standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
-fn correlation(outcome: &Outcome) -> Option<String> {
+fn correlation(outcome: &Outcome) -> Option<Phrase> {
     const FEWEST: usize = 8;
     let loads: Vec<f64> =
         outcome.samples.iter().map(|sample| sample.summary.counts.received as f64 / sample.cycles as f64).collect();
@@ -479,8 +511,12 @@ fn correlation(outcome: &Outcome) -> Option<String> {
         let value = lag1(values).filter(|&value| values.len() >= FEWEST && value > limit)?;
         Some((*what, value))
     })?;
-    Some(format!(
-        "the batches of {what} are correlated ({value:.2} from one to the next): its confidence interval is too narrow; use \
-         a larger --sample-size, or --seeds in a sweep"
-    ))
+    Some(phrase![
+        "the batches of {what} are correlated ({value:.2} from one to the next): its confidence interval is too \
+         narrow; use a larger ",
+        ["sample-size"],
+        ", or ",
+        ["seeds"],
+        " in a sweep"
+    ])
 }

@@ -1,12 +1,13 @@
 //! Experiment files: TOML with one key for each flag.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use toml::Spanned;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use crate::topology::TOPOLOGIES;
 
@@ -35,15 +36,15 @@ pub fn read_lists(path: &Path) -> Result<Lists, SettingsError> {
 }
 
 fn file_text(path: &Path) -> Result<String, SettingsError> {
-    std::fs::read_to_string(path).map_err(|error| SettingsError {
-        what: format!("cannot read the experiment {}: {error}", path.display()),
-        remedy: match error.kind() {
-            ErrorKind::InvalidData | ErrorKind::IsADirectory => {
-                format!("an experiment is a TOML file; if this is a trace, use --trace {}", path.display())
+    std::fs::read_to_string(path).map_err(|error| {
+        let what = format!("cannot read the experiment {}: {error}", path.display());
+        let remedy = match error.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::IsADirectory => {
+                phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
             }
-            _ => "give the path of a TOML file, or flags alone".to_owned(),
-        },
-        origin: Origin::Flag,
+            _ => "give the path of a TOML file, or flags alone".into(),
+        };
+        SettingsError { error: SpecError::new(ErrorKind::Unreadable, what, remedy), origin: Origin::Flag }
     })
 }
 
@@ -61,11 +62,10 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
                     None => ("a list", "a list is an axis of a sweep"),
                     Some(_) => ("values of topologies", "values of several topologies are for a sweep"),
                 };
-                return Err(SettingsError {
-                    what: format!("`{name}` takes one value in a run, not {several}"),
-                    remedy: format!("{means}: use fsin sweep, or write {name} = {key}"),
-                    origin: value.origin.clone(),
-                });
+                let what = format!("`{name}` takes one value in a run, not {several}");
+                let remedy = format!("{means}: use fsin sweep, or write {name} = {key}");
+                let error = SpecError::new(ErrorKind::Malformed, what, remedy).of(name);
+                return Err(SettingsError { error, origin: value.origin.clone() });
             }
             [] => {}
         }
@@ -77,19 +77,18 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
-        toml::from_str(&text).map_err(|error| SettingsError {
-            what: format!("{} is not TOML: {}", path.display(), error.message()),
-            remedy: match error.message() {
-                // The parser's words for it speak of types.
-                message if ["i128", "overflow", "too large"].iter().any(|word| message.contains(word)) => {
-                    "use a smaller number".to_owned()
-                }
+        toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let span = error.span().unwrap_or(0..0);
+            let what = format!("{} is not TOML: {}", path.display(), error.message());
+            let remedy = match text.get(span.clone()) {
+                // What is a number in all its letters is refused for its size alone.
+                Some(word) if is_whole(word) => "use a smaller number".into(),
                 _ if path.extension().is_none_or(|extension| extension != "toml") => {
-                    format!("an experiment is a TOML file; if this is a trace, use --trace {}", path.display())
+                    phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
                 }
-                _ => "write one `key = value` a line, words in quotes".to_owned(),
-            },
-            origin: at(error.span().unwrap_or(0..0)),
+                _ => "write one `key = value` a line, words in quotes".into(),
+            };
+            SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: at(span) }
         })?;
     let mut lists = Lists::new();
     for (name, value) in table {
@@ -97,20 +96,20 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         let section =
             |table: &toml::Table| key(name.get_ref()).is_none_or(|key| key.name == "topology") || holds_keys(table);
         if value.get_ref().as_table().is_some_and(section) {
-            return Err(SettingsError {
-                what: format!("an experiment has no sections, such as `{}`", name.get_ref()),
-                remedy: "write the keys without it: they are the names of the flags".to_owned(),
-                origin: at(name.span()),
-            });
+            let what = format!("an experiment has no sections, such as `{}`", name.get_ref());
+            let remedy = "write the keys without it: they are the names of the flags";
+            let error = SpecError::new(ErrorKind::Malformed, what, remedy);
+            return Err(SettingsError { error, origin: at(name.span()) });
         }
         let Some(key) = key(name.get_ref()) else {
             Settings::default().set(name.get_ref(), "", at(name.span()))?;
             continue;
         };
-        let wrong = |expected: &str| SettingsError {
-            what: format!("`{}` takes {expected}", key.name),
-            remedy: format!("write {} = {}", key.name, example(key)),
-            origin: at(value.span()),
+        let wrong = |expected: &str| {
+            let what = format!("`{}` takes {expected}", key.name);
+            let remedy = format!("write {} = {}", key.name, example(key));
+            let error = SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name);
+            SettingsError { error, origin: at(value.span()) }
         };
         let mut values = Vec::new();
         let mut add = |value_or_list: &toml::Value, topology: Option<&String>| {
@@ -134,8 +133,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
                 }
                 for (topology, value_or_list) in of_topologies {
                     is_family(topology).map_err(|refusal| SettingsError {
-                        what: format!("`{}`: {refusal}", key.name),
-                        remedy: refusal.remedy().to_owned(),
+                        error: refusal.within(format!("`{}`: ", key.name)),
                         origin: at(value.span()),
                     })?;
                     add(value_or_list, Some(topology))?;
@@ -148,16 +146,22 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     Ok(lists)
 }
 
+/// True if a word is a whole number of any size.
+fn is_whole(word: &str) -> bool {
+    let digits = word.trim().trim_start_matches(['+', '-']).replace('_', "");
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether a key of an experiment stands in a table, and no topology would be written so.
 fn holds_keys(table: &toml::Table) -> bool {
     table.keys().any(|name| key(name).is_some() && is_family(name).is_err())
 }
 
 /// Refuses what is neither a topology nor the name of a family of topologies.
-fn is_family(topology: &str) -> Result<(), Refusal> {
+fn is_family(topology: &str) -> Result<(), SpecError> {
     let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
     let family = topology.split(':').next().unwrap_or(topology);
-    if known.contains(&family) { Ok(()) } else { Err(Refusal::unknown("topology", family, &known)) }
+    if known.contains(&family) { Ok(()) } else { Err(SpecError::unknown("topology", family, &known)) }
 }
 
 /// A value as it may be written in a file: the default, or what it would be.
@@ -221,7 +225,8 @@ mod tests {
         for key in super::super::keys::KEYS.iter().filter(|key| key.kind == Kind::Switch) {
             for wrong in ["'yes'", "1", "[]"] {
                 let error = read(&format!("{} = {wrong}", key.name)).unwrap_err();
-                let example = error.remedy.strip_prefix("write ").unwrap();
+                let remedy = error.error.remedy().to_string();
+                let example = remedy.strip_prefix("write ").unwrap();
                 assert_eq!(example, format!("{} = true", key.name), "{wrong}");
                 assert_eq!(read(example).unwrap().value(key.name), Some("true"));
             }
@@ -240,8 +245,9 @@ mod tests {
             ("colour = 2", "colour", "unknown key `colour`", "known:"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.what.contains(what), "{text}: {error}");
-            assert!(error.remedy.contains(remedy), "{text}: {}", error.remedy);
+            assert!(error.to_string().contains(what), "{text}: {error}");
+            let said = error.error.remedy().to_string();
+            assert!(said.contains(remedy), "{text}: {said}");
             let Origin::File { span, .. } = error.origin else { panic!("{text}: no place") };
             assert_eq!(&text[span], place);
         }

@@ -1,5 +1,7 @@
 //! Settings of hosts, of the ideal network, and of how tasks use their nodes.
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
 use trgen::trace::goal::hosts::HostParams;
 
 use super::settings::{Settings, SettingsError};
@@ -72,7 +74,12 @@ fn numbers(
     for part in text.split(',').filter(|part| !part.is_empty()) {
         let key = part.split_once('=').map_or(part, |(key, _)| key.trim());
         if given.contains(&key) {
-            return Err(settings.error(name, format!("--{name}: `{key}` stands twice in `{text}`"), "give it once"));
+            return Err(settings.error(
+                name,
+                ErrorKind::Conflict,
+                phrase![[name], ": `{key}` stands twice in `{text}`"],
+                "give it once",
+            ));
         }
         given.push(key);
         let found = part.split_once('=').and_then(|(key, value)| {
@@ -85,11 +92,15 @@ fn numbers(
         });
         if found.is_none() {
             let keys: Vec<&str> = values.iter().map(|(key, _)| *key).collect();
-            let what = format!(
-                "--{name}: `{part}` is not one of {} with a whole number up to 2^40 (O and G: with up to {DECIMALS} decimals)",
-                keys.join(", ")
-            );
-            return Err(settings.error(name, what, format!("write --{name} {example}")));
+            let what = phrase![
+                [name],
+                (
+                    ": `{part}` is not one of {} with a whole number up to 2^40 (O and G: with up to {DECIMALS} \
+                     decimals)",
+                    keys.join(", ")
+                )
+            ];
+            return Err(settings.error(name, ErrorKind::Malformed, what, phrase!["write ", [name => example]]));
         }
     }
     Ok(())
@@ -133,8 +144,13 @@ pub(super) fn network(settings: &Settings) -> Result<Option<(u64, Decimal)>, Set
             Ok(Some((latency, gap_per_byte)))
         }
         _ => {
-            let what = format!("--network does not know `{word}`");
-            Err(settings.error("network", what, format!("write --network router, or --network {EXAMPLE}")))
+            let what = phrase![["network"], " does not know `{word}`"];
+            Err(settings.error(
+                "network",
+                ErrorKind::UnknownName,
+                what,
+                phrase!["write ", ["network" => "router"], ", or ", ["network" => EXAMPLE]],
+            ))
         }
     }
 }
@@ -150,7 +166,12 @@ pub(super) fn tasks_per_node(settings: &Settings) -> Result<usize, SettingsError
         return Ok(1);
     }
     match settings.integer::<usize>("tasks-per-node")? {
-        0 => Err(settings.error("tasks-per-node", "--tasks-per-node 0: nowhere to run", "use 1 or more")),
+        0 => Err(settings.error(
+            "tasks-per-node",
+            ErrorKind::OutOfRange,
+            phrase![["tasks-per-node" => 0], ": nowhere to run"],
+            "use 1 or more",
+        )),
         tasks => Ok(tasks),
     }
 }

@@ -2,13 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::Application;
 use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
 use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
+use trgen::{Wait, WaitCause};
 
-use super::driver::{expanded, fits_ticks, looked_at};
+use super::driver::{expanded, fits_ticks, looked_at, phrases};
 use super::execute::Trouble;
 use super::resolve::Experiment;
 use super::traffic::Traffic;
@@ -26,9 +30,9 @@ pub struct IdealRun {
     /// True unless somebody asked to stop.
     pub complete: bool,
     /// Decisions of the reader.
-    pub notes: Vec<String>,
+    pub notes: Vec<Phrase>,
     /// What a reader of the figures must know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Phrase>,
 }
 
 impl IdealRun {
@@ -40,7 +44,10 @@ impl IdealRun {
         match (self.complete, unstarted, count) {
             (false, ..) | (true, 0, 0) => None,
             (true, 0, _) => Some(Failure::Unmatched { count, shown: waits.iter().take(SHOWN).cloned().collect() }),
-            _ => Some(Failure::Stuck { waits: waits.clone() }),
+            _ => {
+                let waits = waits.iter().cloned().map(|text| Wait { cause: WaitCause::Message, text });
+                Some(Failure::Stuck { waits: waits.collect() })
+            }
         }
     }
 }
@@ -63,7 +70,7 @@ pub fn execute_ideal(
         complete = !stop.load(Ordering::Relaxed);
         complete
     });
-    warnings.extend(execution.misfits.warning());
+    warnings.extend(execution.misfits.warning().map(Phrase::from));
     Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
 }
 
@@ -72,8 +79,8 @@ struct Ready {
     graph: Graph,
     /// \[ns\] L.
     latency: u64,
-    notes: Vec<String>,
-    warnings: Vec<String>,
+    notes: Vec<Phrase>,
+    warnings: Vec<Phrase>,
 }
 
 /// Refuses what [`execute_ideal`] refuses.
@@ -87,13 +94,20 @@ pub(super) fn check(experiment: &Experiment) -> Result<(), Trouble> {
 fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
     let settings = experiment.settings();
     let (Traffic::Trace { path, options, .. }, Some(latency)) = (&experiment.traffic, experiment.ideal_latency) else {
-        return Err(settings.error("network", "--network ideal takes a trace", "give --trace FILE").into());
+        return Err(settings
+            .error(
+                "network",
+                ErrorKind::Conflict,
+                phrase![["network" => "ideal"], " takes a trace"],
+                phrase!["give ", ["trace" => "FILE"]],
+            )
+            .into());
     };
     let (mut graph, notes, warnings) = match trace_prep::open(path, options)? {
         Application::Graphs(trace) => {
             expanded(experiment, "a graph holds them expanded")?;
             looked_at(experiment, &[trace.format], &[])?;
-            (trace.graph, trace.notes, Vec::new())
+            (trace.graph, phrases(trace.notes), Vec::new())
         }
         Application::Programs(trace) => {
             if trace.algorithms.is_empty() {
@@ -101,10 +115,10 @@ fn ready(experiment: &Experiment) -> Result<Ready, Trouble> {
             }
             looked_at(experiment, &[trace.format], &[])?;
             let graph = chain::graph(&trace.program).map_err(|error| {
-                let what = format!("--network ideal: {error}");
-                settings.error("network", what, "replay this trace over the router")
+                let what = phrase![["network" => "ideal"], ": {error}"];
+                settings.error("network", ErrorKind::Malformed, what, "replay this trace over the router")
             })?;
-            (graph, trace.notes, trace.warnings)
+            (graph, phrases(trace.notes), phrases(trace.warnings))
         }
     };
     graph.scale_work(experiment.pace.compute_scale);

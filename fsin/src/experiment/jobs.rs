@@ -8,9 +8,11 @@ use std::sync::Arc;
 use adapters::clock::parse_span;
 use serde::Deserialize;
 use toml::Spanned;
-use trgen::catalog::suggestion;
+use trgen::catalog::{Allowed, ErrorKind, SpecError, Subject, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
-use trgen::trace::jobs::{Gaps, Job, JobMix, JobRecord, Terms, arrivals};
+use trgen::trace::jobs::{Gaps, JOB, Job, JobMix, JobRecord, Terms, arrivals};
 use trgen::trace::kernels;
 use trgen::trace::placement;
 use trgen::trace::program::Program;
@@ -84,20 +86,33 @@ impl JobFile {
         self.entries.iter().any(|entry| matches!(entry.work, Work::Trace(_)))
     }
 
-    fn error(&self, span: Range<usize>, what: impl Into<String>, remedy: impl Into<String>) -> SettingsError {
+    fn error(
+        &self,
+        span: Range<usize>,
+        kind: ErrorKind,
+        what: impl Into<Phrase>,
+        remedy: impl Into<Phrase>,
+    ) -> SettingsError {
+        self.placed(span, SpecError::new(kind, what, remedy))
+    }
+
+    fn placed(&self, span: Range<usize>, error: SpecError) -> SettingsError {
         let origin = Origin::File { path: self.path.clone(), text: self.text.clone(), span };
-        SettingsError { what: what.into(), remedy: remedy.into(), origin }
+        SettingsError { error: error.of("job-mix"), origin }
     }
 }
 
+/// A table with the place of each key and value.
+type Table = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
+
+/// `[[job]]`, once it is known to be an array of tables.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawFile {
-    job: Vec<Spanned<RawEntry>>,
+    job: Vec<Spanned<Table>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+/// An entry as it is written, each value of the right type.
+#[derive(Default)]
 struct RawEntry {
     name: Option<String>,
     trace: Option<Spanned<PathBuf>>,
@@ -109,8 +124,9 @@ struct RawEntry {
     estimate: Option<Spanned<RawSpan>>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "a time is written with its unit, such as \"10us\", or as a number of cycles")]
+/// The keys of an entry.
+const ENTRY: &[&str] = &["name", "trace", "kernel", "count", "arrival", "every", "arrivals", "estimate"];
+
 enum RawSpan {
     Cycles(u64),
     Text(String),
@@ -123,62 +139,119 @@ const EXAMPLE: &str =
 pub(super) fn read_jobs(settings: &Settings, pace: Pace) -> Result<JobFile, SettingsError> {
     let path = PathBuf::from(settings.word("job-mix"));
     let text = std::fs::read_to_string(&path).map_err(|error| {
-        let what = format!("--job-mix {}: the file cannot be read: {error}", path.display());
-        settings.error("job-mix", what, "give the path of a TOML file of jobs")
+        let what = phrase![["job-mix" => path.display()], ": the file cannot be read: {error}"];
+        settings.error("job-mix", ErrorKind::Unreadable, what, "give the path of a TOML file of jobs")
     })?;
     let text: Arc<str> = text.into();
     let mut file = JobFile { path, entries: Vec::new(), text: text.clone() };
-    let raw: RawFile = toml::from_str(&text).map_err(|error| {
-        let (what, remedy) = complaint(error.message());
-        file.error(error.span().unwrap_or(0..0), what, remedy)
-    })?;
-    for (number, entry) in (1..).zip(raw.job) {
+    let raw = raw_entries(&file)?;
+    for (number, entry) in (1..).zip(raw) {
         let span = entry.span();
         let entry = checked(&file, number, entry.into_inner(), span, pace)?;
         file.entries.push(entry);
     }
     let jobs: u64 = file.entries.iter().map(|entry| u64::from(entry.count)).sum();
     if jobs == 0 || jobs > MOST {
-        return Err(file.error(0..0, format!("{jobs} jobs are out of range"), format!("write 1 to {MOST} jobs")));
+        return Err(file.error(
+            0..0,
+            ErrorKind::OutOfRange,
+            format!("{jobs} jobs are out of range"),
+            format!("write 1 to {MOST} jobs"),
+        ));
     }
     Ok(file)
 }
 
-/// What to say where the reader of TOML says this.
-fn complaint(message: &str) -> (String, String) {
-    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
-    match unknown {
-        Some((word, rest)) if rest.ends_with("expected `job`") => {
-            (format!("`{word}` is not known here: a file of jobs has [[job]] and nothing else"), EXAMPLE.to_owned())
-        }
-        Some((word, rest)) => {
-            let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
-            (format!("`{word}` is no key of a job"), suggestion(word, &known))
-        }
-        None if message.starts_with("missing field `job`") => {
-            ("the file has no [[job]]".to_owned(), EXAMPLE.to_owned())
-        }
-        None => {
-            let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
-            let what = match wrong.and_then(|rest| rest.split_once(", expected ")) {
-                Some((found, expected)) => format!("{found} stands where {} is expected", expectation(expected)),
-                None => format!("the jobs cannot be read: {message}"),
-            };
-            (what, EXAMPLE.to_owned())
-        }
+/// The entries of a file, in order, each with its place.
+fn raw_entries(file: &JobFile) -> Result<Vec<Spanned<RawEntry>>, SettingsError> {
+    let unreadable = |error: toml::de::Error| {
+        let what = format!("the jobs cannot be read: {}", error.message());
+        file.error(error.span().unwrap_or(0..0), ErrorKind::Malformed, what, EXAMPLE)
+    };
+    let table: Table = toml::from_str(&file.text).map_err(unreadable)?;
+    let others = table.keys().filter(|name| name.get_ref() != "job");
+    if let Some(other) = others.min_by_key(|name| name.span().start) {
+        let what = format!("`{}` is not known here: a file of jobs has [[job]] and nothing else", other.get_ref());
+        return Err(file.error(other.span(), ErrorKind::UnknownName, what, EXAMPLE));
     }
+    let Some(jobs) = table.into_values().next() else {
+        return Err(file.error(0..file.text.len(), ErrorKind::Malformed, "the file has no [[job]]", EXAMPLE));
+    };
+    let wrong = |found: &toml::Value, expected| wrong_type(file, jobs.span(), found, expected);
+    match jobs.get_ref() {
+        toml::Value::Array(items) => match items.iter().find(|item| !item.is_table()) {
+            Some(item) => return Err(wrong(item, "the keys of a job")),
+            None => {}
+        },
+        other => return Err(wrong(other, "[[job]], in two brackets,")),
+    }
+    let RawFile { job } = toml::from_str(&file.text).map_err(unreadable)?;
+    let entry = |table: Spanned<Table>| Ok(Spanned::new(table.span(), raw_entry(file, table.into_inner())?));
+    job.into_iter().map(entry).collect()
 }
 
-/// A type of the reader in words for who writes jobs.
-fn expectation(expected: &str) -> &str {
-    match expected {
-        "u32" => "a count",
-        "a string" => "a word in quotes",
-        "path string" => "a path in quotes",
-        "a sequence" => "[[job]], in two brackets,",
-        "struct RawEntry" => "the keys of a job",
-        other => other,
+/// The keys of one entry.
+fn raw_entry(file: &JobFile, table: Table) -> Result<RawEntry, SettingsError> {
+    let mut raw = RawEntry::default();
+    let mut fields: Vec<_> = table.into_iter().collect();
+    fields.sort_by_key(|(name, _)| name.span().start);
+    for (name, value) in fields {
+        let (key, span, value) = (name.get_ref().as_str(), value.span(), value.into_inner());
+        let wrong = |expected| wrong_type(file, span.clone(), &value, expected);
+        let text = || value.as_str().map(str::to_owned);
+        let word = || Ok(Some(Spanned::new(span.clone(), text().ok_or_else(|| wrong("a word in quotes"))?)));
+        let time = || match &value {
+            toml::Value::String(text) => Some(RawSpan::Text(text.clone())),
+            toml::Value::Integer(cycles) => u64::try_from(*cycles).ok().map(RawSpan::Cycles),
+            _ => None,
+        };
+        let time = || {
+            let no_time = || {
+                let what = "the jobs cannot be read: a time is written with its unit, such as \"10us\", or as a number of \
+                            cycles";
+                file.error(span.clone(), ErrorKind::Malformed, what, EXAMPLE)
+            };
+            Ok(Some(Spanned::new(span.clone(), time().ok_or_else(no_time)?)))
+        };
+        match key {
+            "name" => raw.name = word()?.map(Spanned::into_inner),
+            "trace" => {
+                let path = text().ok_or_else(|| wrong("a path in quotes"))?;
+                raw.trace = Some(Spanned::new(span.clone(), path.into()));
+            }
+            "kernel" => raw.kernel = word()?,
+            "count" => {
+                let count = value.as_integer().and_then(|count| u32::try_from(count).ok());
+                raw.count = Some(Spanned::new(span.clone(), count.ok_or_else(|| wrong("a count"))?));
+            }
+            "arrival" => raw.arrival = time()?,
+            "every" => raw.every = time()?,
+            "arrivals" => raw.arrivals = word()?,
+            "estimate" => raw.estimate = time()?,
+            other => {
+                let near = suggestion(other, ENTRY);
+                let what = format!("`{other}` is no key of a job");
+                let error = SpecError::new(ErrorKind::UnknownName, what, &near).given(other);
+                return Err(file.placed(name.span(), error.allowed(Allowed::Names(near))));
+            }
+        }
     }
+    Ok(raw)
+}
+
+/// A value of another type than the one that is expected.
+fn wrong_type(file: &JobFile, span: Range<usize>, found: &toml::Value, expected: &str) -> SettingsError {
+    let found = match found {
+        toml::Value::String(text) => format!("string {text:?}"),
+        toml::Value::Integer(number) => format!("integer `{number}`"),
+        toml::Value::Float(number) => format!("floating point `{number}`"),
+        toml::Value::Boolean(on) => format!("boolean `{on}`"),
+        toml::Value::Array(_) => "sequence".to_owned(),
+        toml::Value::Table(_) => "map".to_owned(),
+        toml::Value::Datetime(date) => format!("date `{date}`"),
+    };
+    let what = format!("{found} stands where {expected} is expected");
+    file.error(span, ErrorKind::Malformed, what, EXAMPLE)
 }
 
 fn checked(
@@ -197,8 +270,12 @@ fn checked(
             let span = kernel.span();
             (Work::Kernel(kernel.into_inner()), span)
         }
-        (Some(_), Some(_)) => return Err(file.error(span, "a job has a `trace` or a `kernel`, not both", EXAMPLE)),
-        (None, None) => return Err(file.error(span, "a job has neither `trace` nor `kernel`", EXAMPLE)),
+        (Some(_), Some(_)) => {
+            return Err(file.error(span, ErrorKind::Conflict, "a job has a `trace` or a `kernel`, not both", EXAMPLE));
+        }
+        (None, None) => {
+            return Err(file.error(span, ErrorKind::Malformed, "a job has neither `trace` nor `kernel`", EXAMPLE));
+        }
     };
     let time = |raw: Option<Spanned<RawSpan>>, name: &str| match raw {
         None => Ok(None),
@@ -210,14 +287,24 @@ fn checked(
             };
             let refused = || {
                 let what = format!("`{name}` takes a time with its unit or a number of cycles, at most 53 days");
-                file.error(span, what, format!("write {name} = \"10us\" (ps, ns, us, ms, s) or {name} = 1000"))
+                file.error(
+                    span,
+                    ErrorKind::Malformed,
+                    what,
+                    format!("write {name} = \"10us\" (ps, ns, us, ms, s) or {name} = 1000"),
+                )
             };
             found.filter(|&time| time <= LATEST).map(|time| Some(Picoseconds(time))).ok_or_else(refused)
         }
     };
     let (count, count_span) = raw.count.map_or((1, span.clone()), |count| (*count.get_ref(), count.span()));
     if count == 0 || u64::from(count) > MOST {
-        return Err(file.error(count_span, format!("`count` {count} is out of range"), format!("use 1 to {MOST}")));
+        return Err(file.error(
+            count_span,
+            ErrorKind::OutOfRange,
+            format!("`count` {count} is out of range"),
+            format!("use 1 to {MOST}"),
+        ));
     }
     let gaps = match &raw.arrivals {
         None => Gaps::Regular,
@@ -226,13 +313,13 @@ fn checked(
             "poisson" => Gaps::Poisson,
             other => {
                 let what = format!("`arrivals` is regular or poisson, not `{other}`");
-                return Err(file.error(word.span(), what, "write arrivals = \"poisson\""));
+                return Err(file.error(word.span(), ErrorKind::UnknownName, what, "write arrivals = \"poisson\""));
             }
         },
     };
     if count == 1 && (raw.every.is_some() || raw.arrivals.is_some()) {
         let what = "`every` and `arrivals` have no meaning for one job";
-        return Err(file.error(span, what, "add count = 10, or leave them out"));
+        return Err(file.error(span, ErrorKind::Meaningless, what, "add count = 10, or leave them out"));
     }
     let name = raw.name.unwrap_or_else(|| format!("job-{number}"));
     let (arrival, every) = (time(raw.arrival, "arrival")?, time(raw.every, "every")?);
@@ -248,8 +335,8 @@ pub(super) struct About {
     formats: BTreeSet<&'static str>,
     /// One of them has collectives that were expanded.
     expands: bool,
-    pub(super) warnings: Vec<String>,
-    pub(super) notes: Vec<String>,
+    pub(super) warnings: Vec<Phrase>,
+    pub(super) notes: Vec<Phrase>,
     pub(super) collectives: BTreeMap<&'static str, u64>,
 }
 
@@ -257,7 +344,9 @@ pub(super) struct About {
 pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(JobMix, About), Trouble> {
     let settings = experiment.settings();
     let Traffic::Jobs { file, options, scheduler, allocation } = &experiment.traffic else {
-        return Err(settings.error("job-mix", "there are no jobs", "give --job-mix FILE").into());
+        return Err(settings
+            .error("job-mix", ErrorKind::Malformed, "there are no jobs", phrase!["give ", ["job-mix" => "FILE"]])
+            .into());
     };
     let mut about = About::default();
     let mut jobs = Vec::new();
@@ -267,9 +356,10 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
         let estimate = match (entry.estimate, *scheduler) {
             (Some(estimate), _) => cycles(estimate, experiment.pace),
             (None, trgen::trace::jobs::Scheduler::Easy) => {
-                let what = format!("job `{}` has no `estimate`, which --scheduler easy needs", entry.name);
-                let remedy = "add estimate = \"1ms\", or use --scheduler fcfs or first-fit";
-                return Err(file.error(entry.span.clone(), what, remedy).into());
+                let what =
+                    phrase![("job `{}` has no `estimate`, which ", entry.name), ["scheduler" => "easy"], " needs"];
+                let remedy = phrase!["add estimate = \"1ms\", or use ", ["scheduler" => "fcfs"], " or first-fit"];
+                return Err(file.error(entry.span.clone(), ErrorKind::Malformed, what, remedy).into());
             }
             (None, _) => 0,
         };
@@ -278,7 +368,9 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
             let name = if entry.count == 1 { entry.name.clone() } else { format!("{}-{instance}", entry.name) };
             if !names.insert(name.clone()) {
                 let what = format!("two jobs have the name `{name}`");
-                return Err(file.error(entry.span.clone(), what, "give each a name of its own").into());
+                return Err(file
+                    .error(entry.span.clone(), ErrorKind::Conflict, what, "give each a name of its own")
+                    .into());
             }
             let arrival = Cycle::FIRST + cycles(time, experiment.pace);
             jobs.push(Job { name, program: program.clone(), arrival, estimate });
@@ -296,8 +388,8 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
     };
     let looks = placement::looks_at_traffic(&terms.placement);
     let mut mix = JobMix::new(jobs, terms, geometry).map_err(|refusal| {
-        let key = if refusal.to_string().starts_with("job") { "job-mix" } else { "placement" };
-        settings.refused(key, &refusal)
+        let is_of_job = matches!(refusal.subject(), Subject::Component { family: JOB, .. });
+        settings.refused(if is_of_job { "job-mix" } else { "placement" }, refusal)
     })?;
     if looks {
         mix = mix.with_distance(Arc::new(distances(experiment)?));
@@ -311,8 +403,8 @@ fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: boo
     if formats.is_empty() {
         return match TRACE.iter().find(|key| settings.origin(key) == Origin::Flag) {
             Some(key) => {
-                let what = format!("--{key} is of traces, and all jobs are kernels");
-                Err(settings.error(key, what, "leave it out"))
+                let what = phrase![[key], " is of traces, and all jobs are kernels"];
+                Err(settings.error(key, ErrorKind::Meaningless, what, "leave it out"))
             }
             None => Ok(()),
         };
@@ -340,19 +432,19 @@ fn program(
         Work::Kernel(spec) => {
             let program = kernels::parse_seeded(spec, geometry.nodes(), None, experiment.router.seed);
             return program.map_err(|refusal| {
-                let what = format!("job `{}`: {refusal}", entry.name);
-                file.error(entry.work_span.clone(), what, refusal.remedy()).into()
+                let refusal = refusal.within(format!("job `{}`: ", entry.name));
+                file.placed(entry.work_span.clone(), refusal).into()
             });
         }
         Work::Trace(path) => path,
     };
     let unreadable = |error: ReadError| {
-        let remedy = error.remedy().unwrap_or_else(|| "correct the trace, or record it again".to_owned());
-        file.error(entry.work_span.clone(), format!("job `{}`: {error}", entry.name), remedy)
+        let remedy = error.remedy().unwrap_or_else(|| "correct the trace, or record it again".into());
+        file.error(entry.work_span.clone(), ErrorKind::Unreadable, format!("job `{}`: {error}", entry.name), remedy)
     };
     match formats::open(path, options).map_err(unreadable)? {
         Application::Programs(trace) => {
-            let named = |line: String| format!("job `{}`: {line}", entry.name);
+            let named = |line: String| Phrase::from(format!("job `{}`: {line}", entry.name));
             about.warnings.extend(trace.warnings.into_iter().map(named));
             about.notes.extend(trace.notes.into_iter().map(named));
             about.formats.insert(trace.format);
@@ -365,7 +457,12 @@ fn program(
         Application::Graphs(_) => {
             let what = format!("job `{}`: {} is a graph, and jobs are programs", entry.name, path.display());
             Err(file
-                .error(entry.span.clone(), what, "run it alone with --trace, or take another recording of it")
+                .error(
+                    entry.span.clone(),
+                    ErrorKind::Unsupported,
+                    what,
+                    phrase!["run it alone with ", ["trace"], ", or take another recording of it"],
+                )
                 .into())
         }
     }

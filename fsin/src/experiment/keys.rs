@@ -53,7 +53,7 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Unit of the value, or empty.
     pub unit: &'static str,
-    /// What it is, in one line.
+    /// What it is, in one line; other settings stand in braces ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
     pub about: &'static str,
     /// Where help shows it.
     pub heading: Heading,
@@ -134,7 +134,7 @@ pub const KEYS: &[Key] = &[
     key_of(RunControl, "min-batch-packets", "N", Integer, Some("30"), "packets", "a batch grows, up to 10 times, until it has received so many"),
     key_of(RunControl, "cycles", "C", Integer, None, "cycles", "a fixed run instead: no warm-up, everything is counted"),
     key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace, kernel or shots"),
-    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when --max-cycles ends a run"),
+    key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when {max-cycles} ends a run"),
     key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "time without any phit moving that means deadlock"),
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
     key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),

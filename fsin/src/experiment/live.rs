@@ -1,5 +1,8 @@
 //! What live guests need of an experiment: the network alone, and the length of its cycle as a fraction.
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+
 use super::execute::{Trouble, network};
 use super::keys::{Heading, KEYS, Key};
 use super::quantity::rate;
@@ -30,8 +33,11 @@ pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
 /// Settings that turn out to be unusable together.
 pub fn live_network(experiment: &Experiment) -> Result<Box<dyn Network>, Trouble> {
     if let Some(lost) = experiment.foreseen.first() {
-        let what = format!("{lost}, and guests would wait for them");
-        return Err(experiment.settings().error("faults", what, super::router::NO_WAY_ROUND).into());
+        let what = phrase![lost, ", and guests would wait for them"];
+        return Err(experiment
+            .settings()
+            .error("faults", ErrorKind::Conflict, what, super::router::no_way_round())
+            .into());
     }
     network(experiment).map(|(network, _)| network)
 }

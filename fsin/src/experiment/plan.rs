@@ -1,6 +1,8 @@
 //! How long an experiment runs, and what of it is measured.
 
 use trgen::Cycle;
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
 
 use super::settings::{Settings, SettingsError};
 use crate::run::{BatchPlan, MAX_SAMPLES};
@@ -25,8 +27,8 @@ pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
     if (1..=MAX_SAMPLES).contains(&samples) {
         return Ok(samples);
     }
-    let remedy = format!("use 1 to {MAX_SAMPLES}; longer ones (--sample-size) measure as much");
-    Err(settings.error("samples", format!("--samples {samples} is out of range"), remedy))
+    let remedy = phrase!["use 1 to {MAX_SAMPLES}; longer ones (", ["sample-size"], ") measure as much"];
+    Err(settings.error("samples", ErrorKind::OutOfRange, phrase![["samples" => samples], " is out of range"], remedy))
 }
 
 /// The plan of a run that ends by itself, or not.
@@ -36,7 +38,12 @@ pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsE
         if (least..=MAX_CYCLES).contains(&value) {
             return Ok(value);
         }
-        Err(settings.error(name, format!("--{name} {value} is out of range"), format!("use {least} to 2^60")))
+        Err(settings.error(
+            name,
+            ErrorKind::OutOfRange,
+            phrase![[name => value], " is out of range"],
+            format!("use {least} to 2^60"),
+        ))
     };
     if ends {
         let limit = if settings.is_set("max-cycles") { Cycle::FIRST + cycles("max-cycles", 1)? } else { Cycle::NEVER };
@@ -47,8 +54,8 @@ pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsE
     }
     let conv_threshold = settings.number("conv-threshold")?;
     if conv_threshold < 0.0 {
-        let what = format!("--conv-threshold {conv_threshold} is negative");
-        return Err(settings.error("conv-threshold", what, "use a share such as 0.05"));
+        let what = phrase![["conv-threshold" => conv_threshold], " is negative"];
+        return Err(settings.error("conv-threshold", ErrorKind::OutOfRange, what, "use a share such as 0.05"));
     }
     let plan = BatchPlan {
         warmup: cycles("warmup", 0)?,
@@ -60,8 +67,9 @@ pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsE
         min_batch_packets: settings.integer("min-batch-packets")?,
     };
     if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
-        let what = format!("--samples {} of {} cycles each are more than 2^60 cycles", plan.samples, plan.sample_size);
-        return Err(settings.error("samples", what, "use fewer or shorter samples"));
+        let what =
+            phrase![["samples" => plan.samples], (" of {} cycles each are more than 2^60 cycles", plan.sample_size)];
+        return Err(settings.error("samples", ErrorKind::TooLarge, what, "use fewer or shorter samples"));
     }
     Ok(RunPlan::Batch(plan))
 }

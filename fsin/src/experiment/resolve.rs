@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::placement;
@@ -70,7 +73,7 @@ pub struct Experiment {
     pub link_loads: bool,
     times: Times,
     /// Warnings that are known before the run.
-    pub foreseen: Vec<String>,
+    pub foreseen: Vec<Phrase>,
     /// False where the topology has ways of its own.
     has_ways: bool,
     settings: Settings,
@@ -225,8 +228,13 @@ fn check_ideal(settings: &Settings) -> Result<(), SettingsError> {
     match KEYS.iter().find(useless) {
         None => Ok(()),
         Some(key) => {
-            let what = format!("--{} has no meaning with --network ideal", key.name);
-            Err(settings.error(key.name, what, "leave it out: an ideal network has no routers and no cycles"))
+            let what = phrase![[key.name], " has no meaning with ", ["network" => "ideal"]];
+            Err(settings.error(
+                key.name,
+                ErrorKind::Meaningless,
+                what,
+                "leave it out: an ideal network has no routers and no cycles",
+            ))
         }
     }
 }
@@ -236,12 +244,17 @@ fn engine(settings: &Settings) -> Result<(EngineKind, usize), SettingsError> {
     let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
     let threads: usize = settings.integer("threads")?;
     if !(1..=MAX_THREADS).contains(&threads) {
-        let what = format!("--threads {threads} is out of range");
-        return Err(settings.error("threads", what, format!("use 1 to {MAX_THREADS}")));
+        let what = phrase![["threads" => threads], " is out of range"];
+        return Err(settings.error("threads", ErrorKind::OutOfRange, what, format!("use 1 to {MAX_THREADS}")));
     }
     if threads > 1 && engine == EngineKind::Reference {
-        let what = format!("--threads {threads}: the reference engine runs on one thread");
-        return Err(settings.error("threads", what, "use --threads 1, or --engine fast"));
+        let what = phrase![["threads" => threads], ": the reference engine runs on one thread"];
+        return Err(settings.error(
+            "threads",
+            ErrorKind::Conflict,
+            what,
+            phrase!["use ", ["threads" => "1"], ", or ", ["engine" => "fast"]],
+        ));
     }
     Ok((engine, threads))
 }

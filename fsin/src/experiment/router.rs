@@ -1,5 +1,9 @@
 //! The router of an experiment, and what dead links mean for it.
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
 use super::settings::{Settings, SettingsError};
 use crate::router::detours::Detours;
 use crate::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
@@ -14,7 +18,7 @@ pub(super) fn router(settings: &Settings, topology: &dyn Topology) -> Result<Rou
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };
     Ok(RouterParams {
-        routing: routing.map_err(|refusal| settings.refused("routing", &refusal))?,
+        routing: routing.map_err(|refusal| settings.refused("routing", refusal))?,
         order: settings.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
         vcs: settings.integer("vcs")?,
         packet_phits: settings.integer("packet")?,
@@ -48,7 +52,12 @@ pub(super) fn one_way(settings: &Settings, faults: usize) -> Result<bool, Settin
         return Ok(false);
     }
     if faults == 0 {
-        return Err(settings.error("fault-ways", "--fault-ways has no meaning without --faults", "leave it out"));
+        return Err(settings.error(
+            "fault-ways",
+            ErrorKind::Meaningless,
+            phrase![["fault-ways"], " has no meaning without ", ["faults"]],
+            "leave it out",
+        ));
     }
     settings.choice("fault-ways", &[("1", true), ("2", false)])
 }
@@ -59,8 +68,8 @@ fn global_cc(settings: &Settings) -> Result<Option<GlobalCc>, SettingsError> {
         return Ok(Some(GlobalCc { percent: settings.number("global-cc")?, period }));
     }
     if settings.is_set("global-cc-period") {
-        let what = "--global-cc-period has no meaning without --global-cc";
-        return Err(settings.error("global-cc-period", what, "leave it out"));
+        let what = phrase![["global-cc-period"], " has no meaning without ", ["global-cc"]];
+        return Err(settings.error("global-cc-period", ErrorKind::Meaningless, what, "leave it out"));
     }
     Ok(None)
 }
@@ -68,8 +77,8 @@ fn global_cc(settings: &Settings) -> Result<Option<GlobalCc>, SettingsError> {
 fn timeouts(settings: &Settings) -> Result<Option<Timeouts>, SettingsError> {
     if !settings.is_set("timeout-upper") {
         if settings.is_set("timeout-lower") {
-            let what = "--timeout-lower has no meaning without --timeout-upper";
-            return Err(settings.error("timeout-lower", what, "set both"));
+            let what = phrase![["timeout-lower"], " has no meaning without ", ["timeout-upper"]];
+            return Err(settings.error("timeout-lower", ErrorKind::Meaningless, what, "set both"));
         }
         return Ok(None);
     }
@@ -89,14 +98,25 @@ fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
     let word = settings.word("link-delay");
     let delays: Result<Vec<u32>, _> = word.split(':').map(str::parse).collect();
     delays.map_err(|_| {
-        let what = format!("--link-delay takes cycles, not `{word}`");
-        settings.error("link-delay", what, "write --link-delay 4, or one for each dimension: --link-delay 1:1:8")
+        let what = phrase![["link-delay"], " takes cycles, not `{word}`"];
+        settings.error(
+            "link-delay",
+            ErrorKind::Malformed,
+            what,
+            phrase!["write ", ["link-delay" => "4"], ", or one for each dimension: ", ["link-delay" => "1:1:8"]],
+        )
     })
 }
 
 /// Routes of direct networks are shortest ones: the two ends of a dead link have lost theirs.
-pub(super) const NO_WAY_ROUND: &str =
-    "direct networks do not go round dead links: use --faults 0, or a network of switches with --routing graph:updown";
+pub(super) fn no_way_round() -> Phrase {
+    phrase![
+        "direct networks do not go round dead links: use ",
+        ["faults" => "0"],
+        ", or a network of switches with ",
+        ["routing" => "graph:updown"]
+    ]
+}
 
 /// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
 /// would wait for ever.
@@ -105,14 +125,23 @@ pub(super) fn lost_pairs(
     topology: &dyn Topology,
     router: &RouterParams,
     waits: Option<&str>,
-) -> Result<Vec<String>, SettingsError> {
+) -> Result<Vec<Phrase>, SettingsError> {
     let Some(detours) = Detours::new(router, topology) else { return Ok(Vec::new()) };
     let lost = detours.lost(topology, 4);
-    let what =
-        format!("--faults {}: with --routing {} no route is left for {lost}", topology.faults(), router.routing.name());
+    let what = phrase![
+        ["faults" => topology.faults()],
+        ": with ",
+        ["routing" => router.routing.name()],
+        " no route is left for {lost}"
+    ];
     match waits {
         _ if lost.count == 0 => Ok(Vec::new()),
-        Some(who) => Err(settings.error("faults", format!("{what}, and {who} would wait for ever"), NO_WAY_ROUND)),
-        None => Ok(vec![format!("{what}; their messages are dropped")]),
+        Some(who) => Err(settings.error(
+            "faults",
+            ErrorKind::Conflict,
+            phrase![what, ", and {who} would wait for ever"],
+            no_way_round(),
+        )),
+        None => Ok(vec![phrase![what, "; their messages are dropped"]]),
     }
 }

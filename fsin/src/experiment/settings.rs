@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use trgen::catalog::{Refusal, suggestion};
+use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::keys::{KEYS, Key, Kind, key};
 
@@ -46,12 +48,10 @@ pub struct Setting {
 
 /// A setting that cannot be used.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-#[error("{what}")]
+#[error("{error}")]
 pub struct SettingsError {
-    /// What was set and why it cannot be used.
-    pub what: String,
-    /// What to do instead.
-    pub remedy: String,
+    /// What was set, why it cannot be used, and what to do instead.
+    pub error: SpecError,
     /// Where it was set.
     pub origin: Origin,
 }
@@ -76,12 +76,15 @@ impl Settings {
             }
             None => {
                 let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-                let remedy = match name {
+                let error = SpecError::unknown("key", name, &known);
+                let error = match name {
                     // A flag, but no key.
-                    "seeds" => "write the seeds, as in seed = \"1..5\", or use the flag --seeds".to_owned(),
-                    _ => suggestion(name, &known),
+                    "seeds" => {
+                        error.remedied(phrase!["write the seeds, as in seed = \"1..5\", or use the flag ", ["seeds"]])
+                    }
+                    _ => error,
                 };
-                Err(SettingsError { what: format!("unknown key `{name}`"), remedy, origin })
+                Err(SettingsError { error, origin })
             }
         }
     }
@@ -120,18 +123,33 @@ impl Settings {
 
     /// An error about the value of a key.
     #[must_use]
-    pub fn error(&self, name: &str, what: impl Into<String>, remedy: impl Into<String>) -> SettingsError {
-        let what = match self.origin(name) {
-            Origin::Environment => format!("{} (set by {})", what.into(), variable(name)),
-            Origin::Default | Origin::File { .. } | Origin::Flag => what.into(),
-        };
-        SettingsError { what, remedy: remedy.into(), origin: self.origin(name) }
+    pub fn error(
+        &self,
+        name: &'static str,
+        kind: ErrorKind,
+        what: impl Into<Phrase>,
+        remedy: impl Into<Phrase>,
+    ) -> SettingsError {
+        self.placed(name, SpecError::new(kind, what, remedy))
     }
 
-    /// A refusal of the value of a key.
+    /// An error that is about the value of a key, and says so.
     #[must_use]
-    pub fn refused(&self, name: &str, refusal: &Refusal) -> SettingsError {
-        self.error(name, format!("--{name}: {refusal}"), refusal.remedy())
+    pub fn placed(&self, name: &'static str, error: SpecError) -> SettingsError {
+        let error = match self.origin(name) {
+            Origin::Environment => {
+                let what = phrase![error.what(), (" (set by {})", variable(name))];
+                error.saying(what)
+            }
+            Origin::Default | Origin::File { .. } | Origin::Flag => error,
+        };
+        SettingsError { error: error.of(name), origin: self.origin(name) }
+    }
+
+    /// A refusal of the value of a key, which does not name the key.
+    #[must_use]
+    pub fn refused(&self, name: &'static str, refusal: SpecError) -> SettingsError {
+        self.placed(name, refusal.within(phrase![[name], ": "]))
     }
 
     /// The value of a key that always has one.
@@ -152,7 +170,7 @@ impl Settings {
         let number: f64 = self.parse(name, "a number").map_err(|error| {
             let point = self.word(name).replacen(',', ".", 1);
             match point.parse::<f64>() {
-                Ok(_) => SettingsError { remedy: self.write(name, &point), ..error },
+                Ok(_) => SettingsError { error: error.error.remedied(self.write(name, &point)), ..error },
                 Err(_) => error,
             }
         })?;
@@ -164,7 +182,9 @@ impl Settings {
         let value = self.word(name);
         choices.iter().find(|(word, _)| *word == value).map(|&(_, choice)| choice).ok_or_else(|| {
             let known: Vec<&str> = choices.iter().map(|&(word, _)| word).collect();
-            self.error(name, format!("--{name} does not know `{value}`"), suggestion(value, &known))
+            let near = suggestion(value, &known);
+            let error = SpecError::new(ErrorKind::UnknownName, phrase![[name], " does not know `{value}`"], &near);
+            self.placed(name, error.given(value).allowed(Allowed::Names(near)))
         })
     }
 
@@ -179,18 +199,23 @@ impl Settings {
     }
 
     fn too_large(&self, name: &'static str) -> SettingsError {
-        self.error(name, format!("--{name} {} is too large", self.word(name)), self.example(name))
+        self.error(name, ErrorKind::TooLarge, phrase![[name => self.word(name)], " is too large"], self.example(name))
     }
 
     fn not(&self, name: &'static str, what: &str) -> SettingsError {
         let unit = key(name).map_or("", |key| key.unit);
         let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
         let value = self.word(name);
-        self.error(name, format!("--{name} takes {what}{unit}, not `{value}`"), self.example(name))
+        self.error(
+            name,
+            ErrorKind::Malformed,
+            phrase![[name], " takes {what}{unit}, not `{value}`"],
+            self.example(name),
+        )
     }
 
     /// How to write a usable value where the unusable one stands.
-    fn example(&self, name: &'static str) -> String {
+    fn example(&self, name: &'static str) -> Phrase {
         let usual = |unit| match unit {
             "percent" => "50",
             "" => "1",
@@ -200,11 +225,11 @@ impl Settings {
     }
 
     /// How to write a value where another one stands.
-    fn write(&self, name: &str, value: &str) -> String {
+    fn write(&self, name: &'static str, value: &str) -> Phrase {
         match self.origin(name) {
-            Origin::File { .. } => format!("write {name} = {value}"),
-            Origin::Environment => format!("write {}={value}", variable(name)),
-            Origin::Default | Origin::Flag => format!("write --{name} {value}"),
+            Origin::File { .. } => phrase!["write {name} = {value}"],
+            Origin::Environment => phrase![("write {}={value}", variable(name))],
+            Origin::Default | Origin::Flag => phrase!["write ", [name => value]],
         }
     }
 

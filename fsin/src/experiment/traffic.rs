@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::trace::collectives::Choice;
 use trgen::trace::formats::{ComputeUnit, ReadOptions};
@@ -73,8 +74,8 @@ pub(super) fn traffic(
         Some("job-mix") => Traffic::Jobs {
             file: read_jobs(settings, pace)?,
             options: read_options(settings, pace)?,
-            scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", &error))?,
-            allocation: settings.word("allocation").parse().map_err(|error| settings.refused("allocation", &error))?,
+            scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", error))?,
+            allocation: settings.word("allocation").parse().map_err(|error| settings.refused("allocation", error))?,
         },
         Some(_) => Traffic::Kernel { spec: settings.word("kernel").to_owned(), beside: beside()? },
     })
@@ -88,8 +89,13 @@ pub(super) fn synthetic(
 ) -> Result<Config, SettingsError> {
     let load = settings.number("load")?;
     if !(0.0..=MAX_LOAD).contains(&load) {
-        let what = format!("--load {} is out of range", settings.word("load"));
-        return Err(settings.error("load", what, format!("use 0 to {MAX_LOAD} phits/node/cycle")));
+        let what = phrase![["load" => settings.word("load")], " is out of range"];
+        return Err(settings.error(
+            "load",
+            ErrorKind::OutOfRange,
+            what,
+            format!("use 0 to {MAX_LOAD} phits/node/cycle"),
+        ));
     }
     let shots = samples(settings)?;
     let process = if settings.is_set("shot") {
@@ -127,8 +133,13 @@ pub(super) fn placement_of(settings: &Settings) -> String {
 pub(super) fn cycle_seconds(settings: &Settings, router: &RouterParams) -> Result<f64, SettingsError> {
     let bandwidth = settings.word("bandwidth");
     let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
-        let what = format!("--bandwidth takes a rate in bits per second, not `{bandwidth}`");
-        settings.error("bandwidth", what, "write --bandwidth 10Gb/s (prefixes k, M, G, T)")
+        let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{bandwidth}`"];
+        settings.error(
+            "bandwidth",
+            ErrorKind::Malformed,
+            what,
+            phrase!["write ", ["bandwidth" => "10Gb/s"], " (prefixes k, M, G, T)"],
+        )
     })?;
     Ok(f64::from(router.phit_bytes) * 8.0 / bits_per_second)
 }
@@ -136,13 +147,18 @@ pub(super) fn cycle_seconds(settings: &Settings, router: &RouterParams) -> Resul
 /// How fast tasks compute.
 pub(super) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
     let cycle = Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0).ok_or_else(|| {
-        let what = format!("at --bandwidth {} a phit takes {cycle_seconds:e} s", settings.word("bandwidth"));
-        settings.error("bandwidth", what, "use a rate at which a phit takes 1 ps to 100 days")
+        let what = phrase!["at ", ["bandwidth" => settings.word("bandwidth")], " a phit takes {cycle_seconds:e} s"];
+        settings.error("bandwidth", ErrorKind::Malformed, what, "use a rate at which a phit takes 1 ps to 100 days")
     })?;
     let compute_scale = settings.number("compute")?;
     if !(0.0..=1e6).contains(&compute_scale) {
-        let what = format!("--compute {compute_scale} is out of range");
-        return Err(settings.error("compute", what, "use 0 (no computing) to 1000000; 1 keeps the trace's times"));
+        let what = phrase![["compute" => compute_scale], " is out of range"];
+        return Err(settings.error(
+            "compute",
+            ErrorKind::OutOfRange,
+            what,
+            "use 0 (no computing) to 1000000; 1 keeps the trace's times",
+        ));
     }
     Ok(Pace { cycle, compute_scale })
 }
@@ -150,8 +166,13 @@ pub(super) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, Sett
 fn read_options(settings: &Settings, pace: Pace) -> Result<ReadOptions, SettingsError> {
     let flop_rate = settings.word("flop-rate");
     let flop_rate = rate(flop_rate, "flop").ok_or_else(|| {
-        let what = format!("--flop-rate takes a rate in operations per second, not `{flop_rate}`");
-        settings.error("flop-rate", what, "write --flop-rate 5Gflop/s (prefixes k, M, G, T)")
+        let what = phrase![["flop-rate"], " takes a rate in operations per second, not `{flop_rate}`"];
+        settings.error(
+            "flop-rate",
+            ErrorKind::Malformed,
+            what,
+            phrase!["write ", ["flop-rate" => "5Gflop/s"], " (prefixes k, M, G, T)"],
+        )
     })?;
     let units = [
         ("ns", ComputeUnit::Nanoseconds),
@@ -163,11 +184,9 @@ fn read_options(settings: &Settings, pace: Pace) -> Result<ReadOptions, Settings
     Ok(ReadOptions {
         flop_rate,
         compute_unit: settings.choice("trace-unit", &units)?,
-        recv_order: recv_order.map_err(|refusal: Refusal| settings.refused("recv-order", &refusal))?,
+        recv_order: recv_order.map_err(|refusal: SpecError| settings.refused("recv-order", refusal))?,
         collectives: match settings.is_set("collectives") {
-            true => {
-                settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", &refusal))?
-            }
+            true => settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?,
             false => Choice::default(),
         },
         ..ReadOptions::default()

@@ -1,8 +1,11 @@
 //! The network of an experiment: topology, dead links, routers, each checked against the others.
 
+use trgen::catalog::ErrorKind;
+use trgen::phrase;
+
 use super::router::{one_way, router};
 use super::settings::{Origin, Settings, SettingsError};
-use crate::router::RouterParams;
+use crate::router::{CheckedParams, RouterParams};
 use crate::topology::{self, Faults, Topology};
 
 /// What settings say of the network.
@@ -19,20 +22,23 @@ impl Wiring {
     pub(super) fn of(settings: &Settings) -> Result<Self, SettingsError> {
         let ways = settings.integer("ways")?;
         if !(1..=2).contains(&ways) {
-            return Err(settings.error("ways", format!("--ways {ways} is out of range"), "use 1 or 2"));
+            return Err(settings.error(
+                "ways",
+                ErrorKind::OutOfRange,
+                phrase![["ways" => ways], " is out of range"],
+                "use 1 or 2",
+            ));
         }
         let spec = topology_spec(settings);
-        let topology = topology::parse(&spec, ways).map_err(|refusal| {
-            let key = if refusal.remedy().contains("--ways") { "ways" } else { "topology" };
-            settings.refused(key, &refusal)
-        })?;
+        let topology = topology::parse(&spec, ways)
+            .map_err(|refusal| settings.refused(refusal.setting().unwrap_or("topology"), refusal))?;
         let router = router(settings, &*topology)?;
         let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
         let faults = Faults { count: faults, one_way: one_way(settings, faults)?, seed: router.seed };
         let topology = match faults.count {
             0 => topology,
             _ => topology::parse_with_faults(&spec, ways, &faults)
-                .map_err(|refusal| settings.error("faults", refusal.to_string(), refusal.remedy()))?,
+                .map_err(|refusal| settings.placed("faults", refusal))?,
         };
         let wiring = Self { topology, ways, faults, router };
         wiring.check(settings)?;
@@ -43,24 +49,37 @@ impl Wiring {
     fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
         let Self { topology, ways, router, .. } = self;
         if settings.is_set("ways") && topology.ways() != *ways {
-            let what =
-                format!("--ways {ways}: every dimension of {} has links of {} way", topology.spec(), topology.ways());
-            return Err(settings.error("ways", what, "leave it out"));
+            let what = phrase![
+                ["ways" => ways],
+                (": every dimension of {} has links of {} way", topology.spec(), topology.ways())
+            ];
+            return Err(settings.error("ways", ErrorKind::Conflict, what, "leave it out"));
         }
         if !router.routing.uses_bubble() && settings.is_set("bubble") && settings.origin("bubble") == Origin::Flag {
-            let what = format!("--bubble has no meaning with --routing {}, which needs none", router.routing.name());
-            return Err(settings.error("bubble", what, "leave it out"));
+            let what = phrase![
+                ["bubble"],
+                " has no meaning with ",
+                ["routing" => router.routing.name()],
+                ", which needs none"
+            ];
+            return Err(settings.error("bubble", ErrorKind::Meaningless, what, "leave it out"));
         }
-        router.check(&**topology).map_err(|refusal| {
-            // The refusal names the flags that it is about: the place is that of the first one which somebody set.
-            let what = refusal.to_string();
-            let about = format!("{what} {}", refusal.remedy());
-            let mut flags = about.split_whitespace().filter_map(|word| word.strip_prefix("--"));
-            let key = flags.find(|flag| settings.is_set(flag)).unwrap_or("topology");
-            let what = if what.contains("--") { what } else { format!("--{key}: {what}") };
-            settings.error(key, what, refusal.remedy())
-        })
+        checked(settings, router, &**topology).map(|_| ())
     }
+}
+
+/// A router checked for its topology.
+pub(super) fn checked(
+    settings: &Settings,
+    router: &RouterParams,
+    topology: &dyn Topology,
+) -> Result<CheckedParams, SettingsError> {
+    router.check(topology).map_err(|refusal| {
+        // The place is that of the first setting it names that is not a default.
+        let key = refusal.settings().find(|key| settings.is_set(key)).unwrap_or("topology");
+        let names_some = refusal.what().settings().next().is_some();
+        if names_some { settings.placed(key, refusal) } else { settings.refused(key, refusal) }
+    })
 }
 
 /// The topology; a file as seen from the working directory.

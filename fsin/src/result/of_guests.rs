@@ -10,8 +10,10 @@ use super::rows::{GuestRow, MarkRow, RunningDigest};
 use super::table::{OF_GUESTS, RunResult};
 use super::{Costs, SCHEMA};
 use crate::run::Outcome;
+use trgen::phrase::Notation;
 
 /// The result of a run; `picoseconds` tells the time of the end of a cycle, and `settings` are what the run was asked for.
+/// Texts name settings in the `notation`.
 #[must_use]
 pub fn of_guests(
     outcome: &Outcome,
@@ -20,6 +22,7 @@ pub fn of_guests(
     costs: Costs,
     settings: Map<String, Value>,
     manifest: Manifest,
+    notation: &dyn Notation,
 ) -> RunResult {
     let latency = &outcome.measured.latency;
     let of_messages = report.latency.as_ref();
@@ -35,7 +38,7 @@ pub fn of_guests(
         schema: SCHEMA,
         complete: outcome.complete && lost == 0,
         failure: outcome.failure.as_ref().map(failure),
-        warnings: outcome.warnings.iter().map(|warning| warning.text.clone()).collect(),
+        warnings: outcome.warnings.iter().map(|warning| warning.text.written(notation)).collect(),
         cycles: Some(outcome.cycles),
         nodes: Some(outcome.nodes as u64),
         guests_lost: Some(lost as u64),

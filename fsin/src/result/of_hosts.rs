@@ -8,10 +8,17 @@ use super::settings::settings;
 use super::table::{OF_HOSTS, RunResult};
 use super::{Costs, SCHEMA};
 use crate::experiment::{Experiment, IdealRun};
+use trgen::phrase::Notation;
 
-/// The result of an execution. Times are in ns, the unit of graphs.
+/// The result of an execution. Times are in ns, the unit of graphs; texts name settings in the `notation`.
 #[must_use]
-pub fn of_hosts(experiment: &Experiment, run: &IdealRun, costs: Costs, manifest: Manifest) -> RunResult {
+pub fn of_hosts(
+    experiment: &Experiment,
+    run: &IdealRun,
+    costs: Costs,
+    manifest: Manifest,
+    notation: &dyn Notation,
+) -> RunResult {
     let IdealRun { execution, messages, message_bytes, complete, notes, warnings } = run;
     let (finish, remains, hosts) = (&execution.finish, &execution.remains, &experiment.hosts);
     // A task that still waits for a message has not ended.
@@ -24,8 +31,8 @@ pub fn of_hosts(experiment: &Experiment, run: &IdealRun, costs: Costs, manifest:
         schema: SCHEMA,
         complete: *complete && remains.is_nothing(),
         failure: run.failure().as_ref().map(failure),
-        warnings: warnings.clone(),
-        notes: notes.clone(),
+        warnings: warnings.iter().map(|text| text.written(notation)).collect(),
+        notes: notes.iter().map(|text| text.written(notation)).collect(),
         // As they were used, defaults too.
         network_latency_ns: experiment.ideal_latency,
         network_gap_per_byte_ns: Some(ns(hosts.gap_per_byte)),

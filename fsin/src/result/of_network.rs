@@ -11,13 +11,21 @@ use super::settings::settings;
 use super::table::{self, OF_JOBS, OF_LINKS, RunResult};
 use super::{Costs, SCHEMA};
 use crate::couple;
+use trgen::phrase::Notation;
+
 use crate::experiment::{Bounds, Experiment, Finished, RunPlan, TraceFacts};
 use crate::run::{Outcome, Sample};
 use crate::stats::{Summary, estimate, lag1, mean};
 
-/// The result of a run.
+/// The result of a run; texts name settings in the `notation`.
 #[must_use]
-pub fn of_network(experiment: &Experiment, finished: &Finished, costs: Costs, manifest: Manifest) -> RunResult {
+pub fn of_network(
+    experiment: &Experiment,
+    finished: &Finished,
+    costs: Costs,
+    manifest: Manifest,
+    notation: &dyn Notation,
+) -> RunResult {
     let outcome = &finished.outcome;
     let completion = outcome.completion.map(|cycle| cycle.0);
     // One thread's processor time is disturbed least by others; of several, the sum says nothing.
@@ -31,9 +39,9 @@ pub fn of_network(experiment: &Experiment, finished: &Finished, costs: Costs, ma
         converged: outcome.converged,
         saturated: finished.steadiness.saturation.map(|saturation| saturation.is_some()),
         failure: outcome.failure.as_ref().map(failure),
-        warnings: outcome.warnings.iter().map(|warning| warning.text.clone()).collect(),
+        warnings: outcome.warnings.iter().map(|warning| warning.text.written(notation)).collect(),
         warning_kinds: outcome.warnings.iter().map(|warning| warning.kind.into()).collect(),
-        notes: finished.notes.clone(),
+        notes: finished.notes.iter().map(|note| note.written(notation)).collect(),
         cycles: Some(outcome.cycles),
         measured_cycles: Some(outcome.measured_cycles()),
         warmup_cycles: first.map(|sample| sample.start.since(trgen::Cycle::FIRST)),
@@ -248,7 +256,7 @@ pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
             (FailureKind::NetworkDeadlock, deadlock.cycle.iter().map(ToString::to_string).collect())
         }
         Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
-            (FailureKind::TrafficDeadlock, waits.clone())
+            (FailureKind::TrafficDeadlock, waits.iter().map(ToString::to_string).collect())
         }
         Failure::Unmatched { shown, .. } => (FailureKind::Unmatched, shown.clone()),
         Failure::Source(_) => (FailureKind::Source, Vec::new()),

@@ -1,6 +1,7 @@
 //! Results as curves: what is drawn, tabulated and compared.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
@@ -90,16 +91,20 @@ impl Curves {
     ///
     /// # Errors
     /// Settings that do not vary, values that none of them has.
-    pub fn chosen(plan: &Plan, collected: &Collected, choice: &Choice) -> Result<Self, Refusal> {
-        let axis_of = |flag: &str, key: &str| axis_of(plan, flag, key);
+    pub fn chosen(plan: &Plan, collected: &Collected, choice: &Choice) -> Result<Self, SpecError> {
+        let axis_of = |flag: &'static str, key: &str| axis_of(plan, flag, key);
         let along = match &choice.along {
             Some(key) => Some(axis_of("along", key)?),
             None => along(plan),
         };
         for key in &choice.each {
             if Some(axis_of("each", key)?) == along {
-                let what = format!("--each {key}: curves are drawn along it");
-                return Err(Refusal::value(what, format!("use --along {}", other_axes(plan, key))));
+                let what = phrase![["each" => key], ": curves are drawn along it"];
+                return Err(SpecError::new(
+                    ErrorKind::Malformed,
+                    what,
+                    phrase!["use ", ["along" => other_axes(plan, key)]],
+                ));
             }
         }
         let mut only: Vec<(usize, Vec<String>)> = Vec::new();
@@ -109,8 +114,12 @@ impl Curves {
             let kind = known_key(key).map_or(Kind::Word, |key| key.kind);
             let value = canonical(kind, value.clone());
             if !values.contains(&value) {
-                let what = format!("--only {key}={value}: no point of the sweep has it");
-                return Err(Refusal::value(what, format!("its values of {key} are {}", values.join(", "))));
+                let what = phrase![["only" => format!("{key}={value}")], ": no point of the sweep has it"];
+                return Err(SpecError::new(
+                    ErrorKind::Malformed,
+                    what,
+                    format!("its values of {key} are {}", values.join(", ")),
+                ));
             }
             match only.iter_mut().find(|(axis, _)| *axis == at) {
                 Some((_, values)) => values.push(value),
@@ -126,8 +135,8 @@ impl Curves {
             Self { each: choice.each.clone(), only: words, names, ..Self::along(plan, collected, along, takes) };
         match choice.names.iter().find(|(from, _)| !curves.has(from)) {
             Some((from, to)) => {
-                let what = format!("--name '{from}={to}': no value of what varies is `{from}`");
-                Err(Refusal::value(what, format!("its values are {}", curves.words().join(", "))))
+                let what = phrase![["name" => format!("'{from}={to}'")], ": no value of what varies is `{from}`"];
+                Err(SpecError::new(ErrorKind::Malformed, what, format!("its values are {}", curves.words().join(", "))))
             }
             None => Ok(curves),
         }
@@ -333,15 +342,15 @@ pub(crate) fn along(plan: &Plan) -> Option<usize> {
 }
 
 /// The axis of that name, for a flag. Seeds are no axis: curves are means over them.
-fn axis_of(plan: &Plan, flag: &str, key: &str) -> Result<usize, Refusal> {
+fn axis_of(plan: &Plan, flag: &'static str, key: &str) -> Result<usize, SpecError> {
     plan.axis(key).filter(|_| key != "seed").ok_or_else(|| {
         let what = match (key, known_key(key)) {
-            ("seed", _) => format!("--{flag} seed: curves are means over seeds"),
-            (_, Some(_)) => format!("--{flag} {key}: it does not vary in this sweep"),
-            (_, None) if key.contains(',') => format!("--{flag} {key}: give the flag once for each setting"),
-            (_, None) => format!("--{flag}: `{key}` is not a setting"),
+            ("seed", _) => phrase![[flag => "seed"], ": curves are means over seeds"],
+            (_, Some(_)) => phrase![[flag => key], ": it does not vary in this sweep"],
+            (_, None) if key.contains(',') => phrase![[flag => key], ": give the flag once for each setting"],
+            (_, None) => phrase![[flag], ": `{key}` is not a setting"],
         };
-        Refusal::value(what, format!("use {}", other_axes(plan, key)))
+        SpecError::new(ErrorKind::Malformed, what, format!("use {}", other_axes(plan, key)))
     })
 }
 

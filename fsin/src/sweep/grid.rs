@@ -2,6 +2,10 @@
 
 use std::collections::HashSet;
 
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
 use crate::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical};
 
 /// Largest number of points of a sweep.
@@ -76,9 +80,9 @@ impl Grid {
         let points = axes.iter().try_fold(1_usize, |points, axis| points.checked_mul(axis.values.len()));
         if points.is_none_or(|points| points > MAX_POINTS) {
             let last = axes.iter().flat_map(|axis| &axis.values).next_back().or(fixed.last().map(|(_, value)| value));
+            let what = format!("the axes have more than {MAX_POINTS} combinations");
             return Err(SettingsError {
-                what: format!("the axes have more than {MAX_POINTS} combinations"),
-                remedy: "give fewer values, or split the sweep".to_owned(),
+                error: SpecError::new(ErrorKind::TooLarge, what, "give fewer values, or split the sweep"),
                 origin: last.map_or(Origin::Default, |value| value.origin.clone()),
             });
         }
@@ -154,10 +158,10 @@ impl Restriction {
             found.map(|found| (topology.clone(), found)).ok_or_else(|| {
                 let what = format!("`{}` has values of topologies, and none for {topology}", key.name);
                 let remedy = format!("add one for `{family}`, or give one value for all");
-                values.first().map_or_else(
-                    || SettingsError { what: what.clone(), remedy: remedy.clone(), origin: Origin::Default },
-                    |setting| refusal(setting, what.clone(), &remedy),
-                )
+                SettingsError {
+                    error: SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name),
+                    origin: values.first().map_or(Origin::Default, |setting| setting.origin.clone()),
+                }
             })
         };
         Ok(Self { key, of: topologies.iter().map(of_one).collect::<Result<_, _>>()? })
@@ -184,7 +188,7 @@ impl Restriction {
 }
 
 fn refusal(setting: &Setting, what: String, remedy: &str) -> SettingsError {
-    SettingsError { what, remedy: remedy.to_owned(), origin: setting.origin.clone() }
+    SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: setting.origin.clone() }
 }
 
 /// The values that a word means: itself, or those of a range.
@@ -261,12 +265,12 @@ pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
 /// How several values of a flag are written, if its word, which cannot be read as one value, looks like several: a list, a
 /// range, or names with parameters after each other.
 #[must_use]
-pub fn as_several(key: &Key, word: &str) -> Option<String> {
+pub fn as_several(key: &Key, word: &str) -> Option<Phrase> {
     let flag = key.name;
     let listed = split_at_commas(key, word);
     let ranged = matches!(key.kind, Kind::Integer | Kind::Number) && word.contains("..");
     if listed.len() > 1 || ranged {
-        return listed.iter().all(|value| !value.is_empty()).then(|| format!("--{flag} {word}"));
+        return listed.iter().all(|value| !value.is_empty()).then(|| phrase![[flag => word]]);
     }
     // `torus:4x4,mesh:4x4`: each begins with a name, as `2,2` of `thintree:4,2,2` does not.
     let mut values: Vec<String> = Vec::new();
@@ -277,8 +281,12 @@ pub fn as_several(key: &Key, word: &str) -> Option<String> {
             None => values.push(part),
         }
     }
-    let flags: Vec<String> = values.iter().map(|value| format!("--{flag} {value}")).collect();
-    (flags.len() > 1).then(|| flags.join(" "))
+    let all = values.iter().fold(Phrase::default(), |mut all, value| {
+        let blank = if all.is_empty() { "" } else { " " };
+        all.push(phrase![blank, [flag => value]]);
+        all
+    });
+    (values.len() > 1).then_some(all)
 }
 
 /// A word parted at commas outside of brackets.
@@ -355,12 +363,12 @@ mod tests {
 
     #[test]
     fn several_values_of_a_flag_are_told_from_one() {
-        let several = |name, word| as_several(key(name).unwrap(), word);
-        assert_eq!(several("load", "0.1,0.2").as_deref(), Some("--load 0.1,0.2"));
-        assert_eq!(several("load", "0.1..0.5/3").as_deref(), Some("--load 0.1..0.5/3"));
+        let several = |name, word| as_several(key(name).unwrap(), word).map(|flags| flags.to_string());
+        assert_eq!(several("load", "0.1,0.2").as_deref(), Some("load 0.1,0.2"));
+        assert_eq!(several("load", "0.1..0.5/3").as_deref(), Some("load 0.1..0.5/3"));
         assert_eq!(
             several("topology", "torus:4x4,thintree:4,2,2").as_deref(),
-            Some("--topology torus:4x4 --topology thintree:4,2,2")
+            Some("topology torus:4x4 topology thintree:4,2,2")
         );
         assert_eq!(several("kernel", "bintree:tasks=8,bytes=4"), None);
         assert_eq!(several("topology", "thintree:4,2,2"), None);
@@ -395,12 +403,13 @@ mod tests {
         );
         given.insert("topology", lists(&[("topology", &["mesh:4x4"])])["topology"].clone());
         let error = Grid::new(given).unwrap_err();
-        assert!(error.what.contains("none for mesh:4x4") && error.remedy.contains("`mesh`"), "{error}");
+        assert!(error.to_string().contains("none for mesh:4x4"), "{error}");
+        assert!(error.error.remedy().to_string().contains("`mesh`"), "{error}");
     }
 
     #[test]
     fn a_value_given_twice_is_refused() {
         let error = Grid::new(lists(&[("load", &["0.1", "0.1..0.2/2"])])).unwrap_err();
-        assert!(error.what.contains("0.1 twice"), "{error}");
+        assert!(error.to_string().contains("0.1 twice"), "{error}");
     }
 }

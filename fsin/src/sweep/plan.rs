@@ -4,6 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Notation;
 
 use super::grid::Grid;
 use super::sums::sha256;
@@ -48,7 +51,7 @@ pub struct Plan {
     /// Every combination, in order.
     pub points: Vec<Point>,
     /// Combinations that are no valid experiments and were left out, with the reason.
-    pub invalid: Vec<String>,
+    pub invalid: Vec<Invalid>,
     /// SHA-256 of all of the above, as hexadecimal digits; empty before layout 2.
     #[serde(default)]
     pub sha256: String,
@@ -63,9 +66,9 @@ impl Plan {
     /// # Errors
     /// The first combination that is no valid experiment, unless they are left out; then, if none is left. Two combinations
     /// that are the same experiment.
-    pub fn new(grid: &Grid, stop_after: u64, leave_out: bool) -> Result<Self, SettingsError> {
+    pub fn new(grid: &Grid, stop_after: u64, leave_out: bool, notation: &dyn Notation) -> Result<Self, SettingsError> {
         let mut inputs = Inputs::default();
-        let (mut points, mut invalid): (Vec<Point>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut points, mut invalid): (Vec<Point>, Vec<Invalid>) = (Vec::new(), Vec::new());
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut checked: HashMap<Vec<Option<String>>, Result<(), SettingsError>> = HashMap::new();
         for index in 0..grid.len() {
@@ -86,16 +89,22 @@ impl Plan {
                     points.push(Point { id, values, experiment: experiment.to_toml() });
                 }
                 Err(error) if !leave_out || (index + 1 == grid.len() && points.is_empty()) => {
-                    let mut error = error;
-                    if grid.len() > 1 && leave_out {
-                        error.what = format!("no combination is a valid experiment; of the last one: {}", error.what);
-                    } else if grid.len() > 1 {
-                        error.what = format!("{} (of the combination {})", error.what, described(grid, &values));
-                        error.remedy.push_str("; or leave out such combinations: --skip-invalid");
-                    }
-                    return Err(error);
+                    let SettingsError { error, origin } = error;
+                    let error = if grid.len() == 1 {
+                        error
+                    } else if leave_out {
+                        error.within("no combination is a valid experiment; of the last one: ")
+                    } else {
+                        let what = phrase![error.what(), (" (of the combination {})", described(grid, &values))];
+                        let remedy = phrase![error.remedy(), "; or leave out such combinations: ", ["skip-invalid"]];
+                        error.saying(what).remedied(remedy)
+                    };
+                    return Err(SettingsError { error, origin });
                 }
-                Err(error) => invalid.push(format!("{}: {}", described(grid, &values), error.what)),
+                Err(error) => {
+                    let combination = described(grid, &values);
+                    invalid.push(Invalid { combination, why: error.error.what().written(notation) });
+                }
             }
         }
         let axes = grid.axes.iter().map(|axis| PlanAxis {
@@ -138,7 +147,7 @@ impl Plan {
     pub fn left_out(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
         for invalid in &self.invalid {
-            let (combination, why) = invalid.split_once(": ").unwrap_or(("", invalid));
+            let Invalid { combination, why } = invalid;
             match reasons.iter_mut().find(|(known, ..)| *known == why) {
                 Some((.., count)) => *count += 1,
                 None => reasons.push((why, combination, 1)),
@@ -218,12 +227,36 @@ impl Point {
     }
 }
 
+/// A combination of a grid that is no valid experiment. In the file of a plan it is one text, `combination: why`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct Invalid {
+    /// The values of the axes.
+    pub combination: String,
+    /// Why it is none, as the command that planned says it.
+    pub why: String,
+}
+
+impl From<String> for Invalid {
+    fn from(text: String) -> Self {
+        // Names and values of axes have no such sign in them, and reasons may.
+        let (combination, why) = text.split_once(": ").unwrap_or(("", &text));
+        Self { combination: combination.to_owned(), why: why.to_owned() }
+    }
+}
+
+impl From<Invalid> for String {
+    fn from(Invalid { combination, why }: Invalid) -> Self {
+        format!("{combination}: {why}")
+    }
+}
+
 /// Refuses a trace that is not there: the identity of a point holds its content.
 fn present(inputs: &mut Inputs, experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Trace { path, .. } if inputs.of(experiment).is_empty() => {
-            let what = format!("--trace {}: there is no such file", path.display());
-            Err(experiment.settings().error("trace", what, "give the path of a trace"))
+            let what = phrase![["trace" => path.display()], ": there is no such file"];
+            Err(experiment.settings().error("trace", ErrorKind::Unreadable, what, "give the path of a trace"))
         }
         _ => Ok(()),
     }
@@ -235,9 +268,9 @@ fn no_effect(grid: &Grid, one: usize, other: usize) -> SettingsError {
     let differing =
         pairs.filter(|(_, (a, b))| a.value != b.value).map(|(axis, (a, _))| (axis.key.name, a.origin.clone()));
     let (names, origins): (Vec<&str>, Vec<_>) = differing.unzip();
+    let what = format!("the list of `{}` has no effect: its values give the same experiment", names.join("` and `"));
     SettingsError {
-        what: format!("the list of `{}` has no effect: its values give the same experiment", names.join("` and `")),
-        remedy: "leave it out, or give one value".to_owned(),
+        error: SpecError::new(ErrorKind::Meaningless, what, "leave it out, or give one value"),
         origin: origins.into_iter().next().unwrap_or(Origin::Default),
     }
 }

@@ -122,7 +122,7 @@ fn said(program: &str, output: io::Result<Output>) -> Result<String, StoreError>
 fn failed(what: String) -> StoreError {
     StoreError {
         what,
-        remedy: "check that Slurm is installed here and running (sinfo), or use --backend local",
+        remedy: "check that Slurm is installed here and running (sinfo), or use {backend} local",
         usage: false,
     }
 }

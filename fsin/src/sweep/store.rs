@@ -29,7 +29,7 @@ use crate::stamp;
 pub struct StoreError {
     /// What is wrong with which file.
     pub what: String,
-    /// What to do.
+    /// What to do, with settings in braces ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
     pub remedy: &'static str,
     /// True if the folder is not what it was said to be; false if reading or writing failed.
     pub usage: bool,
@@ -152,7 +152,7 @@ impl Store {
             Ok(()) => Ok(file),
             Err(TryLockError::WouldBlock) => Err(StoreError {
                 what: format!("{}: another process is running this sweep", self.root.display()),
-                remedy: "wait until it ends, or stop it; then use --resume",
+                remedy: "wait until it ends, or stop it; then use {resume}",
                 usage: true,
             }),
             // Some file systems of clusters know no locks; folders of points are complete or absent there too.
@@ -243,7 +243,7 @@ impl Store {
     pub(super) fn damaged(&self, point: &Point, why: &str) -> StoreError {
         StoreError {
             what: format!("{} is damaged: {why}", self.folder(point).display()),
-            remedy: "run the point again: fsin sweep --resume -o DIR; it keeps what is there in DIR/damaged",
+            remedy: "run the point again: fsin sweep {resume} -o DIR; it keeps what is there in DIR/damaged",
             usage: true,
         }
     }
@@ -333,7 +333,7 @@ impl Store {
     pub(super) fn written<T>(&self, name: &str, result: io::Result<T>) -> Result<T, StoreError> {
         result.map_err(|error| StoreError {
             what: format!("cannot write {} in {}: {error}", name, self.root.display()),
-            remedy: "name a folder in a place where you may write, with room; then use --resume",
+            remedy: "name a folder in a place where you may write, with room; then use {resume}",
             usage: false,
         })
     }

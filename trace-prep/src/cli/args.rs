@@ -305,7 +305,7 @@ fn target(word: &str) -> Result<String, String> {
     }
     // A part of a name, such as `ti`, is too short for the similarity search.
     let part = TARGETS.iter().find(|target| target.split('-').any(|part| part.eq_ignore_ascii_case(word)));
-    Err(part.map_or_else(|| suggestion(word, &TARGETS), |target| format!("did you mean `{target}`?")))
+    Err(part.map_or_else(|| suggestion(word, &TARGETS).to_string(), |target| format!("did you mean `{target}`?")))
 }
 
 fn reading(command: Command) -> Command {

@@ -7,7 +7,8 @@ use miette::Diagnostic;
 use trace_prep::OpenError;
 use trace_prep::output::OutputError;
 use trgen::SourceError;
-use trgen::catalog::Refusal;
+use trgen::catalog::SpecError;
+use trgen::phrase::{Notation, Phrase};
 use trgen::trace::container::ContainerError;
 use trgen::trace::formats::ReadError;
 
@@ -22,8 +23,17 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
-    pub(crate) fn new(exit: Exit, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into(), exit }
+    pub(crate) fn new(exit: Exit, what: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
+        Self { what: what.into().written(&Flags), remedy: remedy.into().written(&Flags), exit }
+    }
+}
+
+/// Settings as the command line has them: `--from goal`.
+struct Flags;
+
+impl Notation for Flags {
+    fn setting(&self, key: &str, value: Option<&str>) -> String {
+        value.map_or_else(|| format!("--{key}"), |value| format!("--{key} {value}"))
     }
 }
 
@@ -43,7 +53,7 @@ impl Diagnostic for Complaint {
 
 impl From<ReadError> for Complaint {
     fn from(error: ReadError) -> Self {
-        let remedy = error.remedy().unwrap_or_else(|| "correct the line, or give another file".to_owned());
+        let remedy = error.remedy().unwrap_or_else(|| "correct the line, or give another file".into());
         Self::new(Exit::Usage, error.to_string(), remedy)
     }
 }
@@ -55,9 +65,9 @@ impl From<ContainerError> for Complaint {
     }
 }
 
-impl From<Refusal> for Complaint {
-    fn from(refusal: Refusal) -> Self {
-        Self::new(Exit::Usage, refusal.to_string(), refusal.remedy())
+impl From<SpecError> for Complaint {
+    fn from(refusal: SpecError) -> Self {
+        Self::new(Exit::Usage, refusal.what(), refusal.remedy())
     }
 }
 

@@ -103,8 +103,9 @@ fn report(verdict: &Verdict) -> String {
         // To the nanosecond: a message counts for a picosecond.
         line("critical path (s)", &format!("{:.9}", path.seconds()));
     }
-    for wait in verdict.waits.iter().take(16).chain(&verdict.unmatched_shown).chain(&verdict.misfits.shown) {
-        let _ = writeln!(text, "  {wait}");
+    let waits = verdict.waits.iter().take(16).map(|wait| &wait.text);
+    for line in waits.chain(&verdict.unmatched_shown).chain(&verdict.misfits.shown) {
+        let _ = writeln!(text, "  {line}");
     }
     text
 }

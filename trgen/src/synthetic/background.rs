@@ -5,7 +5,7 @@
 
 use super::bundle::earlier;
 use crate::message::{Delivery, Message};
-use crate::source::{Activity, Next, Outbox, SourceError, TrGen};
+use crate::source::{Activity, Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 use super::Traffic;
@@ -126,7 +126,7 @@ impl<M: TrGen> TrGen for Background<M> {
         self.main.silent_nodes().saturating_sub(self.idle.len()) + beside
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.main.waits()
     }
 

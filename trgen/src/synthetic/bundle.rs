@@ -1,7 +1,7 @@
 //! Several sources behind one; the id of a message encodes its source.
 
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// A source that can tell which nodes are silent.
@@ -72,7 +72,7 @@ impl Bundle {
         self.parts[part].next()
     }
 
-    pub(super) fn waits(&self) -> Vec<String> {
+    pub(super) fn waits(&self) -> Vec<Wait> {
         self.parts.iter().flat_map(|part| part.waits()).collect()
     }
 
@@ -142,7 +142,7 @@ impl TrGen for Sum {
         self.parts.silent_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.parts.waits()
     }
 }

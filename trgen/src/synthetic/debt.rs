@@ -6,7 +6,7 @@ use super::source::Mode;
 use super::spatial::Pattern;
 use crate::message::Message;
 use crate::rng::{Purpose, Stream, stream};
-use crate::source::{Next, Outbox};
+use crate::source::{Next, Outbox, Wait, WaitCause};
 use crate::units::{Cycle, NodeId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,11 +143,12 @@ impl Debts {
         }
     }
 
-    pub(super) fn waits(&self) -> Vec<String> {
+    pub(super) fn waits(&self) -> Vec<Wait> {
         let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);
         blocked
             .map(|(index, node)| {
-                format!("node {index} waits for the network to take a message and owes {} more", node.owed)
+                let text = format!("node {index} waits for the network to take a message and owes {} more", node.owed);
+                Wait { cause: WaitCause::Network, text }
             })
             .collect()
     }

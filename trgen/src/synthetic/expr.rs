@@ -15,12 +15,14 @@
 //! semicolon ends a list of any length: `polynomial(1, 0.5; 4, 64)`. The operators between expressions, `+`, `@` and
 //! `then`, belong to [`traffic`](super::traffic).
 //!
-//! Every node of the tree knows its byte position, and every [`Refusal`] shows it with a caret under the text.
+//! Every node of the tree knows its byte position, and every [`SpecError`] shows it with a caret under the text.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::catalog::{Component, Refusal, suggestion};
+use crate::catalog::{Allowed, Component, ErrorKind, Parameter, SpecError, suggestion};
+use crate::phrase;
+use crate::phrase::Phrase;
 
 /// A word with its arguments.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,7 +54,7 @@ impl Expr {
     ///
     /// # Errors
     /// When the text does not follow the [grammar](self) or nests more than 32 deep.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
         let mut parser = Parser::new(text);
         let expression = parser.expression(0)?;
         parser.end()?;
@@ -110,11 +112,17 @@ impl fmt::Display for Expr {
 
 /// An error that shows `text` with a caret under the byte at `position`.
 #[must_use]
-pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<String>) -> Refusal {
+pub fn refuse(text: &str, position: usize, problem: &str, remedy: impl Into<Phrase>) -> SpecError {
     // Tabs and line ends would displace the caret.
     let line: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     let column = text.char_indices().take_while(|&(at, _)| at < position).count();
-    Refusal::value(format!("{problem}\n  {line}\n  {:column$}^", ""), remedy)
+    SpecError::new(ErrorKind::Malformed, format!("{problem}\n  {line}\n  {:column$}^", ""), remedy)
+}
+
+/// A parameter with what it is and its range.
+fn described(parameter: &Parameter) -> Phrase {
+    let Parameter { name, about, range, .. } = parameter;
+    phrase!["{name}: ", Phrase::of_template(about), " ({range})"]
 }
 
 fn write_word(word: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,19 +188,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Checks that nothing is left.
-    pub(super) fn end(&mut self) -> Result<(), Refusal> {
+    pub(super) fn end(&mut self) -> Result<(), SpecError> {
         match self.peek() {
             None => Ok(()),
             found => Err(self.expected(found, "the end")),
         }
     }
 
-    pub(super) fn expected(&self, found: impl Into<Option<char>>, what: &str) -> Refusal {
+    pub(super) fn expected(&self, found: impl Into<Option<char>>, what: &str) -> SpecError {
         let found = found.into().map_or_else(|| "the end".to_owned(), |c| format!("`{c}`"));
         refuse(self.text, self.at, &format!("expected {what}, found {found}"), "write `name` or `name(argument, ...)`")
     }
 
-    fn word(&mut self) -> Result<String, Refusal> {
+    fn word(&mut self) -> Result<String, SpecError> {
         let found = self.peek();
         let rest = &self.text[self.at..];
         if let Some(quoted) = rest.strip_prefix('"') {
@@ -210,7 +218,7 @@ impl<'a> Parser<'a> {
         Ok(name.to_owned())
     }
 
-    pub(super) fn expression(&mut self, depth: usize) -> Result<Expr, Refusal> {
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Expr, SpecError> {
         self.peek();
         let position = self.at;
         if depth > DEEPEST {
@@ -236,7 +244,7 @@ impl<'a> Parser<'a> {
         Ok(Expr { name, arguments, position })
     }
 
-    fn list(&mut self, depth: usize, arguments: &mut Vec<Argument>) -> Result<(), Refusal> {
+    fn list(&mut self, depth: usize, arguments: &mut Vec<Argument>) -> Result<(), SpecError> {
         arguments.push(self.argument(depth)?);
         loop {
             let after_semicolon = self.take(';');
@@ -247,7 +255,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn argument(&mut self, depth: usize) -> Result<Argument, Refusal> {
+    fn argument(&mut self, depth: usize) -> Result<Argument, SpecError> {
         let first = self.expression(depth + 1)?;
         if first.arguments.is_empty() && self.take('=') {
             let value = self.expression(depth + 1)?;
@@ -277,13 +285,14 @@ pub fn find<F>(
     table: &[&'static Entry<F>],
     text: &str,
     expr: &Expr,
-) -> Result<&'static Entry<F>, Refusal> {
+) -> Result<&'static Entry<F>, SpecError> {
     let found = table.iter().find(|entry| entry.component.name == expr.name || entry.aliases.contains(&&*expr.name));
     found.copied().ok_or_else(|| {
         let known: Vec<&str> =
             table.iter().flat_map(|e| [e.component.name].into_iter().chain(e.aliases.iter().copied())).collect();
-        let problem = format!("unknown {family} `{}`", expr.name);
-        refuse(text, expr.position, &problem, suggestion(&expr.name, &known))
+        let error = SpecError::unknown(family, &expr.name, &known);
+        let shown = refuse(text, expr.position, &error.to_string(), "");
+        error.saying(shown.what())
     })
 }
 
@@ -305,7 +314,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When there are too many arguments, a key is unknown (the remedy names the nearest), or one is given twice.
-    pub fn bind(text: &'a str, expr: &'a Expr, component: &'static Component) -> Result<Self, Refusal> {
+    pub fn bind(text: &'a str, expr: &'a Expr, component: &'static Component) -> Result<Self, SpecError> {
         let parameters = component.parameters;
         let mut call = Self { text, expr, component, bound: vec![None; parameters.len()], rest: Vec::new() };
         let mut next = 0;
@@ -320,9 +329,12 @@ impl<'a> Call<'a> {
             let index = if let Some((key, position)) = key {
                 let known: Vec<&str> = parameters.iter().map(|p| p.name.trim_end_matches("...")).collect();
                 known.iter().position(|name| name == key).ok_or_else(|| {
-                    let remedy =
-                        if known.is_empty() { "write the name alone".to_owned() } else { suggestion(key, &known) };
+                    let near = suggestion(key, &known);
+                    let remedy = if known.is_empty() { Phrase::from("write the name alone") } else { (&near).into() };
                     refuse(text, *position, &format!("`{}` has no parameter `{key}`", component.name), remedy)
+                        .of_kind(ErrorKind::UnknownName)
+                        .given(key)
+                        .allowed(Allowed::Names(near))
                 })?
             } else {
                 next
@@ -350,25 +362,25 @@ impl<'a> Call<'a> {
     }
 
     /// Syntax of the component, with its parameters' ranges.
-    fn usage(&self) -> String {
+    fn usage(&self) -> Phrase {
         let name = self.component.name;
-        if self.component.parameters.is_empty() {
-            return format!("write `{name}` alone");
+        let mut usage = Phrase::default();
+        for parameter in self.component.parameters {
+            let before = if usage.is_empty() { format!("`{name}` takes ") } else { "; ".to_owned() };
+            usage.push(phrase![before, described(parameter)]);
         }
-        let list: Vec<String> =
-            self.component.parameters.iter().map(|p| format!("{}: {} ({})", p.name, p.about, p.range)).collect();
-        format!("`{name}` takes {}", list.join("; "))
+        if usage.is_empty() { phrase!["write `{name}` alone"] } else { usage }
     }
 
     /// An error with a caret under one argument.
     #[must_use]
-    pub fn refuse(&self, argument: &Expr, problem: &str, remedy: impl Into<String>) -> Refusal {
+    pub fn refuse(&self, argument: &Expr, problem: &str, remedy: impl Into<Phrase>) -> SpecError {
         refuse(self.text, argument.position, problem, remedy)
     }
 
     /// An error with a caret under the component's name.
     #[must_use]
-    pub fn refuse_all(&self, problem: &str, remedy: impl Into<String>) -> Refusal {
+    pub fn refuse_all(&self, problem: &str, remedy: impl Into<Phrase>) -> SpecError {
         refuse(self.text, self.expr.position, problem, remedy)
     }
 
@@ -403,7 +415,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When it is missing without a default, not a number, or outside `range`.
-    pub fn number(&self, parameter: &str, range: RangeInclusive<f64>) -> Result<f64, Refusal> {
+    pub fn number(&self, parameter: &str, range: RangeInclusive<f64>) -> Result<f64, SpecError> {
         self.value(parameter, Expr::number, |value| range.contains(value), "a number")
     }
 
@@ -411,7 +423,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When it is missing without a default, not a whole number, or outside `range`.
-    pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, Refusal> {
+    pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, SpecError> {
         self.value(parameter, Expr::integer, |value| range.contains(value), "a whole number")
     }
 
@@ -419,7 +431,7 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When it is missing without a default, or is not a word.
-    pub fn word(&self, parameter: &str) -> Result<String, Refusal> {
+    pub fn word(&self, parameter: &str) -> Result<String, SpecError> {
         self.value(parameter, |expr| expr.word().filter(|word| !word.is_empty()).map(str::to_owned), |_| true, "a word")
     }
 
@@ -427,12 +439,16 @@ impl<'a> Call<'a> {
     ///
     /// # Errors
     /// When it is none of them; the remedy names the nearest.
-    pub fn choice<T: Copy>(&self, parameter: &str, choices: &[(&str, T)]) -> Result<T, Refusal> {
+    pub fn choice<T: Copy>(&self, parameter: &str, choices: &[(&str, T)]) -> Result<T, SpecError> {
         let word = self.word(parameter)?;
         choices.iter().find(|(known, _)| *known == word).map(|&(_, choice)| choice).ok_or_else(|| {
             let known: Vec<&str> = choices.iter().map(|&(known, _)| known).collect();
             let position = self.given(parameter).map_or(self.expr.position, |given| given.position);
-            refuse(self.text, position, &format!("{parameter} does not know `{word}`"), suggestion(&word, &known))
+            let near = suggestion(&word, &known);
+            refuse(self.text, position, &format!("{parameter} does not know `{word}`"), &near)
+                .of_kind(ErrorKind::UnknownName)
+                .given(&word)
+                .allowed(Allowed::Names(near))
         })
     }
 
@@ -447,7 +463,7 @@ impl<'a> Call<'a> {
         read: impl Fn(&Expr) -> Option<T>,
         fits: impl Fn(&T) -> bool,
         kind: &str,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, SpecError> {
         let index = self.index(parameter);
         let declared = &self.component.parameters[index];
         let Some(argument) = self.bound[index] else {
@@ -457,13 +473,14 @@ impl<'a> Call<'a> {
                 self.refuse_all(&format!("`{}` needs its parameter {parameter}", self.component.name), self.usage())
             });
         };
-        let remedy = || format!("{parameter}: {} ({})", declared.about, declared.range);
+        let remedy = || described(declared);
         let value =
             read(argument).ok_or_else(|| self.refuse(argument, &format!("`{argument}` is not {kind}"), remedy()))?;
         if fits(&value) {
             Ok(value)
         } else {
-            Err(self.refuse(argument, &format!("{parameter} = {argument} is out of range"), remedy()))
+            let problem = format!("{parameter} = {argument} is out of range");
+            Err(self.refuse(argument, &problem, remedy()).of_kind(ErrorKind::OutOfRange).given(argument))
         }
     }
 }

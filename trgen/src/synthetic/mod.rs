@@ -23,7 +23,7 @@
 //! let grid = Geometry::new(&[8, 8]).expect("sizes of 1 or more");
 //! let source = Synthetic::new(&Config { pattern: "transpose".into(), load: 0.5, ..Config::new(grid) })?;
 //! assert_eq!((source.nodes(), source.silent_nodes()), (64, 8));
-//! # Ok::<(), trgen::catalog::Refusal>(())
+//! # Ok::<(), trgen::catalog::SpecError>(())
 //! ```
 
 mod alias;

@@ -5,7 +5,7 @@
 
 use super::bundle::{Bundle, Part};
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// Sources in turn. If the last phase has no length it never ends; otherwise the sequence repeats.
@@ -103,7 +103,7 @@ impl TrGen for Phases {
         self.parts.silent_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.parts.waits()
     }
 }

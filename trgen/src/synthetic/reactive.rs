@@ -14,7 +14,7 @@ use super::source::Synthetic;
 use super::temporal::Reaction;
 use crate::message::{Delivery, Message};
 use crate::rng::{Purpose, mix, mix2, pick};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// A source and the reactions to it. Messages of the source have even ids, reactions odd ones.
@@ -104,7 +104,7 @@ impl TrGen for Reactive {
         self.base.silent_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         [self.base.waits(), self.debts.waits()].concat()
     }
 }

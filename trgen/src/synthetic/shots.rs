@@ -6,7 +6,7 @@
 
 use super::debt::Debts;
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// A shot that has ended.
@@ -103,7 +103,7 @@ impl TrGen for Shots {
         (0..self.debts.nodes()).filter(|&node| self.debts.is_silent(NodeId::at(node))).count()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.debts.waits()
     }
 }

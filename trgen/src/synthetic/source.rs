@@ -8,10 +8,10 @@ use super::size::{self, Law};
 use super::spatial::{self, Pattern};
 use super::temporal::{self, Process};
 use crate::Geometry;
-use crate::catalog::Refusal;
+use crate::catalog::{ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
 use crate::rng::{Purpose, Stream, stream};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
 use crate::units::{Cycle, NodeId};
 
 /// Behaviour of a node while the network does not accept its message.
@@ -130,10 +130,14 @@ impl Synthetic {
     /// # Errors
     /// When a name in the configuration is unknown or its parameters unusable, the pattern is not defined for this
     /// number of nodes, the load exceeds the maximum of the process, or a phit or packet is empty.
-    pub fn new(config: &Config) -> Result<Self, Refusal> {
+    pub fn new(config: &Config) -> Result<Self, SpecError> {
         for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
             if value == 0 {
-                return Err(Refusal::value(format!("{name} 0"), format!("a {name} of 1 or more")));
+                return Err(SpecError::new(
+                    ErrorKind::Malformed,
+                    format!("{name} 0"),
+                    format!("a {name} of 1 or more"),
+                ));
             }
         }
         let law = size::parse(&config.size, config.packet_phits)?;
@@ -264,11 +268,12 @@ impl TrGen for Synthetic {
         self.silent
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);
         blocked
             .map(|(index, node)| {
-                format!("node {index} waits for the network to take its message {}", node.sequence - 1)
+                let text = format!("node {index} waits for the network to take its message {}", node.sequence - 1);
+                Wait { cause: WaitCause::Network, text }
             })
             .collect()
     }

@@ -3,7 +3,7 @@
 //! A routing is a pair `MANAGEMENT:MODE`: how deadlock is avoided, and how an output is asked for. The rules themselves
 //! are those of the network model.
 
-use trgen::catalog::{Component, Refusal};
+use trgen::catalog::{Component, SpecError};
 
 mod dor;
 mod suited;
@@ -230,7 +230,7 @@ pub const ROUTINGS: &[Component] = &[
     },
     Component {
         name: "graph:shortest",
-        about: "any network of switches: shortest paths, adaptive among --alternatives links; the n-th hop between switches \
+        about: "any network of switches: shortest paths, adaptive among {alternatives} links; the n-th hop between switches \
                 is on channel class n; V >= longest path between switches",
         parameters: &[],
         source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
@@ -253,7 +253,7 @@ impl Routing {
     ///
     /// # Errors
     /// An unknown name.
-    pub fn parse(name: &str) -> Result<Self, Refusal> {
+    pub fn parse(name: &str) -> Result<Self, SpecError> {
         Ok(match name {
             "bubble:oblivious" => Self::BubbleOblivious,
             "bubble:random" => Self::BubbleRandom,
@@ -283,7 +283,7 @@ impl Routing {
             _ => {
                 let names = ROUTINGS.iter().map(|component| component.name);
                 let known: Vec<&str> = names.chain(Self::all_aliases()).collect();
-                return Err(Refusal::unknown("routing", name, &known));
+                return Err(SpecError::unknown("routing", name, &known));
             }
         })
     }
@@ -429,6 +429,6 @@ mod tests {
             assert_eq!(Routing::parse(component.name).unwrap().name(), component.name);
         }
         let refusal = Routing::parse("bubble:smrat").unwrap_err();
-        assert_eq!(refusal.remedy(), "did you mean `bubble:smart`?");
+        assert_eq!(refusal.remedy().to_string(), "did you mean `bubble:smart`?");
     }
 }

@@ -1,6 +1,6 @@
 //! Which routings serve which topologies, and the names that other simulators and textbooks give to routings.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::Routing::{
     self, BubbleAdaptive, BubbleBimodal, BubbleOblivious, BubbleRandom, BubbleShortest, BubbleSmart, CubeAdaptive,
@@ -93,12 +93,12 @@ impl Routing {
     ///
     /// # Errors
     /// An unknown name; one that means no routing for this topology.
-    pub fn named(name: &str, spec: &str) -> Result<Self, Refusal> {
+    pub fn named(name: &str, spec: &str) -> Result<Self, SpecError> {
         let Some((_, meant)) = ALIASES.iter().find(|(alias, _)| *alias == name) else { return Self::parse(name) };
         let serving = Self::serving(spec);
         meant.iter().copied().find(|routing| serving.contains(routing)).ok_or_else(|| {
             let what = format!("`{name}` is {}, which is not for {spec}", listed(meant));
-            Refusal::value(what, format!("use {}", listed(serving)))
+            SpecError::new(ErrorKind::Conflict, what, format!("use {}", listed(serving)))
         })
     }
 
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(named("dor", "icube:4x4:2"), Ok("cube:oblivious"));
         assert_eq!(named("minimal-adaptive", "mesh:4x4"), Ok("bubble:adaptive"));
         let refusal = Routing::named("dor", "fattree:4,3").unwrap_err();
-        assert_eq!(refusal.remedy(), "use tree:adaptive, tree:static, graph:updown or graph:shortest");
+        assert_eq!(refusal.remedy().to_string(), "use tree:adaptive, tree:static, graph:updown or graph:shortest");
         assert!(Routing::BubbleOblivious.aliases().any(|alias| alias == "dor"));
         assert!(Routing::all_aliases().all(|alias| Routing::parse(alias).is_err()), "a name is another one's alias");
     }

@@ -3,6 +3,7 @@
 //! Decision: docs/decisions/0009-steady-state.md.
 
 use trgen::Cycle;
+use trgen::phrase;
 
 use super::steady::LOOKS;
 use super::{Conductor, Outcome, Progress, Warning, WarningKind};
@@ -61,17 +62,23 @@ pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnM
     if converged == Some(false) {
         let BatchPlan { max_conv_time: most, conv_period: period, .. } = *plan;
         let why = match most.div_ceil(period) <= STEADY.into() {
-            true => format!(
-                "it takes {} periods of --conv-period {period} to see one: use --max-conv-time {} or more, or 0",
-                STEADY + 1,
-                period.saturating_mul(u64::from(STEADY) + 1)
-            ),
-            false => "a saturated network, or too short a warm-up".to_owned(),
+            true => {
+                phrase![
+                    ("it takes {} periods of ", STEADY + 1),
+                    ["conv-period" => period],
+                    " to see one: use ",
+                    ["max-conv-time" => period.saturating_mul(u64::from(STEADY) + 1)],
+                    " or more, or 0"
+                ]
+            }
+            false => "a saturated network, or too short a warm-up".into(),
         };
-        let text = format!(
-            "not converged: no steady state within {most} cycles after the warm-up; the figures are of a state that may \
-             still be changing ({why})"
-        );
+        let text = phrase![
+            "not converged: no steady state within {most} cycles after the warm-up; the figures are of a state that \
+             may still be changing (",
+            why,
+            ")"
+        ];
         conductor.warnings.push(Warning { kind: WarningKind::Unsteady, text });
     }
     conductor.finish(end, converged)

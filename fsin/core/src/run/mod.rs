@@ -7,6 +7,7 @@ use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::{Counts, Fairness, Summary, Window, fairness};
 use crate::view::Occupancy;
 use trgen::Cycle;
+use trgen::phrase::Phrase;
 
 mod batch;
 mod fixed;
@@ -76,8 +77,8 @@ pub struct Outcome {
 pub struct Warning {
     /// What it is about.
     pub kind: WarningKind,
-    /// The warning, as users read it.
-    pub text: String,
+    /// The warning.
+    pub text: Phrase,
 }
 
 /// What a warning is about: those that follow from the load or the pattern are no surprise where these were chosen.
@@ -106,7 +107,7 @@ impl WarningKind {
     }
 }
 
-impl<T: Into<String>> From<T> for Warning {
+impl<T: Into<Phrase>> From<T> for Warning {
     fn from(text: T) -> Self {
         Self { kind: WarningKind::Other, text: text.into() }
     }
@@ -114,7 +115,7 @@ impl<T: Into<String>> From<T> for Warning {
 
 impl std::fmt::Display for Warning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
+        self.text.fmt(f)
     }
 }
 

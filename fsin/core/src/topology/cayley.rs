@@ -7,7 +7,7 @@
 //!
 //! Decision: docs/decisions/0033-commuting-hops.md.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
@@ -71,7 +71,7 @@ impl Cayley {
         (shifts, order): (Shifts, Vec<usize>),
         steps: &[Step],
         ways: usize,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SpecError> {
         let mut new = Self {
             spec,
             geometry,
@@ -98,7 +98,7 @@ impl Cayley {
         }
         if new.find_routes() > MAX_HOPS {
             let what = format!("routes in `{}` are longer than {MAX_HOPS} hops", new.spec);
-            return Err(Refusal::value(what, "use fewer nodes, longer jumps, or links both ways"));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, "use fewer nodes, longer jumps, or links both ways"));
         }
         Ok(new)
     }

@@ -1,13 +1,13 @@
 //! Circulant graphs: a ring, and jumps of the same lengths from every node.
 
 use trgen::Geometry;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::cayley::{Cayley, MAX_NODES, Step};
 use super::{MAX_DIMENSIONS, number};
 
 /// Parses `64:1,8`.
-pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "circulant:64:1,8";
     let spec = format!("circulant:{words}");
     let (nodes, jumps) = words.split_once(':').unwrap_or((words, ""));
@@ -17,7 +17,7 @@ pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, Refusal> {
 }
 
 /// Parses `100`: two jumps that make the diameter of so many nodes least.
-pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let spec = format!("midimew:{words}");
     let nodes = number(&spec, words, "midimew:100")?;
     // The least b with 2 b^2 >= N. (Three nodes have no room for a jump of 2.)
@@ -28,7 +28,7 @@ pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, Refusal> {
 }
 
 /// Parses `5^3`: jumps of the powers of the base.
-pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "circpk:5^3";
     let spec = format!("circpk:{words}");
     let (base, count) = words.split_once('^').unwrap_or((words, ""));
@@ -36,25 +36,29 @@ pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, Refusal> {
     let fits = base >= 2 && (1..=MAX_DIMENSIONS as u32).contains(&count);
     let nodes = base.checked_pow(count).filter(|&nodes| fits && nodes as usize <= MAX_NODES).ok_or_else(|| {
         let what = format!("`{spec}` is out of range");
-        Refusal::value(what, format!("use a base of 2 or more and 1 to {MAX_DIMENSIONS} jumps, at most 2^24 nodes"))
+        SpecError::new(
+            ErrorKind::TooLarge,
+            what,
+            format!("use a base of 2 or more and 1 to {MAX_DIMENSIONS} jumps, at most 2^24 nodes"),
+        )
     })?;
     let jumps: Vec<u32> = (0..count).map(|power| base.pow(power)).collect();
     build(spec, nodes, &jumps, ways)
 }
 
 /// Parses `16`: a ring with links across.
-pub(super) fn spidergon(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+pub(super) fn spidergon(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let spec = format!("spidergon:{words}");
     let nodes = number(&spec, words, "spidergon:16")?;
     if nodes < 4 || !nodes.is_multiple_of(2) {
         let what = format!("{nodes} nodes in `{spec}` are out of range");
-        return Err(Refusal::value(what, "use an even number, 4 or more"));
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, "use an even number, 4 or more"));
     }
     build(spec, nodes, &[1, nodes / 2], ways)
 }
 
-fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley, Refusal> {
-    let bad = |what: String, remedy: String| Err(Refusal::value(what, remedy));
+fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley, SpecError> {
+    let bad = |what: String, remedy: String| Err(SpecError::new(ErrorKind::OutOfRange, what, remedy));
     if !(2..=MAX_NODES as u32).contains(&nodes) {
         return bad(format!("{nodes} nodes in `{spec}` are out of range"), "use 2 to 2^24 nodes".to_owned());
     }
@@ -76,7 +80,7 @@ fn build(spec: String, nodes: u32, jumps: &[u32], ways: usize) -> Result<Cayley,
         return bad(what, "use jumps that have no common divisor with the number of nodes".to_owned());
     }
     let geometry = Geometry::new(&[nodes]);
-    let geometry = geometry.ok_or_else(|| Refusal::value("no nodes", "use 2 to 2^24 nodes"))?;
+    let geometry = geometry.ok_or_else(|| SpecError::new(ErrorKind::Malformed, "no nodes", "use 2 to 2^24 nodes"))?;
     let steps: Vec<Step> =
         jumps.iter().map(|&jump| Step { by: vec![jump.into()], is_across: 2 * jump == nodes }).collect();
     Cayley::new(spec, geometry, (vec![vec![0]], vec![0]), &steps, ways)

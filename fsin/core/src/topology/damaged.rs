@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 use trgen::{Geometry, NodeId};
 
@@ -24,11 +25,15 @@ impl Damaged {
     ///
     /// # Errors
     /// More faults than links, networks that are too large.
-    pub(super) fn new(whole: Box<dyn Topology>, faults: &Faults) -> Result<Self, Refusal> {
+    pub(super) fn new(whole: Box<dyn Topology>, faults: &Faults) -> Result<Self, SpecError> {
         let count = faults.count;
         if whole.nodes() > MAX_NODES {
-            let what = format!("--faults {count}: {} has {} nodes", whole.spec(), whole.nodes());
-            return Err(Refusal::value(what, format!("use a direct network of at most {MAX_NODES} nodes")));
+            let what = phrase![["faults" => count], (": {} has {} nodes", whole.spec(), whole.nodes())];
+            return Err(SpecError::new(
+                ErrorKind::TooLarge,
+                what,
+                format!("use a direct network of at most {MAX_NODES} nodes"),
+            ));
         }
         let mut alive: Vec<Vec<(NodeId, Port)>> = Vec::new();
         let mut known: HashSet<(NodeId, Port)> = HashSet::new();
@@ -43,8 +48,8 @@ impl Damaged {
         }
         if count > alive.len() {
             let kind = if faults.one_way { "one way" } else { "both ways" };
-            let what = format!("--faults {count}: {} has {} links, counted {kind}", whole.spec(), alive.len());
-            return Err(Refusal::value(what, "use fewer"));
+            let what = phrase![["faults" => count], (": {} has {} links, counted {kind}", whole.spec(), alive.len())];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "use fewer"));
         }
         let key = mix2(faults.seed, Purpose::Setup as u64);
         let dead = (0..count)

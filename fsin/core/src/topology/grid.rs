@@ -1,6 +1,7 @@
 //! Tori and meshes of any number of dimensions.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Topology};
@@ -23,8 +24,8 @@ pub struct Grid {
 
 impl Grid {
     /// Parses `sizes` such as `16x16` for the topology `name`.
-    pub(super) fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, Refusal> {
-        let bad = |what: String| Refusal::value(what, format!("write sizes as in `{name}:8x8`"));
+    pub(super) fn parse(name: &str, sizes: &str, wraps: bool, ways: usize) -> Result<Self, SpecError> {
+        let bad = |what: String| SpecError::new(ErrorKind::Malformed, what, format!("write sizes as in `{name}:8x8`"));
         if sizes.is_empty() {
             return Err(bad(format!("topology `{name}` needs its sizes")));
         }
@@ -34,34 +35,45 @@ impl Grid {
                 word.parse().map_err(|_| bad(format!("size `{word}` in `{name}:{sizes}` is not a number")))?;
             if !(1..=32_767).contains(&size) {
                 let what = format!("size {size} in `{name}:{sizes}` is out of range");
-                return Err(Refusal::value(what, "every size is 1 to 32767"));
+                return Err(SpecError::new(ErrorKind::OutOfRange, what, "every size is 1 to 32767"));
             }
             parsed.push(size);
         }
         if parsed.len() > MAX_DIMENSIONS {
             let what = format!("`{name}:{sizes}` has {} dimensions", parsed.len());
-            return Err(Refusal::value(what, format!("use at most {MAX_DIMENSIONS}")));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_DIMENSIONS}")));
         }
         let geometry = Geometry::new(&parsed).filter(|geometry| geometry.nodes() <= MAX_NODES).ok_or_else(|| {
-            Refusal::value(format!("`{name}:{sizes}` has more than 2^31 nodes"), "use fewer or smaller dimensions")
+            SpecError::new(
+                ErrorKind::TooLarge,
+                format!("`{name}:{sizes}` has more than 2^31 nodes"),
+                "use fewer or smaller dimensions",
+            )
         })?;
         if !(1..=2).contains(&ways) {
-            return Err(Refusal::value(format!("{ways} ways per dimension do not exist"), "use 1 or 2"));
+            return Err(SpecError::new(
+                ErrorKind::OutOfRange,
+                format!("{ways} ways per dimension do not exist"),
+                "use 1 or 2",
+            ));
         }
         if ways == 1 && !wraps {
             let what = "a mesh with one-way links cannot reach every node";
-            return Err(Refusal::value(what, "use --ways 2, or a torus"));
+            return Err(
+                SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["ways" => 2], ", or a torus"]).of("ways")
+            );
         }
         Ok(Self::new(name, geometry, wraps, ways))
     }
 
     /// A hypercube of so many dimensions: one link for each dimension and node.
-    pub(super) fn hypercube(dimensions: &str) -> Result<Self, Refusal> {
+    pub(super) fn hypercube(dimensions: &str) -> Result<Self, SpecError> {
         let spec = format!("hypercube:{dimensions}");
         let count = super::number(&spec, dimensions, "hypercube:8")? as usize;
         let geometry = (1..=MAX_DIMENSIONS).contains(&count).then(|| Geometry::new(&vec![2; count])).flatten();
         let geometry = geometry.ok_or_else(|| {
-            Refusal::value(
+            SpecError::new(
+                ErrorKind::TooLarge,
                 format!("{count} dimensions in `{spec}` are out of range"),
                 format!("use 1 to {MAX_DIMENSIONS}"),
             )

@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 
-use trgen::catalog::{Component, Parameter, Refusal};
+use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
+use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
 mod cayley;
@@ -397,7 +398,7 @@ pub const TOPOLOGIES: &[Component] = &[
         name: "graph",
         about: "switches and links of a file: lines `A B` of links both ways, or undirected DOT (two lines of the same ends \
                 are two links, but in a `strict` graph); endpoints at each switch. Endpoints are numbered switch by switch, then \
-                switches: in the order of lines, in DOT in that of names; `fsin topology graph:FILE --format dot` tells both",
+                switches: in the order of lines, in DOT in that of names; `fsin topology graph:FILE {format} dot` tells both",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
             Parameter {
@@ -423,7 +424,7 @@ const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^2
 ///
 /// # Errors
 /// An unknown name, sizes that do not parse or are out of range, more than 2^31 nodes, ways that the topology lacks.
-pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
+pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     let (name, sizes) = spec.split_once(':').unwrap_or((spec, ""));
     Ok(match name {
         "torus" => Box::new(Grid::parse(name, sizes, true, ways)?),
@@ -445,7 +446,7 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, Refusal> {
         "graph" => Box::new(both_ways(spec, ways, switched::parse_graph(sizes)?)?),
         _ => {
             let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
-            return Err(Refusal::unknown("topology", name, &known));
+            return Err(SpecError::unknown("topology", name, &known));
         }
     })
 }
@@ -466,15 +467,15 @@ pub struct Faults {
 /// # Errors
 /// Those of [`parse`], more faults than links, links between switches that are dead one way only, endpoints that are
 /// cut off. (In a direct network that depends on the routing, which is the network model's.)
-pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box<dyn Topology>, Refusal> {
+pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box<dyn Topology>, SpecError> {
     let topology = parse(spec, ways)?;
     if faults.count == 0 {
         return Ok(topology);
     }
     match topology.switched() {
         Some(_) if faults.one_way => {
-            let what = format!("--fault-ways 1: links between switches, as in {spec}, die both ways");
-            Err(Refusal::value(what, "leave it out"))
+            let what = phrase![["fault-ways" => 1], ": links between switches, as in {spec}, die both ways"];
+            Err(SpecError::new(ErrorKind::Conflict, what, "leave it out"))
         }
         Some(network) => Ok(Box::new(network.with_faults(faults.count, faults.seed)?)),
         None => Ok(Box::new(damaged::Damaged::new(topology, faults)?)),
@@ -482,30 +483,37 @@ pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box
 }
 
 /// Networks of switches have no other links.
-fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, Refusal> {
+fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, SpecError> {
     match ways {
         2 => Ok(network),
-        _ => Err(Refusal::value(format!("the links of {spec} lead both ways"), "use --ways 2, or leave it out")),
+        _ => Err(SpecError::new(
+            ErrorKind::Conflict,
+            format!("the links of {spec} lead both ways"),
+            phrase!["use ", ["ways" => 2], ", or leave it out"],
+        )
+        .of("ways")),
     }
 }
 
 /// A whole number that stands in a specification.
-fn number(spec: &str, word: &str, example: &str) -> Result<u32, Refusal> {
+fn number(spec: &str, word: &str, example: &str) -> Result<u32, SpecError> {
     word.parse().map_err(|_| {
         let what = if word.is_empty() {
             format!("`{spec}` lacks a number")
         } else {
             format!("`{word}` in `{spec}` is not a number")
         };
-        Refusal::value(what, format!("write it as in `{example}`"))
+        SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{example}`"))
     })
 }
 
 /// Refuses words `NAME=VALUE`, with commas between them, of which two have the same name.
-fn check_once(spec: &str, words: &str) -> Result<(), Refusal> {
+fn check_once(spec: &str, words: &str) -> Result<(), SpecError> {
     let names: Vec<&str> = words.split(',').filter_map(|word| Some(word.split_once('=')?.0)).collect();
     let again = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
-    again.map_or(Ok(()), |(_, name)| Err(Refusal::value(format!("`{name}` stands twice in `{spec}`"), "give it once")))
+    again.map_or(Ok(()), |(_, name)| {
+        Err(SpecError::new(ErrorKind::Conflict, format!("`{name}` stands twice in `{spec}`"), "give it once"))
+    })
 }
 
 #[cfg(test)]
@@ -533,7 +541,7 @@ mod tests {
             ("torus:4x", 2, "torus:8x8"),
             ("torus:4xfour", 2, "torus:8x8"),
             ("torus:32767x32767x32767", 2, "fewer"),
-            ("mesh:4x4", 1, "--ways 2"),
+            ("mesh:4x4", 1, "ways 2"),
             ("torus:4x4", 3, "1 or 2"),
             ("hypercube:21", 2, "1 to 20"),
             ("hypercube:n", 2, "hypercube:8"),
@@ -556,7 +564,7 @@ mod tests {
             ("fattree:0,3", 2, "1 to 254"),
             ("fattree:200,200", 2, "fewer levels"),
             ("fattree:200,2", 2, "at most 255 links"),
-            ("fattree:4,3", 1, "--ways 2"),
+            ("fattree:4,3", 1, "ways 2"),
             ("thintree:4,3", 2, "thintree:4,2,3"),
             ("slimtree:4,two,3", 2, "slimtree:4,2,3"),
             ("dragonfly", 2, "dragonfly:p=2,a=4,h=2"),
@@ -578,7 +586,7 @@ mod tests {
             ("graph:/no/such/file", 2, "path of a list of links"),
         ] {
             let refusal = parse(spec, ways).unwrap_err();
-            assert!(refusal.remedy().contains(expected), "{spec}: {refusal}: {}", refusal.remedy());
+            assert!(refusal.remedy().to_string().contains(expected), "{spec}: {refusal}: {}", refusal.remedy());
         }
     }
 }

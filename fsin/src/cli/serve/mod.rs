@@ -19,7 +19,7 @@ use super::guest::{address, token};
 use super::looking::Looking;
 use super::output::Document;
 use super::perform::Stopwatch;
-use super::{Complaint, Exit, interrupt, manifest, output};
+use super::{Complaint, Exit, Flags, interrupt, manifest, output};
 
 mod flags;
 mod model;
@@ -117,7 +117,7 @@ fn print(
 ) -> Result<(), Complaint> {
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);
-    let result = of_guests(outcome, &live.report(), &picoseconds, costs, model.settings, manifest);
+    let result = of_guests(outcome, &live.report(), &picoseconds, costs, model.settings, manifest, &Flags);
     let format = match matches.get_one::<String>("format").map_or("", String::as_str) {
         "csv" => Format::Csv,
         "jsonl" => Format::Jsonl,
@@ -125,7 +125,7 @@ fn print(
     };
     document.write(&mut |out| write(format, &result, out))?;
     if !matches.get_flag("quiet") {
-        outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+        outcome.warnings.iter().for_each(|warning| output::tell(&format!("warning: {}", warning.text.written(&Flags))));
     }
     Ok(())
 }

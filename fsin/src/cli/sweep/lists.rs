@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::experiment::{KEYS, Kind, Lists, Origin, Setting, SettingsError, read_lists, variable};
 use fsin::sweep::split_at_commas;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 /// The lists of values that a command line means: file, then environment, then flags.
 pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
@@ -43,11 +45,10 @@ pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
                 only.value.parse().unwrap_or(1)
             }
             [first, ..] => {
-                return Err(SettingsError {
-                    what: format!("--seeds {replicas} takes one first seed, not `{}`", first.value),
-                    remedy: "leave out --seeds, or give one seed".to_owned(),
-                    origin: first.origin.clone(),
-                });
+                let what = phrase![["seeds" => replicas], (" takes one first seed, not `{}`", first.value)];
+                let remedy = phrase!["leave out ", ["seeds"], ", or give one seed"];
+                let error = SpecError::new(ErrorKind::Conflict, what, remedy);
+                return Err(SettingsError { error, origin: first.origin.clone() });
             }
         };
         let seed = |seed: u64| Setting { value: seed.to_string(), origin: Origin::Flag, listed: true, topology: None };

@@ -11,9 +11,11 @@ use fsin::sweep::{
 };
 use fsin::words::counted;
 use serde_json::json;
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::showing::Showing;
-use super::{Complaint, Exit, args, interrupt, looking, output};
+use super::{Complaint, Exit, Flags, args, interrupt, looking, output};
 
 mod elsewhere;
 mod lists;
@@ -30,7 +32,7 @@ pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
 impl From<StoreError> for Complaint {
     fn from(error: StoreError) -> Self {
         let exit = if error.usage { Exit::Usage } else { Exit::Failed };
-        Self::new(exit, error.what, error.remedy)
+        Self::new(exit, error.what, Phrase::of_template(error.remedy))
     }
 }
 
@@ -56,12 +58,12 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     }
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid")).map_err(|error| {
+    let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
         // Of flags that were not parted at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
-        args::with_several(error, several, |flags| format!("give it once for each value: {flags}"))
+        args::with_several(error, several, |flags| phrase!["give it once for each value: ", flags])
     })?;
     if store.exists() {
         let dry = matches.get_flag("dry-run");

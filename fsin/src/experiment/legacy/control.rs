@@ -1,35 +1,41 @@
 //! Congestion control of the original.
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Known, Translation, at, last, number};
 use crate::topology::{Port, Survey, Topology};
 
 impl Translation {
     /// `global_cc` and `update_period`.
-    pub(super) fn control(&mut self, words: &[Known]) -> Result<(), Refusal> {
+    pub(super) fn control(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let (percent, periods) = (last(words, "global_cc"), last(words, "update_period"));
         let Some(known) = percent else {
-            let meaningless = || Refusal::value("`update_period` has no meaning without `global_cc`", "leave it out");
+            let meaningless = || {
+                SpecError::new(
+                    ErrorKind::Meaningless,
+                    "`update_period` has no meaning without `global_cc`",
+                    "leave it out",
+                )
+            };
             return periods.map_or(Ok(()), |known| Err(at(known, &meaningless())));
         };
         let given = number(known)?;
         if given <= 0.0 || given > 100.0 {
             let what = format!("`global_cc={}` is no percentage above 0", known.word.value);
-            return Err(at(known, &Refusal::value(what, "use more than 0 up to 100, or leave it out: no control")));
+            return Err(at(
+                known,
+                &SpecError::new(ErrorKind::TooLarge, what, "use more than 0 up to 100, or leave it out: no control"),
+            ));
         }
         let topology = self.network_of()?;
         let (factor, supposed) = counted(&*topology);
         let percent = (given * factor * 1e9).round() / 1e9;
         if percent > 100.0 {
-            self.notes.push((
-                None,
-                format!(
+            self.notes.push((None, format!(
                     "global_cc={given}: the original's limit, {percent} % of the capacity counted once, is never exceeded: it is \
                      the same as no control, and left out"
-                ),
-            ));
+                ).into()));
             return Ok(());
         }
         self.present = Some(known.word.clone());
@@ -48,7 +54,7 @@ impl Translation {
         let Some(periods) = periods.filter(|periods| periods.word.value != "0") else { return Ok(()) };
         let count: u64 = periods.word.value.parse().map_err(|_| {
             let what = format!("`update_period` takes a number, not `{}`", periods.word.value);
-            at(periods, &Refusal::value(what, "write update_period=1"))
+            at(periods, &SpecError::new(ErrorKind::Malformed, what, "write update_period=1"))
         })?;
         let diameter = u64::from(Survey::of(&*topology).diameter);
         self.present = Some(periods.word.clone());

@@ -10,7 +10,9 @@ mod network;
 mod traffic;
 mod words;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::keys::{KEYS, Kind};
 use traffic::{Run, is_original};
@@ -60,7 +62,7 @@ pub struct Translation {
     /// Keys and values, in the order of the key table.
     pub settings: Vec<(&'static str, String)>,
     /// What is not as it was, and the key that it is about, if there is one.
-    notes: Vec<(Option<&'static str>, String)>,
+    notes: Vec<(Option<&'static str>, Phrase)>,
     /// Keys, the words that set them, and whether those are the original's.
     origins: Vec<(&'static str, Word, bool)>,
     /// Words without a part in such a run.
@@ -80,16 +82,19 @@ fn last<'a>(words: &'a [Known], name: &str) -> Option<&'a Known> {
 }
 
 /// What is wrong with a word, and where it stands.
-fn at(known: &Known, refusal: &Refusal) -> Refusal {
-    Refusal::value(format!("{}{refusal}", known.word.place()), refusal.remedy())
+fn at(known: &Known, refusal: &SpecError) -> SpecError {
+    refusal.clone().within(known.word.place())
 }
 
 /// The number that a word takes.
-fn number(known: &Known) -> Result<f64, Refusal> {
+fn number(known: &Known) -> Result<f64, SpecError> {
     let value: Option<f64> = known.word.value.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
     value.ok_or_else(|| {
         let what = format!("`{}` takes a number that is not negative, not `{}`", known.word.name, known.word.value);
-        at(known, &Refusal::value(what, format!("write a number, or leave {} out", known.word.name)))
+        at(
+            known,
+            &SpecError::new(ErrorKind::Malformed, what, format!("write a number, or leave {} out", known.word.name)),
+        )
     })
 }
 
@@ -97,15 +102,18 @@ fn number(known: &Known) -> Result<f64, Refusal> {
 ///
 /// # Errors
 /// A word or a value that is not known, by its name, with the nearest ones that are, and by its line.
-pub fn translate(words: &[Word]) -> Result<Translation, Refusal> {
+pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     let mut all: Vec<Known> = Vec::with_capacity(words.len());
     for word in words {
-        let here = |refusal: &Refusal| Refusal::value(format!("{}{refusal}", word.place()), refusal.remedy());
-        let meaning = meaning(&word.name).map_err(|refusal| here(&refusal))?;
+        let here = |refusal: SpecError| refusal.within(word.place());
+        let meaning = meaning(&word.name).map_err(here)?;
         if word.value.is_empty() {
-            let refusal =
-                Refusal::value(format!("`{}` has no value", word.name), "write one behind the =, or leave it out");
-            return Err(here(&refusal));
+            let refusal = SpecError::new(
+                ErrorKind::Malformed,
+                format!("`{}` has no value", word.name),
+                "write one behind the =, or leave it out",
+            );
+            return Err(here(refusal));
         }
         // The last one counts.
         all.retain(|known| known.name() != meaning.name());
@@ -153,12 +161,12 @@ fn composite(key: &str, value: &str) -> String {
 
 impl Translation {
     /// What is not as it was.
-    pub fn notes(&self) -> impl Iterator<Item = &str> {
-        self.notes.iter().map(|(_, note)| note.as_str())
+    pub fn notes(&self) -> impl Iterator<Item = &Phrase> {
+        self.notes.iter().map(|(_, note)| note)
     }
 
     /// One word for itself.
-    fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), Refusal> {
+    fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match known.meaning {
             Meaning::Original(entry) => match (entry.name, entry.takes) {
@@ -174,20 +182,27 @@ impl Translation {
                 ("trace_cpu_units", _) if value.parse::<f64>().is_ok() => {
                     let what =
                         format!("`{name}={value}` is a number, and what the original counts in is not known here");
-                    return Err(at(known, &Refusal::value(what, format!("write ns, us, ms or cycles: {name}=us"))));
+                    return Err(at(
+                        known,
+                        &SpecError::new(ErrorKind::Unsupported, what, format!("write ns, us, ms or cycles: {name}=us")),
+                    ));
                 }
                 (_, Takes::Choice(key, choices)) => {
                     self.set(key, choose(name, value, choices).map_err(|refusal| at(known, &refusal))?);
                 }
                 (_, Takes::Missing(why)) => {
-                    self.notes.push((None, format!("{name}={value}: no counterpart here, left out: {why}")));
+                    let why = Phrase::of_template(why);
+                    self.notes.push((None, phrase!["{name}={value}: no counterpart here, left out: ", why]));
                 }
                 (_, Takes::Together | Takes::Printing) => {}
             },
             Meaning::Ours(key) => {
                 if key.kind == Kind::Switch && !matches!(&**value, "true" | "false") {
                     let what = format!("`{name}` is true or false, not `{value}`");
-                    return Err(at(known, &Refusal::value(what, format!("write {name}=true, or leave it out"))));
+                    return Err(at(
+                        known,
+                        &SpecError::new(ErrorKind::Malformed, what, format!("write {name}=true, or leave it out")),
+                    ));
                 }
                 self.set(key.name, composite(key.name, value));
             }
@@ -196,7 +211,7 @@ impl Translation {
     }
 
     /// What is to be said of a word, or against its value.
-    fn remark(&mut self, known: &Known) -> Result<(), Refusal> {
+    fn remark(&mut self, known: &Known) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match (known.name(), &**value) {
             ("imode", "dor" | "dsh") => self.note(
@@ -216,11 +231,14 @@ impl Translation {
             }
             ("conv_thres", _) if number(known)? > 1.0 => {
                 let what = format!("`{name}={value}` is no share: whether the original means percent is not known");
-                return Err(at(known, &Refusal::value(what, "write a share such as 0.05")));
+                return Err(at(known, &SpecError::new(ErrorKind::OutOfRange, what, "write a share such as 0.05")));
             }
             ("link_bandwidth", _) if value.parse::<f64>().is_ok() => {
                 let what = format!("`{name}={value}` has no unit, and what the original counts in is not known here");
-                return Err(at(known, &Refusal::value(what, format!("write it with its unit: {name}=10Gb/s"))));
+                return Err(at(
+                    known,
+                    &SpecError::new(ErrorKind::Unsupported, what, format!("write it with its unit: {name}=10Gb/s")),
+                ));
             }
             _ => {}
         }
@@ -238,7 +256,7 @@ impl Translation {
                 "not given: {}; what the original takes then is not known here, and the default of `fsin run` is taken",
                 missing.join(", ")
             );
-            self.notes.push((None, what));
+            self.notes.push((None, what.into()));
         }
     }
 
@@ -249,7 +267,7 @@ impl Translation {
             words.iter().filter(printing).map(|known| format!("{}={}", known.word.name, known.word.value)).collect();
         if !words.is_empty() {
             let what = format!("without effect, since they only change what is printed: {}", words.join(", "));
-            self.notes.push((None, what));
+            self.notes.push((None, what.into()));
         }
     }
 
@@ -267,8 +285,8 @@ impl Translation {
     }
 
     /// Says something of a key that has been set.
-    fn note(&mut self, about: &'static str, note: &str) {
-        self.notes.push((Some(about), note.to_owned()));
+    fn note(&mut self, about: &'static str, note: impl Into<Phrase>) {
+        self.notes.push((Some(about), note.into()));
     }
 
     /// The word that set a key, and whether it is one of the original's.
@@ -276,11 +294,10 @@ impl Translation {
         self.origins.iter().find(|(key, ..)| *key == name).map(|(_, word, original)| (word, *original))
     }
 
-    /// Which word a message is about that names one of the keys as a flag: where it stands, and as it was written.
+    /// Which word set the first of these settings that a word has set: where it stands, and as it was written.
     #[must_use]
-    pub fn origin(&self, message: &str) -> Option<String> {
-        let mut flags = message.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
-        let word = flags.find_map(|flag| self.source(flag.strip_prefix("--")?).map(|(word, _)| word))?;
+    pub fn origin(&self, settings: &[&str]) -> Option<String> {
+        let (word, _) = settings.iter().find_map(|key| self.source(key))?;
         Some(format!("{}`{}={}`", word.place(), word.name, word.value))
     }
 
@@ -294,7 +311,7 @@ impl Translation {
 ///
 /// # Errors
 /// A line without a value, by its number.
-pub fn read(file: &str, text: &str) -> Result<Vec<Word>, Refusal> {
+pub fn read(file: &str, text: &str) -> Result<Vec<Word>, SpecError> {
     // Editors of other systems begin a file with a mark.
     let lines = text
         .trim_start_matches('\u{feff}')
@@ -307,7 +324,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Word>, Refusal> {
             let (word, value) =
                 line.split_once('=').or_else(|| line.split_once(char::is_whitespace)).ok_or_else(|| {
                     let what = format!("{file}: line {number}: `{line}` has no value");
-                    Refusal::value(what, "write it as in `load=0.3`")
+                    SpecError::new(ErrorKind::Malformed, what, "write it as in `load=0.3`")
                 })?;
             Ok(Word { line: Some((file.to_owned(), number)), ..Word::new(word.trim(), value.trim()) })
         })
@@ -318,7 +335,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Word>, Refusal> {
 mod tests {
     use super::*;
 
-    fn translated(line: &str) -> Result<Translation, Refusal> {
+    fn translated(line: &str) -> Result<Translation, SpecError> {
         let words = line.split_whitespace().map(|word| word.split_once('=').unwrap());
         translate(&words.map(|(word, value)| Word::new(word, value)).collect::<Vec<_>>())
     }
@@ -338,13 +355,13 @@ mod tests {
         ] {
             let translation = translated(words).unwrap();
             assert_eq!(translation.value(key), Some(expected), "{words}");
-            assert!(!translation.notes().any(|note| note.contains("tornado")), "{words}");
+            assert!(!translation.notes().any(|note| note.to_string().contains("tornado")), "{words}");
         }
     }
 
     #[test]
     fn what_is_overridden_is_not_spoken_of() {
-        let notes = |words: &str| translated(words).unwrap().notes().map(str::to_owned).collect::<Vec<_>>();
+        let notes = |words: &str| translated(words).unwrap().notes().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(notes("rmode=smart3 plength=16 imode=dor ninj=4").len(), 1);
         assert_eq!(notes("rmode=smart3 plength=16 imode=dor injection=shortest"), Vec::<String>::new());
         assert_eq!(notes("rmode=adaptive3 plength=16 mode=smart3"), Vec::<String>::new());
@@ -366,7 +383,11 @@ mod tests {
         ] {
             let translation = translated(words).unwrap();
             assert_eq!(translation.value("global-cc"), expected, "{words}");
-            assert_eq!(expected.is_none(), translation.notes().any(|note| note.contains("never exceeded")), "{words}");
+            assert_eq!(
+                expected.is_none(),
+                translation.notes().any(|note| note.to_string().contains("never exceeded")),
+                "{words}"
+            );
         }
     }
 

@@ -1,6 +1,7 @@
 //! Networks and request modes of the original.
 
-use trgen::catalog::{Refusal, suggestion};
+use trgen::catalog::{ErrorKind, SpecError, suggestion};
+use trgen::phrase;
 
 use super::words::Choices;
 use super::{Known, Translation, Word, at, last};
@@ -111,7 +112,7 @@ const DRAGONFLY: [&str; 3] = ["p", "a", "h"];
 
 impl Translation {
     /// The topology with its skews.
-    pub(super) fn network(&mut self, words: &[Known]) -> Result<(), Refusal> {
+    pub(super) fn network(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let topo = last(words, "topo");
         let value = topo.map_or(USUAL, |known| &known.word.value);
         // A skew of nothing is none, on any network.
@@ -122,11 +123,15 @@ impl Translation {
             let (skew, word) = (*skew, &skew.word);
             let what =
                 format!("`{}={}` has no meaning with topo={value}: it needs a twisted torus", word.name, word.value);
-            return Err(at(skew, &Refusal::value(what, "use topo=ttorus_8_4")));
+            return Err(at(skew, &SpecError::new(ErrorKind::Meaningless, what, "use topo=ttorus_8_4")));
         }
         if let Some(skew) = real.iter().find(|skew| skew.word.value.parse::<u32>().is_err()) {
             let Word { name, value, .. } = &skew.word;
-            let refusal = Refusal::value(format!("`{name}` takes nodes, not `{value}`"), format!("write {name}=4"));
+            let refusal = SpecError::new(
+                ErrorKind::Malformed,
+                format!("`{name}` takes nodes, not `{value}`"),
+                format!("write {name}=4"),
+            );
             return Err(at(skew, &refusal));
         }
         self.present = topo.map(|known| known.word.clone());
@@ -152,7 +157,7 @@ impl Translation {
     }
 
     /// The routing that `vc` and `rmode` mean.
-    pub(super) fn routing(&mut self, words: &[Known]) -> Result<(), Refusal> {
+    pub(super) fn routing(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let spec = self.value("topology").unwrap_or("").split(':').next().unwrap_or("").to_owned();
         let family = FAMILIES.iter().find(|(family, ..)| spec.ends_with(family));
         let mut modes = family.map_or(MODES, |&(_, _, modes)| modes);
@@ -161,7 +166,7 @@ impl Translation {
             let value = known.word.value.as_str();
             if !value.is_empty() && value.bytes().all(|letter| letter.is_ascii_digit()) {
                 let what = format!("`vc={value}`: `vc` says how deadlock is avoided, not how many channels there are");
-                return Err(at(known, &Refusal::value(what, format!("write nchan={value}"))));
+                return Err(at(known, &SpecError::new(ErrorKind::Malformed, what, format!("write nchan={value}"))));
             }
             let names: Vec<&str> = match family {
                 Some(&(_, management, _)) => vec![management],
@@ -171,14 +176,21 @@ impl Translation {
                 let what = format!("`vc` does not know `{value}` for this network");
                 return Err(at(
                     known,
-                    &Refusal::value(what, format!("{}, or leave it out", suggestion(value, &names))),
+                    &SpecError::new(
+                        ErrorKind::Malformed,
+                        what,
+                        format!("{}, or leave it out", suggestion(value, &names)),
+                    ),
                 ));
             }
             modes = MANAGEMENTS.iter().find(|(name, _)| *name == value).map_or(modes, |&(_, modes)| modes);
             if rmode.is_none() && matches!(value, "double" | "dally") {
                 let what = format!("`vc={value}` says only how deadlock is avoided");
                 let modes: Vec<&str> = modes.iter().map(|&(name, _)| name).collect();
-                return Err(at(known, &Refusal::value(what, format!("add rmode=, one of {}", modes.join(", ")))));
+                return Err(at(
+                    known,
+                    &SpecError::new(ErrorKind::Malformed, what, format!("add rmode=, one of {}", modes.join(", "))),
+                ));
             }
         }
         match rmode {
@@ -196,7 +208,7 @@ impl Translation {
     }
 
     /// `smart3`: a request mode and its number of channels.
-    fn mode(&mut self, word: &str, value: &str, modes: Choices) -> Result<(), Refusal> {
+    fn mode(&mut self, word: &str, value: &str, modes: Choices) -> Result<(), SpecError> {
         let name = value.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let channels = &value[name.len()..];
         let plain = name.replace('-', "_");
@@ -205,7 +217,11 @@ impl Translation {
                 let known: Vec<&str> = modes.iter().map(|&(known, _)| known).collect();
                 let remedy =
                     format!("{}, with the number of channels behind it, as in smart3", suggestion(name, &known));
-                Refusal::value(format!("`{word}` does not know `{value}` for this network"), remedy)
+                SpecError::new(
+                    ErrorKind::Malformed,
+                    format!("`{word}` does not know `{value}` for this network"),
+                    remedy,
+                )
             })?;
         self.set("routing", routing.to_owned());
         match routing {
@@ -231,12 +247,16 @@ impl Translation {
 }
 
 /// `torus_16_16`: a topology and its sizes.
-fn network(value: &str, one_way: bool) -> Result<String, Refusal> {
+fn network(value: &str, one_way: bool) -> Result<String, SpecError> {
     let (name, rest) = value.split_once('_').unwrap_or((value, ""));
     let parts: Vec<&str> = rest.split('_').collect();
     let sizes = parts.join("x");
     let wrong = |needs: &str, example: &str| {
-        Refusal::value(format!("`topo={value}` needs {needs}"), format!("write it as in topo={example}"))
+        SpecError::new(
+            ErrorKind::Malformed,
+            format!("`topo={value}` needs {needs}"),
+            format!("write it as in topo={example}"),
+        )
     };
     Ok(match name {
         "ttorus" | "twisted" => format!("twisted:{sizes}"),
@@ -251,9 +271,12 @@ fn network(value: &str, one_way: bool) -> Result<String, Refusal> {
             [nodes, jump] => format!("circulant:{nodes}:1,{jump}"),
             _ => {
                 let needs = "two numbers: nodes, and the jump beside 1";
-                let remedy =
-                    "write it as in topo=circulant_64_8; `fsin run --topology circulant:64:3,8` has other jumps";
-                return Err(Refusal::value(format!("`topo={value}` needs {needs}"), remedy));
+                let remedy = phrase![
+                    "write it as in topo=circulant_64_8; `fsin run ",
+                    ["topology" => "circulant:64:3,8"],
+                    "` has other jumps"
+                ];
+                return Err(SpecError::new(ErrorKind::Malformed, format!("`topo={value}` needs {needs}"), remedy));
             }
         },
         "circpk" => {
@@ -267,7 +290,7 @@ fn network(value: &str, one_way: bool) -> Result<String, Refusal> {
             let (jump, back) = if jump > nodes / 2 { (nodes - jump, true) } else { (jump, false) };
             if back && one_way {
                 let what = format!("`topo={value}` with one-way links has a jump of more than half the ring");
-                return Err(Refusal::value(what, "leave nways=1 out, or use a smaller k"));
+                return Err(SpecError::new(ErrorKind::Malformed, what, "leave nways=1 out, or use a smaller k"));
             }
             format!("circulant:{nodes}:1,{jump}")
         }
@@ -286,6 +309,12 @@ fn network(value: &str, one_way: bool) -> Result<String, Refusal> {
             let given = DRAGONFLY.iter().zip(&parts).map(|(name, part)| format!("{name}={part}"));
             format!("dragonfly:{}", given.collect::<Vec<_>>().join(","))
         }
-        _ => return Err(Refusal::value(format!("`topo` does not know `{name}`"), suggestion(name, NETWORKS))),
+        _ => {
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
+                format!("`topo` does not know `{name}`"),
+                &suggestion(name, NETWORKS),
+            ));
+        }
     })
 }

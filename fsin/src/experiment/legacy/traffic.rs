@@ -1,6 +1,7 @@
 //! Patterns, sizes and times of the original's messages, and which words have a part in which kind of run.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use super::{Known, Meaning, Translation, Word, at, last, number};
 use crate::experiment::conflicts::{BATCH, ENDING, SYNTHETIC, TASKS, TRACE};
@@ -36,11 +37,14 @@ pub(super) enum Run {
 impl Run {
     /// # Errors
     /// Two kinds at once; a `shotmode` that is neither on nor off.
-    pub(super) fn of(words: &[Known]) -> Result<Self, Refusal> {
+    pub(super) fn of(words: &[Known]) -> Result<Self, SpecError> {
         let shots = match last(words, "shotmode") {
             Some(known) if !matches!(&*known.word.value, "0" | "1") => {
                 let what = format!("`shotmode` is 0 or 1, not `{}`", known.word.value);
-                return Err(at(known, &Refusal::value(what, "write shotmode=1 for shots, or leave it out")));
+                return Err(at(
+                    known,
+                    &SpecError::new(ErrorKind::Malformed, what, "write shotmode=1 for shots, or leave it out"),
+                ));
             }
             known => known.filter(|known| known.word.value == "1"),
         };
@@ -48,7 +52,10 @@ impl Run {
         if let (Some(shots), Some(trace)) = (shots, trace) {
             let trace = &trace.word.name;
             let what = format!("`shotmode=1` and `{trace}` exclude each other");
-            return Err(at(shots, &Refusal::value(what, format!("leave out shotmode or {trace}"))));
+            return Err(at(
+                shots,
+                &SpecError::new(ErrorKind::Conflict, what, format!("leave out shotmode or {trace}")),
+            ));
         }
         let bursts = || last(words, "temporal").is_some_and(|known| known.word.value.starts_with("shot"));
         Ok(match (trace, shots) {
@@ -97,12 +104,12 @@ impl Translation {
     }
 
     /// `hotspot_0.1_0`: a pattern and its arguments.
-    pub(super) fn pattern(&mut self, known: &Known, run: Run) -> Result<(), Refusal> {
+    pub(super) fn pattern(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         if value == "trace" {
             // With a trace it says what `tracefile` says.
             let what = "`tpattern=trace` needs the trace".to_owned();
-            let refusal = || at(known, &Refusal::value(what, "add tracefile=FILE"));
+            let refusal = || at(known, &SpecError::new(ErrorKind::Malformed, what, "add tracefile=FILE"));
             return if run == Run::Application { Ok(()) } else { Err(refusal()) };
         }
         let (name, arguments) = value.split_once('_').map_or((value, None), |(name, rest)| (name, Some(rest)));
@@ -128,7 +135,7 @@ impl Translation {
     }
 
     /// What is left once every word for itself has set its key: words that act together, and those that have no part.
-    pub(super) fn traffic(&mut self, words: &[Known], run: Run) -> Result<(), Refusal> {
+    pub(super) fn traffic(&mut self, words: &[Known], run: Run) -> Result<(), SpecError> {
         let mut idle = std::mem::take(&mut self.useless);
         let beside = self.background(words, run, &mut idle)?;
         self.lengths(words, run, &mut idle)?;
@@ -153,13 +160,13 @@ impl Translation {
         }
         if !idle.is_empty() {
             let idle: Vec<String> = idle.iter().map(|word| format!("{}={}", word.name, word.value)).collect();
-            self.notes.push((None, format!("left out, without a part in {}: {}", run.name(), idle.join(", "))));
+            self.notes.push((None, format!("left out, without a part in {}: {}", run.name(), idle.join(", ")).into()));
         }
         Ok(())
     }
 
     /// Traffic from nodes without a task; whether there is some.
-    fn background(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<bool, Refusal> {
+    fn background(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<bool, SpecError> {
         let ours =
             |translation: &Self| translation.value("temporal").is_some_and(|value| value.starts_with("background"));
         let Some(known) = last(words, "bg_load") else { return Ok(ours(self)) };
@@ -177,14 +184,17 @@ impl Translation {
     }
 
     /// `longmessages` and `lng_msg_ratio`.
-    fn lengths(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), Refusal> {
+    fn lengths(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (long, ratio) = (last(words, "longmessages"), last(words, "lng_msg_ratio"));
         let (known, packets) = match (long, ratio) {
             (None, None) => return Ok(()),
             (None, Some(known)) if number(known)? == 0.0 => return Ok(()),
             (None, Some(known)) => {
                 let what = "`lng_msg_ratio` needs the length of long messages";
-                return Err(at(known, &Refusal::value(what, "add longmessages=N, in packets, or longmessages=0")));
+                return Err(at(
+                    known,
+                    &SpecError::new(ErrorKind::Malformed, what, "add longmessages=N, in packets, or longmessages=0"),
+                ));
             }
             (Some(known), _) => (known, whole(known)?),
         };
@@ -197,11 +207,14 @@ impl Translation {
             (1, _) => {
                 let what = "`longmessages=1`: whether that is a length, of one packet, or only turns long messages on is not known";
                 let remedy = "write longmessages=0 for none, or the packets of a long message, such as longmessages=4";
-                Err(at(known, &Refusal::value(what, remedy)))
+                Err(at(known, &SpecError::new(ErrorKind::Malformed, what, remedy)))
             }
             (_, None) => {
                 let what = "`longmessages` needs the share of messages that are long";
-                Err(at(known, &Refusal::value(what, "add lng_msg_ratio=0.2, or write longmessages=0")))
+                Err(at(
+                    known,
+                    &SpecError::new(ErrorKind::Malformed, what, "add lng_msg_ratio=0.2, or write longmessages=0"),
+                ))
             }
             _ if run == Run::Application => {
                 idle.extend([long, ratio].into_iter().flatten().map(|known| known.word.clone()));
@@ -215,10 +228,12 @@ impl Translation {
                 self.set("size", format!("bimodal({phits},{},{share})", phits.saturating_mul(packets)));
                 self.note(
                     "size",
-                    &format!(
-                        "longmessages={packets}: read as packets of {phits} phits; the original's unit is not documented. It \
-                         asked for more than its load then; here --load is what is offered"
-                    ),
+                    &phrase![
+                        "longmessages={packets}: read as packets of {phits} phits; the original's unit is not \
+                         documented. It asked for more than its load then; here ",
+                        ["load"],
+                        " is what is offered"
+                    ],
                 );
                 Ok(())
             }
@@ -226,7 +241,7 @@ impl Translation {
     }
 
     /// `trigger_rate` and `triggered`.
-    fn triggers(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), Refusal> {
+    fn triggers(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (rate, triggered) = match (last(words, "trigger_rate"), last(words, "triggered")) {
             (None, None) => return Ok(()),
             (Some(rate), Some(triggered)) => (rate, triggered),
@@ -248,7 +263,7 @@ impl Translation {
                 "`{}={}` with triggered={packets}: every packet triggers another, without end",
                 rate.word.name, rate.word.value
             );
-            return Err(at(rate, &Refusal::value(what, "use values whose product is below 1")));
+            return Err(at(rate, &SpecError::new(ErrorKind::OutOfRange, what, "use values whose product is below 1")));
         }
         self.present = Some(rate.word.clone());
         self.set("temporal", format!("reactive({chance},{packets})"));
@@ -259,15 +274,20 @@ impl Translation {
             let whole = (load / others * 1e9).round() / 1e9;
             self.present = self.source("load").map(|(word, _)| word.clone());
             self.set("load", whole.to_string());
-            self.note("temporal", &format!(
-                "load={load}: what is triggered comes on top in the original; --load {whole} is both together{count}"
-            ));
+            self.note(
+                "temporal",
+                &phrase![
+                    "load={load}: what is triggered comes on top in the original; ",
+                    ["load" => whole],
+                    " is both together{count}"
+                ],
+            );
         }
         Ok(())
     }
 
     /// `shotmode`, `shotsize` and `numshots`.
-    fn shots(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), Refusal> {
+    fn shots(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<(), SpecError> {
         let (size, count) = (last(words, "shotsize"), last(words, "numshots"));
         if run != Run::Shots {
             idle.extend([size, count].into_iter().flatten().map(|known| known.word.clone()));
@@ -285,7 +305,10 @@ impl Translation {
             && let Some(mode) = last(words, "shotmode")
         {
             let what = "`shotmode=1` needs the packets that a node sends in a shot";
-            return Err(at(mode, &Refusal::value(what, "add shotsize=10; 0 is one for each other node")));
+            return Err(at(
+                mode,
+                &SpecError::new(ErrorKind::Malformed, what, "add shotsize=10; 0 is one for each other node"),
+            ));
         }
         let samples = last(words, "nsamples");
         if let Some(known) = count {
@@ -302,20 +325,17 @@ impl Translation {
     ///
     /// # Errors
     /// One that cannot be, said of the word that names it.
-    pub(super) fn network_of(&self) -> Result<Box<dyn Topology>, Refusal> {
+    pub(super) fn network_of(&self) -> Result<Box<dyn Topology>, SpecError> {
         let ways = if self.value("ways") == Some("1") { 1 } else { 2 };
         let spec = self.value("topology").unwrap_or("torus:4x4");
         topology::parse(spec, ways).map_err(|refusal| match self.source("topology") {
-            Some((word, _)) => {
-                let what = format!("{}`{}={}`: {refusal}", word.place(), word.name, word.value);
-                Refusal::value(what, refusal.remedy())
-            }
+            Some((word, _)) => refusal.within(format!("{}`{}={}`: ", word.place(), word.name, word.value)),
             None => refusal,
         })
     }
 
     /// `row_64_1`: a placement, tasks and instances; or one of ours with its arguments.
-    pub(super) fn placement(&mut self, known: &Known, run: Run) -> Result<(), Refusal> {
+    pub(super) fn placement(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         let parts: Vec<&str> = value.split('_').collect();
         let ([kind, tasks, instances], false) = (&*parts, value.contains([':', '(', '/'])) else {
@@ -325,13 +345,20 @@ impl Translation {
         let count = |text: &str| text.parse::<u64>().ok().filter(|&count| count > 0);
         let (Some(tasks), Some(instances)) = (count(tasks), count(instances)) else {
             let what = format!("`placement={value}` needs a kind, the tasks and the instances");
-            return Err(at(known, &Refusal::value(what, "write it as in placement=row_64_1, or placement=row")));
+            return Err(at(
+                known,
+                &SpecError::new(ErrorKind::Malformed, what, "write it as in placement=row_64_1, or placement=row"),
+            ));
         };
         if *kind == "shift" {
             let what = format!("`placement={value}` does not say by how many nodes tasks are shifted");
             return Err(at(
                 known,
-                &Refusal::value(what, "write it as in placement=shift_3, tasks and instances left out"),
+                &SpecError::new(
+                    ErrorKind::Malformed,
+                    what,
+                    "write it as in placement=shift_3, tasks and instances left out",
+                ),
             ));
         }
         if instances != 1 && run == Run::Application {
@@ -339,7 +366,11 @@ impl Translation {
                 format!("`placement={value}`: {instances} instances of the trace cannot be placed by one word here");
             return Err(at(
                 known,
-                &Refusal::value(what, "use 1, or `fsin run --job-mix FILE`, which runs several applications"),
+                &SpecError::new(
+                    ErrorKind::Unsupported,
+                    what,
+                    phrase!["use 1, or `fsin run ", ["job-mix" => "FILE"], "`, which runs several applications"],
+                ),
             ));
         }
         self.set("placement", (*kind).to_owned());
@@ -351,25 +382,29 @@ impl Translation {
     }
 }
 
-fn alone(word: &str, other: &str) -> Refusal {
+fn alone(word: &str, other: &str) -> SpecError {
     let name = other.split('=').next().unwrap_or("");
-    Refusal::value(format!("`{word}` needs `{name}`"), format!("add {other}, or leave {word} out"))
+    SpecError::new(
+        ErrorKind::Malformed,
+        format!("`{word}` needs `{name}`"),
+        format!("add {other}, or leave {word} out"),
+    )
 }
 
-fn whole(known: &Known) -> Result<u64, Refusal> {
+fn whole(known: &Known) -> Result<u64, SpecError> {
     known.word.value.parse().map_err(|_| {
         let what = format!("`{}` takes a whole number, not `{}`", known.word.name, known.word.value);
-        at(known, &Refusal::value(what, format!("write {}=0 for none", known.word.name)))
+        at(known, &SpecError::new(ErrorKind::Malformed, what, format!("write {}=0 for none", known.word.name)))
     })
 }
 
-fn probability(known: &Known) -> Result<f64, Refusal> {
+fn probability(known: &Known) -> Result<f64, SpecError> {
     let value = number(known)?;
     if (0.0..=1.0).contains(&value) {
         return Ok(value);
     }
     let what = format!("`{}={}` is not a share", known.word.name, known.word.value);
-    Err(at(known, &Refusal::value(what, "use 0 to 1")))
+    Err(at(known, &SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 1")))
 }
 
 /// True if the word is one of the original's.

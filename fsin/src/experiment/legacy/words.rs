@@ -1,6 +1,8 @@
 //! The vocabulary of the original: its words, what each sets here, and how they are looked up.
 
-use trgen::catalog::{Refusal, suggestion};
+use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::network::{FAMILIES, MODES, NETWORKS};
 use crate::experiment::keys::{KEYS, Key, key};
@@ -19,7 +21,7 @@ pub(super) enum Takes {
     Together,
     /// It only changes what the original printed.
     Printing,
-    /// There is nothing like it here: why that may matter.
+    /// There is nothing like it here: why that may matter, with settings in braces.
     Missing(&'static str),
 }
 
@@ -30,7 +32,7 @@ pub(super) struct Entry {
     /// Other names of it.
     pub(super) also: &'static [&'static str],
     pub(super) takes: Takes,
-    /// What a reader should know of it; empty if its key says it.
+    /// What a reader should know of it, with settings in braces; empty if its key says it.
     about: &'static str,
 }
 
@@ -84,7 +86,7 @@ pub(super) const WORDS: &[Entry] = &[
     entry("cmode", &[], Choice("consumption", CONSUMPTIONS), ""),
     entry("amode", &[], Choice("arbitration", ARBITRATIONS), ""),
     entry("bsize", &["bub"], Same("bubble"), ""),
-    entry("bub_to_adap", &[], Missing("what it restricted is not known; --lbr restricts injected packets on adaptive channels"), ""),
+    entry("bub_to_adap", &[], Missing("what it restricted is not known; {lbr} restricts injected packets on adaptive channels"), ""),
     entry("lbr", &[], Same("lbr"), ""),
     entry("intransit_pr", &["ipr"], Same("in-transit-priority"), ""),
     entry("drop_packets", &[], Missing("a source that finds its buffer full keeps the packet and waits"), ""),
@@ -94,15 +96,15 @@ pub(super) const WORDS: &[Entry] = &[
     entry("update_period", &[], Together, "in diameters"),
     entry("timeout_upper", &[], Same("timeout-upper"), ""),
     entry("timeout_lower", &[], Same("timeout-lower"), ""),
-    entry("tpattern", &["pattern", "traffic"], Together, "as --traffic, arguments parted by _; inverse is reversal, tornado is tornado-fsin, hotspot alone is hotspot(0.02,0)"),
+    entry("tpattern", &["pattern", "traffic"], Together, "as {traffic}, arguments parted by _; inverse is reversal, tornado is tornado-fsin, hotspot alone is hotspot(0.02,0)"),
     entry("load", &[], Same("load"), ""),
-    entry("longmessages", &[], Together, "packets of a long message, or 0: --size bimodal"),
+    entry("longmessages", &[], Together, "packets of a long message, or 0: {size} bimodal"),
     entry("lng_msg_ratio", &[], Together, "share of the messages that are long"),
-    entry("trigger_rate", &[], Together, "probability that a reception triggers packets: --temporal reactive"),
+    entry("trigger_rate", &[], Together, "probability that a reception triggers packets: {temporal} reactive"),
     entry("triggered", &[], Together, "how many packets it triggers"),
     entry("shotmode", &[], Together, "1: shots instead of a steady load"),
-    entry("shotsize", &[], Together, "with shotmode=1: --shot; 0 is one packet for each other node"),
-    entry("numshots", &[], Together, "with shotmode=1: --samples"),
+    entry("shotsize", &[], Together, "with shotmode=1: {shot}; 0 is one packet for each other node"),
+    entry("numshots", &[], Together, "with shotmode=1: {samples}"),
     entry("shot_size", &[], Same("shot"), ""),
     entry("rseed", &["seed"], Same("seed"), ""),
     entry("warm_up_period", &[], Same("warmup"), ""),
@@ -115,8 +117,8 @@ pub(super) const WORDS: &[Entry] = &[
     entry("tracefile", &[], Same("trace"), ""),
     entry("trace_cpu_units", &[], Choice("trace-unit", UNITS), "unit of computing times in a trace: ns, us, ms, cycles"),
     entry("link_bandwidth", &[], Same("bandwidth"), "with its unit: 10Gb/s"),
-    entry("placement", &[], Together, "as --placement, arguments parted by _; or kind_tasks_instances"),
-    entry("bg_load", &[], Together, "with a trace: --temporal background, from nodes without a task"),
+    entry("placement", &[], Together, "as {placement}, arguments parted by _; or kind_tasks_instances"),
+    entry("bg_load", &[], Together, "with a trace: {temporal} background, from nodes without a task"),
     entry("plevel", &[], Printing, ""),
     entry("pheaders", &[], Printing, ""),
     entry("bheaders", &[], Printing, ""),
@@ -146,7 +148,7 @@ impl Meaning {
 ///
 /// # Errors
 /// A word that is not known, with the nearest that are; a beginning of several.
-pub(super) fn meaning(written: &str) -> Result<Meaning, Refusal> {
+pub(super) fn meaning(written: &str) -> Result<Meaning, SpecError> {
     let names = |entry: &'static Entry| std::iter::once(entry.name).chain(entry.also.iter().copied());
     if let Some(entry) = WORDS.iter().find(|entry| names(entry).any(|name| name == written)) {
         return Ok(Meaning::Original(entry));
@@ -165,14 +167,21 @@ pub(super) fn meaning(written: &str) -> Result<Meaning, Refusal> {
             let ours: Vec<String> = KEYS.iter().map(|key| key.name.replace('-', "_")).collect();
             let known: Vec<&str> = WORDS.iter().flat_map(names).chain(ours.iter().map(String::as_str)).collect();
             let near = suggestion(written, &known);
-            let remedy =
-                if near.starts_with("known") { "see the words in `fsin legacy --help`".to_owned() } else { near };
-            Err(Refusal::value(format!("the original's word `{written}` is not known"), remedy))
+            let remedy = match &*near.near {
+                [] => phrase!["see the words in `fsin legacy ", ["help"], "`"],
+                _ => (&near).into(),
+            };
+            let what = format!("the original's word `{written}` is not known");
+            Err(SpecError::new(ErrorKind::UnknownName, what, remedy).given(written).allowed(Allowed::Names(near)))
         }
         several => {
             let several: Vec<&str> = several.iter().map(|entry| entry.name).collect();
             let what = format!("`{written}` is the beginning of several words");
-            Err(Refusal::value(what, format!("write one of them in full: {}", several.join(", "))))
+            Err(SpecError::new(
+                ErrorKind::Malformed,
+                what,
+                format!("write one of them in full: {}", several.join(", ")),
+            ))
         }
     }
 }
@@ -181,41 +190,41 @@ pub(super) fn meaning(written: &str) -> Result<Meaning, Refusal> {
 ///
 /// # Errors
 /// A value that is not known.
-pub(super) fn choose(word: &str, value: &str, choices: Choices) -> Result<String, Refusal> {
+pub(super) fn choose(word: &str, value: &str, choices: Choices) -> Result<String, SpecError> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, ours)| (*ours).to_owned()).ok_or_else(|| {
         let known: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
-        Refusal::value(format!("`{word}` does not know `{value}`"), suggestion(value, &known))
+        SpecError::new(ErrorKind::UnknownName, format!("`{word}` does not know `{value}`"), &suggestion(value, &known))
     })
 }
 
 /// The words that are known, with what they take, for a reader.
 #[must_use]
-pub fn glossary() -> String {
+pub fn glossary() -> Phrase {
     let names = |choices: Choices| choices.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ");
     let families: Vec<String> =
         FAMILIES.iter().map(|&(family, _, modes)| format!("{family}: {}", names(modes))).collect();
-    let mut text = "Words, which may be cut short as long as no other begins so:\n".to_owned();
+    let mut text = Phrase::from("Words, which may be cut short as long as no other begins so:\n");
     for entry in WORDS.iter().filter(|entry| !matches!(entry.name, "sk_xz" | "sk_yx" | "sk_yz" | "sk_zx" | "sk_zy")) {
         let takes = match (entry.name, entry.takes) {
-            ("topo", _) => format!("{}; sizes behind it, parted by _", NETWORKS.join(", ")),
-            ("sk_xy", _) => "and sk_yx, sk_xz, ...: skews of ttorus".to_owned(),
+            ("topo", _) => phrase![("{}; sizes behind it, parted by _", NETWORKS.join(", "))],
+            ("sk_xy", _) => "and sk_yx, sk_xz, ...: skews of ttorus".into(),
             ("rmode", _) => {
-                format!("{}; channels behind it, as in smart3 ({})", names(MODES), families.join("; "))
+                phrase![("{}; channels behind it, as in smart3 ({})", names(MODES), families.join("; "))]
             }
-            (_, Choice(_, choices)) if entry.about.is_empty() => names(choices),
-            (_, Same(key)) if entry.about.is_empty() => format!("--{key}"),
-            (_, Same(key)) => format!("--{key}, {}", entry.about),
-            (_, Choice(..) | Together) => entry.about.to_owned(),
+            (_, Choice(_, choices)) if entry.about.is_empty() => names(choices).into(),
+            (_, Same(key)) if entry.about.is_empty() => phrase![[key]],
+            (_, Same(key)) => phrase![[key], ", ", Phrase::of_template(entry.about)],
+            (_, Choice(..) | Together) => Phrase::of_template(entry.about),
             (_, Printing) => continue,
-            (_, Missing(why)) => format!("no counterpart: {why}"),
+            (_, Missing(why)) => phrase!["no counterpart: ", Phrase::of_template(why)],
         };
         let all: Vec<&str> = std::iter::once(entry.name).chain(entry.also.iter().copied()).collect();
-        text.push_str(&format!("  {}: {takes}\n", all.join(", ")));
+        text.push(phrase![("  {}: ", all.join(", ")), takes, "\n"]);
     }
     let printing: Vec<&str> =
         WORDS.iter().filter(|entry| matches!(entry.takes, Printing)).map(|entry| entry.name).collect();
-    text.push_str(&format!("  {}: no effect: they only changed what was printed\n", printing.join(", ")));
-    text.push_str(
+    text.push(format!("  {}: no effect: they only changed what was printed\n", printing.join(", ")));
+    text.push(
         "What is not given is the original's default where that is known: topo=torus_4_4 nchan=2 iql=4 load=0.05\n\
          warm_up_period=5000 nsamples=10 sample_size=1000, and always a throttled source; else that of `fsin run`.\n\
          Beside these words every key of `fsin run`, with _ for -: cycles, temporal, link_loads, ...",

@@ -1,5 +1,7 @@
 //! The head of the page: what was simulated, and with which settings.
 
+use trgen::phrase::{Notation, Phrase};
+
 use super::super::sources;
 use super::html::escape;
 use crate::experiment::{KEYS, Key, canonical};
@@ -82,11 +84,11 @@ pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String 
 }
 
 /// The settings: what varies, and what is fixed; most that are as by default are a press away.
-pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
+pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notation) -> String {
     let all = settings(collected);
     let varies = |setting: &Setting| plan.axis(setting.key.name).is_some() || setting.values.len() > 1;
     let line = |setting: &Setting| {
-        let about = escape(setting.key.about);
+        let about = escape(&Phrase::of_template(setting.key.about).written(notation));
         format!("<dt title=\"{about}\">{}</dt><dd>{}</dd>\n", escape(setting.key.name), escape(&setting.words()))
     };
     let (varied, fixed): (Vec<&Setting>, Vec<&Setting>) = all.iter().partition(|setting| varies(setting));

@@ -15,6 +15,8 @@ use html::escape;
 use tables::{bounds, comparison, points, saturation, searches};
 
 use super::plot::{COLOURS, GRID, Look, Picture, Scale, pictures};
+use trgen::phrase::Notation;
+
 use crate::sweep::{Collected, Curves, Plan, Saturations};
 
 const STYLE: &str = include_str!("style.css");
@@ -50,7 +52,7 @@ pub struct Subject<'a> {
 
 /// The page.
 #[must_use]
-pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale) -> String {
+pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> String {
     let Subject { name, plan, collected, saturations, .. } = subject;
     let searches = saturations.map_or(String::new(), searches);
     if plan.points.is_empty() {
@@ -65,7 +67,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale) 
         escape(&title),
         head::summary(name, plan, collected)
     );
-    body.push_str(&head::section(plan, collected));
+    body.push_str(&head::section(plan, collected, notation));
     body.push_str(&warnings::section(plan, collected));
     // Every point is in view, and says its values.
     let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };

@@ -7,7 +7,7 @@ mod weighted;
 
 use std::fmt::Debug;
 
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 
@@ -24,7 +24,7 @@ pub trait Law: Debug + Send {
     fn carried(&self) -> f64;
 }
 
-type Built = Result<Box<dyn Law>, Refusal>;
+type Built = Result<Box<dyn Law>, SpecError>;
 type Entry = expr::Entry<fn(&Call, u32) -> Built>;
 
 /// All laws. One line per member.
@@ -40,7 +40,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 ///
 /// # Errors
 /// When the text is malformed, the law unknown, or a parameter unusable.
-pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, Refusal> {
+pub fn parse(text: &str, packet_phits: u32) -> Result<Box<dyn Law>, SpecError> {
     build(text, &Expr::parse(text)?, packet_phits)
 }
 

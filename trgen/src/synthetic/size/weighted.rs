@@ -90,7 +90,7 @@ pub(super) static POLYNOMIAL: Entry = Entry {
     build: polynomial,
 };
 
-fn bounds(call: &Call) -> Result<(i64, i64), crate::catalog::Refusal> {
+fn bounds(call: &Call) -> Result<(i64, i64), crate::catalog::SpecError> {
     let min = call.integer("min", 1..=LONGEST)?;
     Ok((min, call.integer("max", min..=LONGEST)?))
 }

@@ -4,14 +4,14 @@
 //! folder of the experiment file that contains the pattern, else to the working directory.
 
 use super::Site;
-use crate::catalog::Refusal;
+use crate::catalog::SpecError;
 use crate::synthetic::expr::{Call, Expr};
 
 /// \[bytes\] Size limit of a file: a matrix of 4096 nodes with 15 characters per number.
 const LONGEST: u64 = 256 << 20;
 
 /// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.
-pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, Refusal> {
+pub(super) fn numbers(call: &Call, site: Site) -> Result<Lines, SpecError> {
     let name = call.word("file")?;
     let path = site.folder.join(&name);
     let refuse = |what: String, remedy: &str| match call.given("file") {
@@ -61,7 +61,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// An error about one line of the file, or about all of it.
-    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> Refusal {
+    pub(super) fn refuse(&self, call: &Call, line: Option<u64>, what: &str, remedy: &str) -> SpecError {
         let place = line.map_or_else(|| self.shown.clone(), |line| format!("{}, line {line}", self.shown));
         let at: Option<&Expr> = call.given("file");
         match at {

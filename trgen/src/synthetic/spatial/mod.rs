@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use crate::Geometry;
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::NodeId;
@@ -74,7 +74,7 @@ impl Site<'_> {
     }
 }
 
-type Built = Result<Box<dyn Pattern>, Refusal>;
+type Built = Result<Box<dyn Pattern>, SpecError>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
 /// Patterns that depend on the dimensions of a grid. In networks of switches they see one row of endpoints.
@@ -147,7 +147,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// # Errors
 /// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number of
 /// nodes.
-pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, Refusal> {
+pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, SpecError> {
     let expr = Expr::parse(text)?;
     build(text, &expr, Site { geometry, seed, folder: Path::new("") })
 }

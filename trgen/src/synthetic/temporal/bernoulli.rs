@@ -1,7 +1,7 @@
 //! Independent trials.
 
 use super::{Entry, Process, Temporal};
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::rng::Stream;
 use crate::synthetic::draw::{ln, ln_one_minus, positive_unit};
 use crate::synthetic::temporal::Site;
@@ -19,7 +19,7 @@ pub(super) static BERNOULLI: Entry = Entry {
 };
 
 /// The process for a site.
-pub(super) fn process(site: Site) -> Result<Box<dyn Process>, Refusal> {
+pub(super) fn process(site: Site) -> Result<Box<dyn Process>, SpecError> {
     Ok(Box::new(Bernoulli { gaps: Gaps::new(site.rate()?) }))
 }
 

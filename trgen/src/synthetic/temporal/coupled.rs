@@ -8,7 +8,7 @@ pub(super) static SHOT: Entry = Entry {
     component: Component {
         name: "shot",
         about: "every node owes `messages` at full speed; when all have been received, all owe again: bursts that the \
-                whole machine shares, as of programs between barriers. --samples says how many shots; --load has no part",
+                whole machine shares, as of programs between barriers. {samples} says how many shots; {load} has no part",
         parameters: &[Parameter {
             name: "messages",
             about: "of each node and shot",

@@ -2,7 +2,7 @@
 
 use super::bernoulli::Gaps;
 use super::{Built, Entry, Process, Site, Temporal};
-use crate::catalog::{Component, Parameter, Refusal};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::rng::{Purpose, Stream, mix2};
 use crate::synthetic::expr::Call;
 use crate::units::{Cycle, NodeId};
@@ -40,7 +40,8 @@ fn build(call: &Call, site: Site) -> Built {
     let Site { load, mean_phits, .. } = site;
     let rate = (1.0 + a) * (load / mean_phits);
     if rate > 1.0 {
-        return Err(Refusal::value(
+        return Err(SpecError::new(
+            ErrorKind::OutOfRange,
             format!(
                 "`markov` with a = {a} at load {load} with messages of L = {mean_phits} phits needs {rate:.3} messages \
                  per cycle while on; a node generates at most one"

@@ -15,7 +15,8 @@ mod poisson;
 
 use std::fmt::Debug;
 
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, ErrorKind, SpecError};
+use crate::phrase;
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::units::{Cycle, NodeId};
@@ -88,11 +89,12 @@ pub struct Site {
 
 impl Site {
     /// \[message/node/cycle\] The rate that yields the load, at most 1.
-    fn rate(&self) -> Result<f64, Refusal> {
+    fn rate(&self) -> Result<f64, SpecError> {
         let rate = self.load / self.mean_phits;
         if rate > 1.0 {
             let Self { load, mean_phits, .. } = self;
-            return Err(Refusal::value(
+            return Err(SpecError::new(
+                ErrorKind::OutOfRange,
                 format!(
                     "load {load} phits/node/cycle with messages of L = {mean_phits} phits needs {rate:.3} messages per \
                      node and cycle; a node generates at most one"
@@ -104,7 +106,7 @@ impl Site {
     }
 }
 
-type Built = Result<Temporal, Refusal>;
+type Built = Result<Temporal, SpecError>;
 type Entry = expr::Entry<fn(&Call, Site) -> Built>;
 
 /// All processes. One line per member.
@@ -129,7 +131,7 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// # Errors
 /// When the text is malformed, the process unknown, a parameter unusable, or the load negative, not a number, or more
 /// than the process can generate.
-pub fn read(text: &str, site: Site) -> Result<Temporal, Refusal> {
+pub fn read(text: &str, site: Site) -> Result<Temporal, SpecError> {
     build(text, &Expr::parse(text)?, site)
 }
 
@@ -137,7 +139,8 @@ pub fn read(text: &str, site: Site) -> Result<Temporal, Refusal> {
 pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
     let entry = expr::find("temporal process", &TABLE, text, expr)?;
     if !(site.load >= 0.0 && site.load.is_finite()) {
-        return Err(Refusal::value(
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
             format!("load {} is not a number of phits per node and cycle", site.load),
             "a load of 0 or more",
         ));
@@ -149,19 +152,23 @@ pub(super) fn build(text: &str, expr: &Expr, site: Site) -> Built {
 ///
 /// # Errors
 /// As [`read`], and when the process couples the nodes.
-pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, Refusal> {
+pub fn parse(text: &str, site: Site) -> Result<Box<dyn Process>, SpecError> {
     alone(text, &Expr::parse(text)?, site)
 }
 
 /// The same from `expr`, parsed from `text`.
-pub(super) fn alone(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, Refusal> {
+pub(super) fn alone(text: &str, expr: &Expr, site: Site) -> Result<Box<dyn Process>, SpecError> {
     match build(text, expr, site)? {
         Temporal::Process(process) => Ok(process),
         _ => Err(expr::refuse(
             text,
             expr.position,
             &format!("`{}` is not a process that every node runs for itself", expr.name),
-            "use it as the whole --temporal of a single pattern; here bernoulli, poisson, periodic, cburst or markov",
+            phrase![
+                "use it as the whole ",
+                ["temporal"],
+                " of a single pattern; here bernoulli, poisson, periodic, cburst or markov"
+            ],
         )),
     }
 }

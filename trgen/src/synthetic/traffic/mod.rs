@@ -30,10 +30,11 @@ use super::shots::Shots;
 use super::source::{Config, Synthetic};
 use super::temporal::{self, Temporal};
 use super::{size, spatial};
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
+use crate::phrase;
 use crate::rng::{Purpose, mix2};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::synthetic::expr::{self, Expr};
 use crate::units::{Cycle, NodeId};
 
@@ -91,11 +92,11 @@ pub struct Misfit {
     /// Which field.
     pub word: Word,
     /// Why.
-    pub refusal: Refusal,
+    pub refusal: SpecError,
 }
 
 impl Word {
-    fn misfit(self) -> impl Fn(Refusal) -> Misfit {
+    fn misfit(self) -> impl Fn(SpecError) -> Misfit {
         move |refusal| Misfit { word: self, refusal }
     }
 }
@@ -133,7 +134,8 @@ impl Traffic {
     pub fn new(config: &Config) -> Result<Self, Misfit> {
         for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
             if value == 0 {
-                let refusal = Refusal::value(format!("{name} 0"), format!("a {name} of 1 or more"));
+                let refusal =
+                    SpecError::new(ErrorKind::Malformed, format!("{name} 0"), format!("a {name} of 1 or more"));
                 return Err(Misfit { word: Word::Lengths, refusal });
             }
         }
@@ -293,7 +295,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                     &config.process,
                     0,
                     "`background` is traffic beside an application, and there is none",
-                    "add --kernel or --trace, or use bernoulli",
+                    phrase!["add ", ["kernel"], " or ", ["trace"], ", or use bernoulli"],
                 ),
             });
         }
@@ -361,7 +363,7 @@ impl TrGen for Traffic {
         self.source().silent_nodes()
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.source().waits()
     }
 }

@@ -1,6 +1,6 @@
 //! Parses text into phases of sums of terms.
 
-use crate::catalog::{Component, Parameter, Refusal};
+use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
 
 pub(super) static COMPONENTS: [Component; 3] = [
@@ -30,13 +30,13 @@ const SOURCE: Component = Component {
         Parameter { name: "pattern", about: "where it sends", range: "any pattern", default: "" },
         Parameter {
             name: "load",
-            about: "its own load, beside --load [phit/node/cycle]",
+            about: "its own load, beside {load} [phit/node/cycle]",
             range: "0..",
-            default: "its share of --load",
+            default: "its share of {load}",
         },
-        Parameter { name: "temporal", about: "its own process", range: "any process", default: "--temporal" },
-        Parameter { name: "size", about: "its own size law", range: "any law", default: "--size" },
-        Parameter { name: "share", about: "its share of --load", range: "more than 0", default: "1" },
+        Parameter { name: "temporal", about: "its own process", range: "any process", default: "{temporal}" },
+        Parameter { name: "size", about: "its own size law", range: "any law", default: "{size}" },
+        Parameter { name: "share", about: "its share of {load}", range: "more than 0", default: "1" },
     ],
     source: "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network simulator \
              (2025)",
@@ -64,7 +64,7 @@ pub(super) struct Phase {
 }
 
 /// Reads all of `text`: at least one phase.
-pub(super) fn phases(text: &str) -> Result<Vec<Phase>, Refusal> {
+pub(super) fn phases(text: &str) -> Result<Vec<Phase>, SpecError> {
     let mut parser = Parser::new(text);
     let mut phases = Vec::new();
     loop {
@@ -85,7 +85,7 @@ pub(super) fn phases(text: &str) -> Result<Vec<Phase>, Refusal> {
     }
 }
 
-fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, Refusal> {
+fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, SpecError> {
     const MOST: i64 = 1 << 53;
     let number = parser.expression(1)?;
     let cycles = number.integer().filter(|cycles| (1..=MOST).contains(cycles));
@@ -98,7 +98,7 @@ fn length(text: &str, parser: &mut Parser<'_>) -> Result<u64, Refusal> {
 /// Maximum nesting of parenthesised sums.
 const DEEPEST: usize = 32;
 
-fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>) -> Result<(), Refusal> {
+fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>) -> Result<(), SpecError> {
     if depth > DEEPEST {
         return Err(refuse(text, parser.position(), "nested too deeply", format!("nest at most {DEEPEST} deep")));
     }
@@ -119,7 +119,7 @@ fn sum(text: &str, parser: &mut Parser<'_>, depth: usize, terms: &mut Vec<Term>)
     }
 }
 
-fn term(text: &str, mut expression: Expr) -> Result<Term, Refusal> {
+fn term(text: &str, mut expression: Expr) -> Result<Term, SpecError> {
     if expression.name == SOURCE.name {
         return source(text, &expression);
     }
@@ -139,14 +139,14 @@ fn term(text: &str, mut expression: Expr) -> Result<Term, Refusal> {
     }
 }
 
-fn check_share(text: &str, at: &Expr, share: f64) -> Result<(), Refusal> {
+fn check_share(text: &str, at: &Expr, share: f64) -> Result<(), SpecError> {
     if share > 0.0 && share.is_finite() {
         return Ok(());
     }
     Err(refuse(text, at.position, &format!("a share of {share}"), "a share of more than 0"))
 }
 
-fn source(text: &str, expression: &Expr) -> Result<Term, Refusal> {
+fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
     const LARGEST: f64 = (1u32 << 24) as f64;
     let call = Call::bind(text, expression, &SOURCE)?;
     let Some(pattern) = call.given("pattern") else {

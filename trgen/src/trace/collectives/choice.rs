@@ -5,7 +5,7 @@
 use std::str::FromStr;
 
 use super::{Collective, NAMES};
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 
 /// An algorithm of one or more operations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -237,9 +237,9 @@ impl Choice {
 }
 
 impl FromStr for Choice {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         const FAMILY: &str = "collective algorithm";
         let mut choice = Self::default();
         for (position, word) in text.split(',').map(str::trim).enumerate() {
@@ -247,16 +247,16 @@ impl FromStr for Choice {
                 choice.rules = match word {
                     "mpich" if position == 0 => Rules::Mpich,
                     "basic" if position == 0 => Rules::Basic,
-                    _ => return Err(Refusal::unknown("rules of collectives", word, &["mpich", "basic"])),
+                    _ => return Err(SpecError::unknown("rules of collectives", word, &["mpich", "basic"])),
                 };
                 continue;
             };
             let (operation, algorithm) = (operation.trim(), algorithm.trim());
-            let known = || Refusal::unknown("collective operation", operation, NAMES);
+            let known = || SpecError::unknown("collective operation", operation, NAMES);
             let operation = NAMES.iter().copied().find(|name| *name == operation).ok_or_else(known)?;
             let found = Algorithm::of(operation).find(|found| found.name() == algorithm);
             let names: Vec<&str> = Algorithm::of(operation).map(Algorithm::name).collect();
-            choice.named.push((operation, found.ok_or_else(|| Refusal::unknown(FAMILY, algorithm, &names))?));
+            choice.named.push((operation, found.ok_or_else(|| SpecError::unknown(FAMILY, algorithm, &names))?));
         }
         Ok(choice)
     }

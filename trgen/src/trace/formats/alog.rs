@@ -108,7 +108,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         count = lines.number();
         if events == 0 {
             let what = format!("no line of {count} is a send ({SEND}) or a receive ({RECEIVE})");
-            return Err(place.line(count).error(Fault::Structure { what, remedy: "log messages too, or use --from" }));
+            return Err(place.line(count).error(Fault::Structure { what, remedy: "log messages too, or use {from}" }));
         }
         Ok(())
     })?;

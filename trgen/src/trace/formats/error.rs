@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::catalog::Refusal;
+use crate::catalog::SpecError;
+use crate::phrase::Phrase;
 
 /// A place in the input. Displayed as `path#member:line`, as far as known.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +70,7 @@ pub struct ReadError {
 impl ReadError {
     /// The remedy, if known.
     #[must_use]
-    pub fn remedy(&self) -> Option<String> {
+    pub fn remedy(&self) -> Option<Phrase> {
         self.fault.remedy(&self.place)
     }
 }
@@ -88,7 +89,7 @@ pub enum Fault {
     Io(io::Error),
     /// An option has no usable value.
     #[error("{0}")]
-    Option(Refusal),
+    Option(SpecError),
     /// The file has no content, or only blanks and comments.
     #[error("is empty: a trace was expected")]
     Empty,
@@ -295,14 +296,14 @@ pub enum Fault {
 }
 
 impl Fault {
-    fn remedy(&self, place: &Place) -> Option<String> {
-        match self {
+    fn remedy(&self, place: &Place) -> Option<Phrase> {
+        let words: Option<String> = match self {
             Self::NotFound => {
                 Some("check the path; `archive.tar.xz#name` chooses a trace inside an archive".to_owned())
             }
             Self::Empty => Some("check how the file was made; it holds no record".to_owned()),
             Self::NotAFile => Some("write it to a file first, and give that".to_owned()),
-            Self::Option(refusal) => Some(refusal.remedy().to_owned()),
+            Self::Option(refusal) => return Some(refusal.remedy().clone()),
             Self::Damaged { .. } => Some("the file may be an incomplete copy: fetch it again".to_owned()),
             Self::Packed { command, .. } => Some(format!("unpack it first: {command}")),
             Self::Unprinted { tool, .. } => Some(format!(
@@ -326,7 +327,7 @@ impl Fault {
             }),
             Self::NoSuchMember { remedy, .. } | Self::UnknownWord { remedy, .. } => Some(remedy.clone()),
             Self::Arguments { remedy, .. } => remedy.map(str::to_owned),
-            Self::Datatype { remedy, .. } | Self::Structure { remedy, .. } => Some((*remedy).to_owned()),
+            Self::Datatype { remedy, .. } | Self::Structure { remedy, .. } => return Some(Phrase::of_template(remedy)),
             Self::WrongRank { .. } => Some("the index lists the files in the order of ranks, from 0".to_owned()),
             Self::MissingFile { .. } => Some("names in an index are relative to the folder of the index".to_owned()),
             Self::MissingRank { .. } => {
@@ -342,7 +343,8 @@ impl Fault {
                     .to_owned(),
             ),
             _ => None,
-        }
+        };
+        words.map(Phrase::from)
     }
 }
 

@@ -354,7 +354,7 @@ impl<'a> Source<'a> {
     /// The error for a selection that names nothing; it lists what can be selected.
     pub(super) fn no_such_member(&self, selection: &str, labels: &[&str]) -> ReadError {
         let remedy = if self.is_archive() && !labels.is_empty() {
-            catalog::suggestion(selection, labels)
+            catalog::suggestion(selection, labels).to_string()
         } else {
             "nothing can be chosen here: leave out `#` and what follows".to_owned()
         };

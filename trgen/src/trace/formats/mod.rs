@@ -38,7 +38,7 @@ use super::container;
 use super::goal::Graph;
 use super::matrix::Matrix;
 use super::program::{Event, Program};
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::units::Picoseconds;
 
 /// One row per format. A new format is one file and one line here.
@@ -207,7 +207,7 @@ fn read_source(source: &Source<'_>, options: &ReadOptions) -> Result<Application
             let reader = READERS
                 .iter()
                 .find(|reader| reader.component.name == *name)
-                .ok_or_else(|| source.place().error(Fault::Option(Refusal::unknown("trace format", name, &known))))?;
+                .ok_or_else(|| source.place().error(Fault::Option(SpecError::unknown("trace format", name, &known))))?;
             vec![reader]
         }
     };

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::catalog::Refusal;
+use crate::catalog::{ErrorKind, SpecError};
 use crate::trace::collectives::Choice;
 use crate::units::Picoseconds;
 
@@ -38,15 +38,20 @@ impl Default for ReadOptions {
 
 impl ReadOptions {
     /// Rejects meaningless values.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    pub(super) fn check(&self) -> Result<(), SpecError> {
         if !(self.flop_rate.is_finite() && self.flop_rate > 0.0) {
-            return Err(Refusal::value(
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
                 format!("a speed of {} flop/s", self.flop_rate),
                 "give a positive number, for instance 5e9",
             ));
         }
         if self.compute_unit == ComputeUnit::Cycles(Picoseconds(0)) {
-            return Err(Refusal::value("a cycle of 0 ps", "give the time of one cycle, for instance 3200 ps"));
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
+                "a cycle of 0 ps",
+                "give the time of one cycle, for instance 3200 ps",
+            ));
         }
         Ok(())
     }
@@ -99,14 +104,14 @@ pub enum RecvOrder {
 }
 
 impl FromStr for RecvOrder {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(word: &str) -> Result<Self, Refusal> {
+    fn from_str(word: &str) -> Result<Self, SpecError> {
         match word {
             "src-dst" => Ok(Self::SrcDst),
             "dst-src" => Ok(Self::DstSrc),
             "detect" => Ok(Self::Detect),
-            _ => Err(Refusal::unknown("order of receive lines", word, &["src-dst", "dst-src", "detect"])),
+            _ => Err(SpecError::unknown("order of receive lines", word, &["src-dst", "dst-src", "detect"])),
         }
     }
 }

@@ -84,7 +84,7 @@ fn parse(line: &str, unit: Picoseconds) -> Result<Record, Fault> {
         "s" => ("s SRC DST TAG BYTES", 4),
         "r" => ("r SRC DST TAG BYTES", 4),
         other => {
-            let remedy = suggestion(other, &["c", "s", "r"]);
+            let remedy = suggestion(other, &["c", "s", "r"]).to_string();
             return Err(Fault::UnknownWord { what: "record", found: other.to_owned(), remedy });
         }
     };

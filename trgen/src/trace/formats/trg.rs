@@ -69,7 +69,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         }
     };
     let container = container.ok_or_else(|| {
-        let (what, remedy) = ("does not begin like a container".to_owned(), "leave out --from");
+        let (what, remedy) = ("does not begin like a container".to_owned(), "leave out {from}");
         place.error(Fault::Structure { what, remedy })
     })?;
     let header = container.header();

@@ -5,7 +5,7 @@
 //! Source: Hoefler, Schneider, Lumsdaine, *LogGOPSim*, LSAP 2010, and its schedule generator.
 
 use super::{After, Graph, GraphError, Operation, RankBuilder};
-use crate::catalog::{Component, Parameter, Refusal};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::synthetic::expr::{self, Call, Expr};
 
 /// Most operations of a pattern, over all ranks: graphs are held in memory, at some 50 bytes per operation.
@@ -166,9 +166,9 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// ```
 /// let graph = trgen::trace::goal::patterns::parse("dissemination:ranks=16,bytes=1")?;
 /// assert_eq!(graph.counts().sends, 64);
-/// # Ok::<(), trgen::catalog::Refusal>(())
+/// # Ok::<(), trgen::catalog::SpecError>(())
 /// ```
-pub fn parse(text: &str) -> Result<Graph, Refusal> {
+pub fn parse(text: &str) -> Result<Graph, SpecError> {
     let expr = Expr::parse(text)?;
     let entry = expr::find("graph pattern", &TABLE, text, &expr)?;
     let call = Call::bind(text, &expr, &entry.component)?;
@@ -192,7 +192,7 @@ pub fn parse(text: &str) -> Result<Graph, Refusal> {
         return Err(call.refuse_all(&what, "fewer ranks or segments"));
     }
     let mut ranks = Vec::new();
-    let failed = |error: GraphError| Refusal::value(error.to_string(), "other sizes");
+    let failed = |error: GraphError| SpecError::new(ErrorKind::Malformed, error.to_string(), "other sizes");
     for rank in 0..sizes.ranks {
         let mut script = Script::default();
         (entry.build.rank)(&sizes, rank, &mut script).map_err(failed)?;

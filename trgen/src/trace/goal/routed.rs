@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
@@ -246,7 +246,8 @@ impl TrGen for Routed {
         self.silent_nodes
     }
 
-    fn waits(&self) -> Vec<String> {
-        self.hosts.remains().waits
+    fn waits(&self) -> Vec<Wait> {
+        let waits = self.hosts.remains().waits.into_iter();
+        waits.map(|text| Wait { cause: WaitCause::Message, text }).collect()
     }
 }

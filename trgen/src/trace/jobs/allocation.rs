@@ -6,7 +6,7 @@
 
 use rand::seq::SliceRandom;
 
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::geometry::Geometry;
 use crate::rng::{Purpose, stream};
 use crate::units::NodeId;
@@ -42,16 +42,16 @@ pub const ALLOCATIONS: &[Component] = &[
 ];
 
 impl std::str::FromStr for Allocation {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(word: &str) -> Result<Self, Refusal> {
+    fn from_str(word: &str) -> Result<Self, SpecError> {
         match word {
             "contiguous" => Ok(Self::Contiguous),
             "quasi-contiguous" => Ok(Self::QuasiContiguous),
             "random" => Ok(Self::Random),
             _ => {
                 let known: Vec<&str> = ALLOCATIONS.iter().map(|component| component.name).collect();
-                Err(Refusal::unknown("allocation", word, &known))
+                Err(SpecError::unknown("allocation", word, &known))
             }
         }
     }

@@ -29,13 +29,17 @@ use super::matrix::Matrix;
 use super::placement::{self, Distance, Known, place};
 use super::program::Program;
 use super::replay::{Pace, Protocol, Replay, ReplayReport};
-use crate::catalog::Refusal;
+use crate::catalog::{ErrorKind, SpecError};
 use crate::geometry::Geometry;
 use crate::message::{Delivery, Message};
-use crate::source::{Activity, JobActivity, JobsActivity, Next, Outbox, SourceError, TrGen};
+use crate::phrase;
+use crate::source::{Activity, JobActivity, JobsActivity, Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
-/// An application that runs once.
+/// The family of jobs, in [`Subject::Component`](crate::catalog::Subject::Component).
+pub const JOB: &str = "job";
+
+/// An application that is to run once.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// Its name in results.
@@ -159,9 +163,11 @@ impl Distance for Among<'_> {
 }
 
 /// The nodes of a job as a line, whatever their positions in the network.
-fn line(size: usize) -> Result<Geometry, Refusal> {
+fn line(size: usize) -> Result<Geometry, SpecError> {
     let line = u32::try_from(size).ok().and_then(|size| Geometry::new(&[size]));
-    line.ok_or_else(|| Refusal::value(format!("a job of {size} nodes"), "use at least 1 and fewer than 2^32"))
+    line.ok_or_else(|| {
+        SpecError::new(ErrorKind::TooLarge, format!("a job of {size} nodes"), "use at least 1 and fewer than 2^32")
+    })
 }
 
 /// Bits of an id that belong to the job's message; the job's number is above them.
@@ -173,19 +179,23 @@ impl JobMix {
     /// # Errors
     /// A job without tasks, or with more tasks than the nodes of the network can hold; a placement that is unknown or
     /// does not fit.
-    pub fn new(jobs: Vec<Job>, terms: Terms, geometry: &Geometry) -> Result<Self, Refusal> {
+    pub fn new(jobs: Vec<Job>, terms: Terms, geometry: &Geometry) -> Result<Self, SpecError> {
         let nodes = geometry.nodes();
         let size = |job: &Job| job.program.tasks.len().div_ceil(terms.tasks_per_node);
         for job in &jobs {
             let (name, size) = (&job.name, size(job));
             if size == 0 {
-                return Err(Refusal::value(format!("job `{name}` has no task"), "leave it out"));
+                let what = format!("job `{name}` has no task");
+                return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of_component(JOB, name));
             }
             if size > nodes {
                 let what = format!("job `{name}` needs {size} nodes, and the network has {nodes}");
                 let each = job.program.tasks.len().div_ceil(nodes.max(1));
-                let remedy = format!("use a topology of {size} nodes or more, fewer tasks, or --tasks-per-node {each}");
-                return Err(Refusal::value(what, remedy));
+                let remedy = phrase![
+                    "use a topology of {size} nodes or more, fewer tasks, or ",
+                    ["tasks-per-node" => each]
+                ];
+                return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of_component(JOB, name));
             }
             placement::check(&terms.placement, size, &line(size)?, terms.seed)?;
         }
@@ -267,7 +277,7 @@ impl JobMix {
     fn start(&mut self, job: usize, size: usize, nodes: Vec<NodeId>, now: Cycle) -> Result<(), SourceError> {
         let Job { program, name, .. } = &self.jobs[job];
         let Terms { placement, tasks_per_node, pace, protocol, seed, .. } = &self.terms;
-        let refused = |refusal: Refusal| SourceError { what: format!("job `{name}`: {refusal}") };
+        let refused = |refusal: SpecError| SourceError { what: format!("job `{name}`: {refusal}") };
         let matrix = self.distance.as_ref().map(|_| Matrix::of_program(program).grouped(*tasks_per_node));
         let among = self.distance.as_ref().map(|whole| Among { nodes: &nodes, whole: &**whole });
         let known = matrix.as_ref().zip(among.as_ref()).map(|(matrix, among)| Known { matrix, distance: among });
@@ -352,10 +362,11 @@ impl TrGen for JobMix {
         }
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         let named = |running: &Running| {
             let name = self.jobs[running.job].name.clone();
-            running.replay.waits().into_iter().map(move |line| format!("job `{name}`: {line}"))
+            let waits = running.replay.waits().into_iter();
+            waits.map(move |Wait { cause, text }| Wait { cause, text: format!("job `{name}`: {text}") })
         };
         self.running.iter().flat_map(named).collect()
     }

@@ -1,6 +1,6 @@
 //! Selection of the next job to start.
 
-use crate::catalog::{Component, Refusal};
+use crate::catalog::{Component, SpecError};
 use crate::units::{Cycle, NodeId};
 
 use super::allocation::{Allocation, Pool};
@@ -39,16 +39,16 @@ pub const SCHEDULERS: &[Component] = &[
 ];
 
 impl std::str::FromStr for Scheduler {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(word: &str) -> Result<Self, Refusal> {
+    fn from_str(word: &str) -> Result<Self, SpecError> {
         match word {
             "fcfs" => Ok(Self::Fcfs),
             "first-fit" => Ok(Self::FirstFit),
             "easy" => Ok(Self::Easy),
             _ => {
                 let known: Vec<&str> = SCHEDULERS.iter().map(|component| component.name).collect();
-                Err(Refusal::unknown("scheduler", word, &known))
+                Err(SpecError::unknown("scheduler", word, &known))
             }
         }
     }

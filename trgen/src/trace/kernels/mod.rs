@@ -20,7 +20,7 @@ mod schedule;
 mod shape;
 
 use crate::Geometry;
-use crate::catalog::{Component, Parameter, Refusal};
+use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
 use crate::units::TaskId;
@@ -128,9 +128,9 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// ```
 /// let program = trgen::trace::kernels::parse("bintree:bytes=4096", 64, None)?;
 /// assert_eq!(program.totals().point_to_point_messages, 63);
-/// # Ok::<(), trgen::catalog::Refusal>(())
+/// # Ok::<(), trgen::catalog::SpecError>(())
 /// ```
-pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, Refusal> {
+pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, SpecError> {
     parse_seeded(text, default_tasks, default_geometry, 1)
 }
 
@@ -143,7 +143,7 @@ pub fn parse_seeded(
     default_tasks: usize,
     default_geometry: Option<&Geometry>,
     seed: u64,
-) -> Result<Program, Refusal> {
+) -> Result<Program, SpecError> {
     let expr = Expr::parse(text)?;
     let entry = expr::find("kernel", &TABLE, text, &expr)?;
     let (call, kernel) = (Call::bind(text, &expr, &entry.component)?, &entry.build);

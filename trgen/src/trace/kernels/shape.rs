@@ -3,7 +3,7 @@
 use super::MOST_TASKS;
 use super::random::Draws;
 use crate::Geometry;
-use crate::catalog::Refusal;
+use crate::catalog::SpecError;
 use crate::synthetic::expr::{Call, Expr};
 
 /// The tasks of a kernel.
@@ -30,7 +30,7 @@ impl Shape {
         dimensions: &[usize],
         default_tasks: usize,
         default_geometry: Option<&Geometry>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SpecError> {
         let asked = match call.given("tasks") {
             Some(_) => Some(call.integer("tasks", 1..=i64::from(MOST_TASKS))? as u32),
             None => None,
@@ -64,7 +64,7 @@ impl Shape {
     }
 }
 
-fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, Refusal> {
+fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, SpecError> {
     let tasks = asked.or_else(|| u32::try_from(default).ok()).filter(|tasks| (1..=MOST_TASKS).contains(tasks));
     tasks.ok_or_else(|| {
         let problem = format!("`{}` cannot have one task on each of {default} nodes", call.name());
@@ -72,7 +72,7 @@ fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, Refusal
     })
 }
 
-fn sizes(call: &Call, argument: &Expr, dimensions: &[usize]) -> Result<Vec<u32>, Refusal> {
+fn sizes(call: &Call, argument: &Expr, dimensions: &[usize]) -> Result<Vec<u32>, SpecError> {
     let size = |word: &str| word.parse().ok().filter(|size| (1..=MOST_TASKS).contains(size));
     let grid: Option<Vec<u32>> = argument.word().and_then(|word| word.split('x').map(size).collect());
     grid.filter(|grid| dimensions.contains(&grid.len())).ok_or_else(|| {

@@ -23,8 +23,10 @@ use std::path::{Path, PathBuf};
 
 use rand::seq::SliceRandom;
 
-use crate::catalog::{Component, Parameter, Refusal};
+use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::geometry::Geometry;
+use crate::phrase;
+use crate::phrase::Phrase;
 use crate::rng::{Purpose, stream};
 use crate::trace::matrix::Matrix;
 use crate::units::NodeId;
@@ -138,7 +140,7 @@ enum Informed<'a> {
 }
 
 /// The rounds of `optimise` and its initial placement, from its parameters.
-fn optimise_of(parameters: &str) -> Result<Informed<'_>, Refusal> {
+fn optimise_of(parameters: &str) -> Result<Informed<'_>, SpecError> {
     let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
     let (rounds, start) = match head.parse() {
         Ok(rounds) => (rounds, tail.unwrap_or("greedy")),
@@ -147,15 +149,20 @@ fn optimise_of(parameters: &str) -> Result<Informed<'_>, Refusal> {
     if rounds == 0 || start.is_empty() || start.split(':').next() == Some("optimise") {
         let what =
             format!("`{parameters}` is no number of rounds from 1 on, and nothing that `optimise` can begin with");
-        return Err(Refusal::value(
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
             what,
-            "write --placement optimise, optimise:10, optimise:random or optimise:10:random",
+            phrase![
+                "write ",
+                ["placement" => "optimise"],
+                ", optimise:10, optimise:random or optimise:10:random"
+            ],
         ));
     }
     Ok(Informed::Optimise { rounds, start })
 }
 
-fn informed(spec: &str) -> Result<Option<Informed<'_>>, Refusal> {
+fn informed(spec: &str) -> Result<Option<Informed<'_>>, SpecError> {
     match spec.split_once(':') {
         None if spec == "greedy" => Ok(Some(Informed::Greedy)),
         None if spec == "optimise" => Ok(Some(Informed::Optimise { rounds: u64::MAX, start: "greedy" })),
@@ -171,9 +178,10 @@ pub fn looks_at_traffic(spec: &str) -> bool {
 }
 
 /// Rejects more tasks than nodes.
-fn fit(tasks: usize, nodes: usize) -> Result<(), Refusal> {
+fn fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
     if tasks > nodes {
-        return Err(Refusal::value(
+        return Err(SpecError::new(
+            ErrorKind::TooLarge,
             format!("{tasks} tasks do not fit on {nodes} nodes, one task on each"),
             format!("use a topology of {tasks} nodes or more"),
         ));
@@ -185,7 +193,7 @@ fn fit(tasks: usize, nodes: usize) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// As [`place`].
-pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), Refusal> {
+pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), SpecError> {
     fit(tasks, geometry.nodes())?;
     match informed(spec)? {
         Some(Informed::Greedy) => Ok(()),
@@ -206,14 +214,14 @@ pub fn place(
     geometry: &Geometry,
     seed: u64,
     known: Option<Known<'_>>,
-) -> Result<Placed, Refusal> {
+) -> Result<Placed, SpecError> {
     fit(tasks, geometry.nodes())?;
     let Some(informed) = informed(spec)? else {
         return ordered(spec, tasks, geometry, seed).map(|nodes| Placed { nodes, descent: None });
     };
     let Known { matrix, distance } = known.filter(|known| known.matrix.tasks() == tasks).ok_or_else(|| {
         let what = format!("placement `{spec}` looks at who talks to whom, and that is not known of {tasks} tasks");
-        Refusal::value(what, "use a placement that is an order of nodes, such as consecutive")
+        SpecError::new(ErrorKind::Malformed, what, "use a placement that is an order of nodes, such as consecutive")
     })?;
     match informed {
         Informed::Greedy => {
@@ -230,10 +238,13 @@ pub fn place(
 }
 
 /// The nodes of tasks by a placement that is an order of all nodes.
-fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, Refusal> {
+fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, SpecError> {
     let nodes = geometry.nodes();
     let (name, parameter) = spec.split_once(':').map_or((spec, None), |(name, parameter)| (name, Some(parameter)));
-    let needs = |what: &str, remedy: &str| Err(Refusal::value(format!("placement `{name}` needs {what}"), remedy));
+    let needs = |what: &str, example: &str| {
+        let remedy = phrase!["write ", ["placement" => example]];
+        Err(SpecError::new(ErrorKind::Malformed, format!("placement `{name}` needs {what}"), remedy))
+    };
     let mut order: Vec<NodeId> = match (name, parameter) {
         ("consecutive", None) => (0..nodes).map(NodeId::at).collect(),
         ("random", None) => {
@@ -249,24 +260,27 @@ fn ordered(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<V
         ("shift", Some(shift)) => match shift.parse::<usize>() {
             Ok(shift) if shift < nodes => (0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect(),
             _ => {
-                return Err(Refusal::value(
+                let most = nodes.saturating_sub(1);
+                return Err(SpecError::new(
+                    ErrorKind::OutOfRange,
                     format!("shift `{shift}` is not a number of nodes below {nodes}"),
-                    format!("write --placement shift:1 to shift:{}", nodes.saturating_sub(1)),
+                    phrase!["write ", ["placement" => "shift:1"], " to shift:{most}"],
                 ));
             }
         },
-        ("shift", None) => return needs("the number of nodes to shift by", "write --placement shift:4"),
+        ("shift", None) => return needs("the number of nodes to shift by", "shift:4"),
         ("file", Some(path)) if !path.is_empty() => listed(Path::new(path), tasks, nodes)?,
-        ("file", _) => return needs("the path of a file", "write --placement file:nodes.txt"),
+        ("file", _) => return needs("the path of a file", "file:nodes.txt"),
         (known, Some(parameter)) if PLACEMENTS.iter().any(|component| component.name == known) => {
-            return Err(Refusal::value(
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
                 format!("placement `{name}` takes no parameter, but `{parameter}` follows it"),
-                format!("write --placement {name}"),
+                phrase!["write ", ["placement" => name]],
             ));
         }
         _ => {
             let known: Vec<&str> = PLACEMENTS.iter().map(|component| component.name).collect();
-            return Err(Refusal::unknown("placement", name, &known));
+            return Err(SpecError::unknown("placement", name, &known));
         }
     };
     order.truncate(tasks);
@@ -295,10 +309,11 @@ pub fn with_file(spec: &str, path: &Path) -> String {
 }
 
 /// All nodes of a grid, in an order defined by its coordinates.
-fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
+fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, SpecError> {
     let sizes = geometry.sizes();
     if sizes.len() < 2 {
-        return Err(Refusal::value(
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
             format!("placement `{name}` is an order of rows and columns, and these nodes have none"),
             "use a grid of two dimensions or more without jobs, or greedy, optimise, consecutive, shuffle, shift:S, random, \
              file:F",
@@ -337,15 +352,19 @@ fn along(name: &str, geometry: &Geometry) -> Result<Vec<NodeId>, Refusal> {
 }
 
 /// The nodes listed in a file, one for each task.
-fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, Refusal> {
+fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| {
-        Refusal::value(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
+        SpecError::new(
+            ErrorKind::Unreadable,
+            format!("cannot read {shown}: {error}"),
+            "give the path of a text file that you may read",
+        )
     };
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() || about.len() > LONGEST {
         let what = format!("{shown} is no file of at most 256 MiB");
-        return Err(Refusal::value(what, "check that it is the file you mean"));
+        return Err(SpecError::new(ErrorKind::TooLarge, what, "check that it is the file you mean"));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let mut line_of = vec![0_u64; nodes];
@@ -353,16 +372,17 @@ fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, Refusa
     for (number, line) in (1..).zip(text.lines()) {
         let words = line.split('#').next().unwrap_or("");
         for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
-            let refuse = |what: String, remedy: &str| {
-                Refusal::value(format!("{shown}, line {number}: {what}"), remedy.to_owned())
+            let refuse = |kind, what: String, remedy: Phrase| {
+                SpecError::new(kind, format!("{shown}, line {number}: {what}"), remedy)
             };
             let Some(node) = word.parse::<usize>().ok().filter(|&node| node < nodes) else {
                 let what = format!("`{word}` is not a node below {nodes}");
-                return Err(refuse(what, "nodes are numbered from 0"));
+                return Err(refuse(ErrorKind::OutOfRange, what, "nodes are numbered from 0".into()));
             };
             if line_of[node] != 0 {
                 let what = format!("node {node} stands in line {} already", line_of[node]);
-                return Err(refuse(what, "name each node once; --tasks-per-node puts several tasks on each"));
+                let remedy = phrase!["name each node once; ", ["tasks-per-node"], " puts several tasks on each"];
+                return Err(refuse(ErrorKind::Conflict, what, remedy));
             }
             line_of[node] = number;
             found.push(NodeId::at(node));
@@ -370,7 +390,7 @@ fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, Refusa
     }
     if found.len() < tasks {
         let what = format!("{shown} names {} nodes, and {tasks} are needed", found.len());
-        return Err(Refusal::value(what, "add nodes"));
+        return Err(SpecError::new(ErrorKind::Malformed, what, "add nodes"));
     }
     Ok(found)
 }
@@ -460,6 +480,9 @@ mod tests {
         for (spec, tasks) in misfits.into_iter().chain([("diagonal", 4), ("shuffle:2", 4), ("file", 4), ("file:", 4)]) {
             assert!(place(spec, tasks, &grid(&[8]), 1, None).is_err(), "{spec}");
         }
-        assert_eq!(place("consecutiv", 4, &grid(&[8]), 1, None).unwrap_err().remedy(), "did you mean `consecutive`?");
+        assert_eq!(
+            place("consecutiv", 4, &grid(&[8]), 1, None).unwrap_err().remedy().to_string(),
+            "did you mean `consecutive`?"
+        );
     }
 }

@@ -31,7 +31,7 @@ use super::container::Reader;
 use super::matching::{Envelope, Posted};
 use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::message::{Delivery, Message};
-use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen};
+use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
 mod report;
@@ -42,7 +42,7 @@ use report::{Asked, Told};
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
-pub use report::{Misfits, ReplayReport, SHOWN, TO_RECEIVE, TaskReport, wanted};
+pub use report::{Misfits, ReplayReport, SHOWN, TaskReport, wanted};
 
 /// Lengths of cycles and computations.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -587,7 +587,7 @@ impl TrGen for Replay {
         self.silent_nodes
     }
 
-    fn waits(&self) -> Vec<String> {
+    fn waits(&self) -> Vec<Wait> {
         self.tasks.iter().enumerate().filter_map(|(id, task)| task.waits_for(id)).collect()
     }
 

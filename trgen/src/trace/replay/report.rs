@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 
 use super::task::Outstanding;
+use crate::source::WaitCause;
 use crate::trace::matching::{Envelope, Posted};
 use crate::trace::program::{Receive, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
@@ -149,10 +150,7 @@ impl Misfits {
     }
 }
 
-/// Ends the description of a send that completes only when its message is received (rendezvous).
-pub const TO_RECEIVE: &str = "to receive its message";
-
-/// Description of a blocked receive.
+/// What a receive waits for, in words.
 #[must_use]
 pub fn wanted(receive: &Receive) -> String {
     let from = receive.from.map_or_else(|| "from any task".to_owned(), |task| format!("from task {task}"));
@@ -164,22 +162,23 @@ pub fn wanted(receive: &Receive) -> String {
     format!("{from} {tag}")
 }
 
-/// Description of a blocked send. `is_announced` if it waits for its receiver.
-pub(super) fn hoped(send: &Send, is_announced: bool) -> String {
+/// What a send waits for, and the same in words. `is_announced` if it does not end before its message is received
+/// (rendezvous).
+pub(super) fn hoped(send: &Send, is_announced: bool) -> (WaitCause, String) {
     let Send { to, tag, .. } = send;
     let name = if tag.is_collective() { "of collective" } else { "with tag" };
     if is_announced {
-        format!("task {to} {TO_RECEIVE} {name} {}", tag.label)
+        (WaitCause::Receiver, format!("task {to} to receive its message {name} {}", tag.label))
     } else {
-        format!("its send to task {to} to be taken by the network")
+        (WaitCause::Network, format!("its send to task {to} to be taken by the network"))
     }
 }
 
-/// Description of an outstanding request.
-pub(super) fn request(outstanding: Option<&Outstanding>) -> String {
+/// What an outstanding request waits for, and the same in words.
+pub(super) fn request(outstanding: Option<&Outstanding>) -> (WaitCause, String) {
     match outstanding {
-        Some(Outstanding::Receive(receive)) => format!("a message {}", wanted(receive)),
+        Some(Outstanding::Receive(receive)) => (WaitCause::Message, format!("a message {}", wanted(receive))),
         Some(Outstanding::Send(send, is_announced)) => hoped(send, *is_announced),
-        None => "a request".to_owned(),
+        None => (WaitCause::Message, "a request".to_owned()),
     }
 }

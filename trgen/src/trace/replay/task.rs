@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::report::{Asked, Told};
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
-use crate::source::{TaskActivity, TaskState};
+use crate::source::{TaskActivity, TaskState, Wait, WaitCause};
 use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request, Send};
 use crate::units::{Cycle, NodeId, Picoseconds};
@@ -122,22 +122,27 @@ impl Task {
         TaskActivity { node: self.node, state, done: done as u64, events, sent_bytes: self.report.sent_bytes }
     }
 
-    pub(super) fn waits_for(&self, id: usize) -> Option<String> {
+    pub(super) fn waits_for(&self, id: usize) -> Option<Wait> {
+        /// Requests that are told in words.
+        const SHOWN: usize = 4;
         let (position, total) = self.steps.progress();
         let step = format!("task {id} on node {}, event {position} of {total}", self.node);
-        let what = match &self.state {
+        let (cause, what) = match &self.state {
             State::Running | State::Finished => return None,
             State::Sending(send, is_announced) => report::hoped(send, *is_announced),
-            State::Receiving(receive) => format!("a message {}", report::wanted(receive)),
+            State::Receiving(receive) => (WaitCause::Message, format!("a message {}", report::wanted(receive))),
             State::Waiting(open) | State::WaitingAny(open) => {
                 let any = if matches!(self.state, State::WaitingAny(_)) { "any of: " } else { "" };
-                let names: Vec<String> =
-                    open.iter().take(4).map(|request| report::request(self.outstanding.get(request))).collect();
+                let all = || open.iter().map(|request| report::request(self.outstanding.get(request)));
+                // A receiver that does not come is the cause that something can be done about.
+                let causes = || all().map(|(cause, _)| cause);
+                let cause = causes().find(|&cause| cause == WaitCause::Receiver).or_else(|| causes().next());
+                let names: Vec<String> = all().take(SHOWN).map(|(_, name)| name).collect();
                 let more = open.len().saturating_sub(names.len());
                 let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{any}{}{tail}", names.join(", "))
+                (cause.unwrap_or(WaitCause::Message), format!("{any}{}{tail}", names.join(", ")))
             }
         };
-        Some(format!("{step}: waits for {what}"))
+        Some(Wait { cause, text: format!("{step}: waits for {what}") })
     }
 }

@@ -4,7 +4,7 @@
 //! endpoint: a packet that goes straight stays in the queues of one port, as the bubble requires.
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Link, Plan, Switched, check_nodes};
 use crate::topology::{Port, number};
@@ -58,13 +58,13 @@ impl Cube {
 const MAX_CUBE_DIMENSIONS: usize = 16;
 
 /// Parses `4x4:2`: sizes, and endpoints of each switch.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     const EXAMPLE: &str = "icube:4x4:2";
     let spec = format!("icube:{words}");
     let (sizes, endpoints) = words.split_once(':').unwrap_or((words, ""));
     let sizes: Vec<u32> = sizes.split('x').map(|word| number(&spec, word, EXAMPLE)).collect::<Result<_, _>>()?;
     let endpoints = number(&spec, endpoints, EXAMPLE)?;
-    let bad = |what: String, remedy: &str| Err(Refusal::value(what, remedy));
+    let bad = |what: String, remedy: &str| Err(SpecError::new(ErrorKind::Malformed, what, remedy));
     if sizes.len() > MAX_CUBE_DIMENSIONS {
         return bad(format!("`{spec}` has {} dimensions", sizes.len()), "use at most 16");
     }

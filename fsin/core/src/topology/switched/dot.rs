@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::graph::Switches;
 use crate::words;
@@ -43,69 +43,70 @@ struct Reader {
 /// # Errors
 /// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has
 /// none.
-pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
+pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
     if text.len() > MAX_BYTES {
         let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
-        return Err(Refusal::value(what, "write a list of links, `A B` a line"));
+        return Err(SpecError::new(ErrorKind::TooLarge, what, "write a list of links, `A B` a line"));
     }
     let graph = syntax::parse(text).map_err(|fault| refusal(&fault))?;
     if graph.is_directed {
-        return Err(Refusal::value("a directed graph", "make it `graph { a -- b }`: links lead both ways"));
+        return Err(SpecError::new(ErrorKind::Unsupported, "a directed graph", "make it `graph { a -- b }`: links lead both ways"));
     }
     let mut reader = Reader::default();
     reader.statements(&graph.statements, Defaults { endpoints, delay: 0 })?;
     Ok(reader.sorted(graph.is_strict))
 }
 
-fn refusal(fault: &Fault) -> Refusal {
+fn refusal(fault: &Fault) -> SpecError {
     match fault {
         Fault::Syntax { line, column, why } => {
             let what = format!("it is not DOT: line {line}, column {column}: {why}");
-            Refusal::value(what, "write it as in `graph { a -- b }`")
+            SpecError::new(ErrorKind::Malformed, what, "write it as in `graph { a -- b }`")
         }
         Fault::Unclosed { braces } => {
             let what =
                 format!("it is not DOT: at its end {} not closed", words::counted(*braces, "brace is", "braces are"));
-            Refusal::value(what, "write it as in `graph { a -- b }`")
+            SpecError::new(ErrorKind::Malformed, what, "write it as in `graph { a -- b }`")
         }
         Fault::Deep => {
             let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
-            Refusal::value(what, "leave out braces that say nothing")
+            SpecError::new(ErrorKind::TooLarge, what, "leave out braces that say nothing")
         }
         Fault::Several => {
             let what = "there is more than one graph";
-            Refusal::value(what, "leave one graph in the file, `graph { a -- b }`")
+            SpecError::new(ErrorKind::Malformed, what, "leave one graph in the file, `graph { a -- b }`")
         }
         Fault::Behind => {
             let what = "there is something behind the graph that is not DOT";
-            Refusal::value(what, "leave one graph in the file, `graph { a -- b }`")
+            SpecError::new(ErrorKind::Malformed, what, "leave one graph in the file, `graph { a -- b }`")
         }
     }
 }
 
 /// The number that an attribute of a list has, if it is there; the last one counts. `wrong` is one that would be out of
 /// place.
-fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, Refusal> {
+fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, SpecError> {
     if let Some((_, value)) = list.iter().find(|&&(key, _)| key == wrong) {
         return Err(misplaced(wrong, value, of));
     }
     let Some(&(key, value)) = list.iter().rfind(|&&(key, _)| key == right) else { return Ok(None) };
     value.parse().map(Some).map_err(|_| {
         let example = if right == "delay" { "`a -- b [delay=5]`" } else { "`a [endpoints=4]`" };
-        Refusal::value(format!("{key}={value} of {of} is not a number"), format!("write it as in {example}"))
+        let what = format!("{key}={value} of {of} is not a number");
+        SpecError::new(ErrorKind::Malformed, what, format!("write it as in {example}")).given(value)
     })
 }
 
-fn misplaced(key: &str, value: &str, of: &str) -> Refusal {
+fn misplaced(key: &str, value: &str, of: &str) -> SpecError {
     let remedy = match key {
         "delay" => "give it to an edge, `a -- b [delay=5]`, or to all that follow, `edge [delay=5]`",
         _ => "give it to a node, `a [endpoints=4]`, or to all that follow, `node [endpoints=4]`",
     };
-    Refusal::value(format!("{key}={value} of {of} has no meaning"), remedy)
+    SpecError::new(ErrorKind::Meaningless, format!("{key}={value} of {of} has no meaning"), remedy)
 }
 
 impl Reader {
-    fn statements(&mut self, list: &[Statement<'_>], mut defaults: Defaults) -> Result<(), Refusal> {
+    fn statements(&mut self, list: &[Statement<'_>], mut defaults: Defaults) -> Result<(), SpecError> {
         for statement in list {
             match statement {
                 Statement::Node(name, attributes) => {
@@ -122,7 +123,7 @@ impl Reader {
                         let to = self.end(end, defaults)?;
                         if self.links.len() + from.len() * to.len() > MAX_LINKS {
                             let what = format!("more than {MAX_LINKS} links");
-                            return Err(Refusal::value(what, "link less: a switch has at most 255 links"));
+                            return Err(SpecError::new(ErrorKind::TooLarge, what, "link less: a switch has at most 255 links"));
                         }
                         let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| [a, b]));
                         self.links.extend(pairs.map(|pair| (pair, own, defaults.delay)));
@@ -160,7 +161,7 @@ impl Reader {
     }
 
     /// The nodes at one end of an edge: one, or all of a subgraph, each once.
-    fn end(&mut self, end: &End<'_>, defaults: Defaults) -> Result<Vec<usize>, Refusal> {
+    fn end(&mut self, end: &End<'_>, defaults: Defaults) -> Result<Vec<usize>, SpecError> {
         if let End::Subgraph(list) = end {
             self.statements(list, defaults)?;
         } else if let End::Node(name) = end {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Link, Plan, Switched, check_nodes};
 use crate::topology::{check_once, number};
@@ -113,7 +113,7 @@ impl Dragonfly {
 const EXAMPLE: &str = "dragonfly:p=2,a=4,h=2";
 
 /// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("dragonfly:{words}");
     check_once(&spec, words)?;
     let names = ["p", "a", "h", "g"];
@@ -124,30 +124,34 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
         if name == "arrangement" {
             let known = ARRANGEMENTS.iter().find(|&&(known, _)| known == value);
             let known = known.ok_or_else(|| {
-                Refusal::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name))
+                SpecError::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name))
             })?;
             arrangement = known.1;
         } else if let Some(at) = names.iter().position(|&known| known == name) {
             given[at] = Some(number(&spec, value, EXAMPLE)?);
         } else {
             let what = format!("`{word}` in `{spec}` is not one of p=, a=, h=, g=, arrangement=");
-            return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+            return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
         }
     }
     let [Some(endpoints), Some(switches), Some(globals), groups] = given else {
         let what = format!("`{spec}` lacks one of p, a, h");
-        return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+        return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
     };
     if let Some((name, value)) =
         names.into_iter().zip([endpoints, switches, globals]).find(|(_, value)| !(1..=254).contains(value))
     {
-        return Err(Refusal::value(format!("{name} = {value} in `{spec}` is out of range"), "use 1 to 254"));
+        return Err(SpecError::new(
+            ErrorKind::OutOfRange,
+            format!("{name} = {value} in `{spec}` is out of range"),
+            "use 1 to 254",
+        ));
     }
     let most = switches * globals + 1;
     let groups = groups.unwrap_or(most);
     if !(2..=most).contains(&groups) {
         let what = format!("g = {groups} in `{spec}` is out of range");
-        return Err(Refusal::value(what, format!("use 2 to a h + 1 = {most}")));
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 2 to a h + 1 = {most}")));
     }
     let all = u64::from(groups) * u64::from(switches) * u64::from(1 + endpoints);
     let nodes = check_nodes(&spec, Some(all))?;

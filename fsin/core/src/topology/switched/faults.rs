@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{NOWHERE, Switched};
@@ -21,7 +22,7 @@ impl Switched {
     ///
     /// # Errors
     /// More faults than links, or endpoints that cannot reach each other any more, with some of them.
-    pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, Refusal> {
+    pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, SpecError> {
         let mut fabric = (*self.fabric).clone();
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let ports = |node: NodeId| {
@@ -34,8 +35,8 @@ impl Switched {
             .filter(|(node, there)| node < there)
             .collect();
         if count > alive.len() {
-            let what = format!("--faults {count}: {} has {} links between switches", self.spec(), alive.len());
-            return Err(Refusal::value(what, "use fewer"));
+            let what = phrase![["faults" => count], (": {} has {} links between switches", self.spec(), alive.len())];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "use fewer"));
         }
         let key = mix2(seed, Purpose::Setup as u64);
         let mut dead = Vec::new();
@@ -58,7 +59,7 @@ impl Switched {
     }
 
     /// Refuses a network in which some endpoints cannot reach others, and names pairs of them.
-    fn check_reachable(&self) -> Result<(), Refusal> {
+    fn check_reachable(&self) -> Result<(), SpecError> {
         let fabric = &self.fabric;
         let mut seen: HashSet<NodeId> = HashSet::new();
         let mut reached = vec![fabric.home(NodeId(0)).0];
@@ -76,12 +77,10 @@ impl Switched {
         if cut_off.len() > NAMED {
             pairs.push(format!("{} more with 0", cut_off.len() - NAMED));
         }
-        let what = format!(
-            "--faults {}: endpoints cannot reach each other in {}: {}",
-            fabric.faults,
-            self.spec(),
-            pairs.join(", ")
-        );
-        Err(Refusal::value(what, "use fewer faults, or another --seed"))
+        let what = phrase![
+            ["faults" => fabric.faults],
+            (": endpoints cannot reach each other in {}: {}", self.spec(), pairs.join(", "))
+        ];
+        Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use fewer faults, or another ", ["seed"]]))
     }
 }

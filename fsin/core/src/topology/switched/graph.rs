@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::topology::{MAX_DELAY, check_once, number};
@@ -33,35 +33,43 @@ pub(super) struct Switches {
 
 impl Switches {
     /// The network: endpoints switch by switch, then switches in their order.
-    pub(super) fn build(&self, spec: String, plan: Plan) -> Result<Switched, Refusal> {
+    pub(super) fn build(&self, spec: String, plan: Plan) -> Result<Switched, SpecError> {
         let count = self.names.len();
         if count > MAX_SWITCHES {
             let what = format!("`{spec}` has {count} switches");
-            return Err(Refusal::value(what, format!("use at most {MAX_SWITCHES}")));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
         }
         if let Some(&(switch, _)) = self.links.iter().find(|(a, b)| a == b) {
             let what = format!("a link of `{spec}` leads from switch `{}` to itself", self.names[switch as usize]);
-            return Err(Refusal::value(what, "leave it out"));
+            return Err(SpecError::new(ErrorKind::Malformed, what, "leave it out"));
         }
         if count == 0 {
-            return Err(Refusal::value(format!("`{spec}` has no switches"), "write a line `A B` for each link"));
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
+                format!("`{spec}` has no switches"),
+                "write a line `A B` for each link",
+            ));
         }
         if let Some(apart) = unreached(count, &self.links) {
             let (apart, first) = (&self.names[apart], &self.names[0]);
             let what =
                 format!("the switches of `{spec}` do not hang together: no links lead from `{first}` to `{apart}`");
-            return Err(Refusal::value(what, "add links until every switch can be reached from every other"));
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
+                what,
+                "add links until every switch can be reached from every other",
+            ));
         }
         if let Some((delay, (one, other))) = self.delays.iter().zip(&self.links).find(|(delay, _)| **delay > MAX_DELAY)
         {
             let (one, other) = (&self.names[*one as usize], &self.names[*other as usize]);
             let what = format!("the link of `{spec}` from switch `{one}` to `{other}` has a delay of {delay} cycles");
-            return Err(Refusal::value(what, format!("use 0 to {MAX_DELAY}")));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use 0 to {MAX_DELAY}")));
         }
         if let Some(at) = self.endpoints.iter().position(|&count| count > 254) {
             let what =
                 format!("{} endpoints of switch `{}` in `{spec}` are out of range", self.endpoints[at], self.names[at]);
-            return Err(Refusal::value(what, "use 0 to 254"));
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 254"));
         }
         let endpoints: u64 = self.endpoints.iter().map(|&count| u64::from(count)).sum();
         let nodes = check_nodes(&spec, endpoints.checked_add(count as u64))?;
@@ -100,7 +108,7 @@ impl Switches {
     ///
     /// # Errors
     /// A line that is neither, by its number.
-    fn parse_list(text: &str, endpoints: u32) -> Result<Self, Refusal> {
+    fn parse_list(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
         // By switch: the line that told its endpoints.
         let mut told = HashMap::new();
@@ -108,7 +116,7 @@ impl Switches {
             let bad = |what: &str| {
                 let what = format!("line {}: {what}", number + 1);
                 let remedy = "write `A B` for a link both ways, `A B delay 5`, `A endpoints 2`, or a comment after #";
-                Refusal::value(what, remedy)
+                SpecError::new(ErrorKind::Malformed, what, remedy)
             };
             let words: Vec<&str> = line.split('#').next().unwrap_or("").split_whitespace().collect();
             match words[..] {
@@ -138,7 +146,7 @@ impl Switches {
     }
 
     /// Reads a file's text, in DOT if it begins like that.
-    fn parse(text: &str, endpoints: u32) -> Result<Self, Refusal> {
+    fn parse(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         // Some editors put a mark of the byte order first.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
@@ -179,24 +187,36 @@ pub fn with_file(spec: &str, path: &Path) -> String {
 }
 
 /// Parses `net.txt,endpoints=4`, and reads the file.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("graph:{words}");
     let (path, count) = parts(words);
     let endpoints = count.map_or(Ok(1), |count| number(&spec, count, EXAMPLE))?;
     if path.is_empty() {
-        return Err(Refusal::value(format!("`{spec}` lacks its file"), format!("write it as in `{EXAMPLE}`")));
+        return Err(SpecError::new(
+            ErrorKind::Malformed,
+            format!("`{spec}` lacks its file"),
+            format!("write it as in `{EXAMPLE}`"),
+        ));
     }
     if endpoints > 254 {
-        return Err(Refusal::value(format!("{endpoints} endpoints of each switch in `{spec}`"), "use 0 to 254"));
+        return Err(SpecError::new(
+            ErrorKind::OutOfRange,
+            format!("{endpoints} endpoints of each switch in `{spec}`"),
+            "use 0 to 254",
+        ));
     }
     let unreadable = |why: String| {
-        Refusal::value(format!("the file of `{spec}` cannot be read: {why}"), "give the path of a list of links")
+        SpecError::new(
+            ErrorKind::Unreadable,
+            format!("the file of `{spec}` cannot be read: {why}"),
+            "give the path of a list of links",
+        )
     };
     if let Some((name, _)) = path.rsplit_once(',').and_then(|(_, last)| last.split_once('='))
         && !fs::exists(path).unwrap_or(true)
     {
         check_once(&spec, words)?;
-        return Err(Refusal::unknown("parameter", name, &["endpoints"]));
+        return Err(SpecError::unknown("parameter", name, &["endpoints"]));
     }
     let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if length > MAX_BYTES {
@@ -209,8 +229,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
     if text.len() as u64 > MAX_BYTES {
         return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
     }
-    let switches = Switches::parse(&text, endpoints)
-        .map_err(|refusal| Refusal::value(format!("{path}: {refusal}"), refusal.remedy()))?;
+    let switches = Switches::parse(&text, endpoints).map_err(|refusal| refusal.within(format!("{path}: ")))?;
     switches.build(spec, Plan::Graph)
 }
 

@@ -1,7 +1,7 @@
 //! HyperX and flattened butterflies: switches in a grid, and in each dimension all of a row linked with each other.
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Link, Plan, Switched, check_nodes};
 use crate::topology::number;
@@ -41,13 +41,13 @@ impl Hyperx {
 }
 
 /// Parses `4x4:4`: sizes, and endpoints of each switch.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     const EXAMPLE: &str = "hyperx:4x4:4";
     let spec = format!("hyperx:{words}");
     let (sizes, endpoints) = words.split_once(':').unwrap_or((words, ""));
     let sizes: Vec<u32> = sizes.split('x').map(|word| number(&spec, word, EXAMPLE)).collect::<Result<_, _>>()?;
     let endpoints = number(&spec, endpoints, EXAMPLE)?;
-    let bad = |what: String, remedy: &str| Err(Refusal::value(what, remedy));
+    let bad = |what: String, remedy: &str| Err(SpecError::new(ErrorKind::Malformed, what, remedy));
     if sizes.len() > MAX_HYPERX_DIMENSIONS {
         return bad(format!("`{spec}` has {} dimensions", sizes.len()), "use at most 15");
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
@@ -85,7 +85,7 @@ impl Fabric {
         nodes: usize,
         links: &[Link],
         colours: Option<Vec<u8>>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SpecError> {
         let mut degree = vec![0u32; nodes];
         for &(node, place) in links.iter().flat_map(|link| &link.ends) {
             degree[node as usize] = degree[node as usize].max(place + 1);
@@ -95,7 +95,11 @@ impl Fabric {
         let ports = degree.iter().copied().max().unwrap_or(0).max(coloured) as usize;
         if ports > MAX_LINKS {
             let what = format!("a switch of `{spec}` has {ports} links");
-            return Err(Refusal::value(what, format!("use at most {MAX_LINKS} links of each switch")));
+            return Err(SpecError::new(
+                ErrorKind::TooLarge,
+                what,
+                format!("use at most {MAX_LINKS} links of each switch"),
+            ));
         }
         let arcs: Vec<(u32, u32)> = links
             .iter()
@@ -252,11 +256,12 @@ pub struct Switched {
 
 impl Switched {
     /// `nodes` are endpoints and switches.
-    fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, Refusal> {
+    fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, SpecError> {
         let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, plan.colours(links))?);
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
-        let geometry =
-            geometry.ok_or_else(|| Refusal::value(format!("`{spec}` has no endpoint"), "use one or more"))?;
+        let geometry = geometry.ok_or_else(|| {
+            SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
+        })?;
         Ok(Self { spec, geometry, fabric, plan, names: Vec::new() })
     }
 
@@ -352,9 +357,9 @@ impl Topology for Switched {
 }
 
 /// Refuses networks that are too large to be built. `nodes` is `None` if the count does not fit 64 bits.
-fn check_nodes(spec: &str, nodes: Option<u64>) -> Result<usize, Refusal> {
+fn check_nodes(spec: &str, nodes: Option<u64>) -> Result<usize, SpecError> {
     nodes.filter(|&nodes| nodes <= MAX_NODES as u64).map(|nodes| nodes as usize).ok_or_else(|| {
         let what = format!("`{spec}` has more than {MAX_NODES} endpoints and switches");
-        Refusal::value(what, "use fewer levels, groups or endpoints")
+        SpecError::new(ErrorKind::TooLarge, what, "use fewer levels, groups or endpoints")
     })
 }

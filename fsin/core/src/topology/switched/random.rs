@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::graph::{Switches, unreached};
@@ -12,7 +12,7 @@ use crate::topology::{check_once, number};
 const EXAMPLE: &str = "rrg:s=16,d=4,p=2";
 
 /// Parses `s=64,d=8,p=4,seed=1`.
-pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("rrg:{words}");
     check_once(&spec, words)?;
     let mut given: [Option<u32>; 4] = [None, None, None, Some(1)];
@@ -20,15 +20,17 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, Refusal> {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let at = ["s", "d", "p", "seed"].iter().position(|&known| known == name).ok_or_else(|| {
             let what = format!("`{word}` in `{spec}` is not one of s=, d=, p=, seed=");
-            Refusal::value(what, format!("write it as in `{EXAMPLE}`"))
+            SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`"))
         })?;
         given[at] = Some(number(&spec, value, EXAMPLE)?);
     }
     let [Some(switches), Some(degree), Some(endpoints), Some(seed)] = given else {
         let what = format!("`{spec}` lacks one of s, d, p");
-        return Err(Refusal::value(what, format!("write it as in `{EXAMPLE}`")));
+        return Err(SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{EXAMPLE}`")));
     };
-    let bad = |what: String, remedy: String| Err(Refusal::value(format!("{what} in `{spec}` is out of range"), remedy));
+    let bad = |what: String, remedy: String| {
+        Err(SpecError::new(ErrorKind::OutOfRange, format!("{what} in `{spec}` is out of range"), remedy))
+    };
     if !(3..=super::graph::MAX_SWITCHES as u32).contains(&switches) {
         return bad(format!("s = {switches}"), format!("use 3 to {}", super::graph::MAX_SWITCHES));
     }

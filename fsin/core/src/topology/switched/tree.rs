@@ -8,7 +8,7 @@
 //! has several links into each subtree.
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
 use crate::topology::number;
@@ -161,7 +161,7 @@ impl Tree {
         Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
     }
 
-    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, Refusal> {
+    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, SpecError> {
         let mut tree = Self { children, parents, strands, firsts: vec![0] };
         let mut total = Some(0u64);
         for level in 0..=tree.levels() {
@@ -201,16 +201,16 @@ impl Tree {
 }
 
 /// Whole numbers from 1 on, separated by commas: one for each name.
-fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &str) -> Result<[u32; N], Refusal> {
+fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &str) -> Result<[u32; N], SpecError> {
     let given: Vec<u32> = words.split(',').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
     let given: [u32; N] = given.try_into().map_err(|given: Vec<u32>| {
         let what = format!("`{spec}` has {} numbers, and needs {N}: {}", given.len(), names.join(", "));
-        Refusal::value(what, format!("write it as in `{example}`"))
+        SpecError::new(ErrorKind::Malformed, what, format!("write it as in `{example}`"))
     })?;
     match given.iter().position(|number| !(1..=MAX_ARITY).contains(number)) {
         Some(at) => {
             let what = format!("{} = {} in `{spec}` is out of range", names[at], given[at]);
-            Err(Refusal::value(what, format!("use 1 to {MAX_ARITY}")))
+            Err(SpecError::new(ErrorKind::TooLarge, what, format!("use 1 to {MAX_ARITY}")))
         }
         None => Ok(given),
     }
@@ -220,7 +220,7 @@ fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &st
 const MAX_ARITY: u32 = 254;
 
 /// Parses `4,3`: k and n.
-pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("fattree:{numbers}");
     let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
     let levels = n as usize;
@@ -229,7 +229,7 @@ pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, Refusal> {
 }
 
 /// Parses `4,2,3`: k, k' and n.
-pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("thintree:{numbers}");
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
     let levels = n as usize;
@@ -238,7 +238,7 @@ pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, Refusal> {
 }
 
 /// Parses `4,2,3`: k, k' and n.
-pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, Refusal> {
+pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("slimtree:{numbers}");
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "slimtree:4,2,3")?;
     let levels = n as usize;

@@ -15,7 +15,7 @@ use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
 use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key};
 use crate::router::wires::Wires;
-use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
+use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
 use fsin_core::network::Notices;
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
@@ -126,9 +126,10 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// An empty network. `params` must have passed [`RouterParams::check`] for this topology.
+    /// An empty network of this topology, for which `checked` was checked.
     #[must_use]
-    pub fn new(topology: Box<dyn Topology>, params: RouterParams) -> Self {
+    pub fn new(topology: Box<dyn Topology>, checked: CheckedParams) -> Self {
+        let params = checked.params();
         let shape = topology.shape();
         let outputs = shape.ports() * params.vcs;
         let inputs = outputs + params.injectors;
@@ -148,9 +149,9 @@ impl Reference {
             timer: params.timeouts.map(|limits| Timer::new(limits, outputs)),
         };
         Self {
-            wires: Wires::new(&params, &*topology),
-            control: GlobalControl::new(&params, &*topology),
-            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, &*topology),
+            wires: Wires::new(params, &*topology),
+            control: GlobalControl::new(params, &*topology),
+            requests: Requests::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
@@ -161,7 +162,7 @@ impl Reference {
             in_network: 0,
             last_moved: Cycle::FIRST,
             crossed: Vec::new(),
-            params,
+            params: checked.into_params(),
             topology,
             shape,
         }

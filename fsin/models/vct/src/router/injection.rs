@@ -24,7 +24,7 @@ pub enum Injection {
 /// Every choice that `--injection` knows.
 pub const INJECTIONS: &[Component] = &[
     component("shortest", "the least occupied injector"),
-    component("dor", "the injector of the packet's first hop in the order of --order; one injector for each port"),
+    component("dor", "the injector of the packet's first hop in the order of {order}; one injector for each port"),
     component("dor-shortest", "as dor; if its source buffer is full, the least occupied"),
     component(
         "shortest-profitable",

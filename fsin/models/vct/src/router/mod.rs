@@ -19,6 +19,7 @@
 //!   order.
 
 pub mod arbitration;
+pub mod checked;
 pub mod congestion;
 pub mod detours;
 pub mod guide;
@@ -29,5 +30,6 @@ pub mod request;
 pub mod wires;
 
 pub use arbitration::Arbitration;
+pub use checked::CheckedParams;
 pub use injection::Injection;
 pub use params::{Consumption, GlobalCc, Inject, MAX_QUEUES, RouterParams, SourceQueue, Timeouts};

@@ -2,10 +2,12 @@
 //!
 //! Decision: docs/decisions/0006-full-packets.md.
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::guide::Guide;
-use super::{Arbitration, Injection};
+use super::{Arbitration, CheckedParams, Injection};
 use fsin_core::routing::{Order, Routing, listed};
 use fsin_core::topology::Topology;
 use fsin_core::words::counted;
@@ -152,14 +154,12 @@ impl RouterParams {
     /// Checks every setting, and those that depend on each other, for this topology.
     ///
     /// # Errors
-    /// The first setting that cannot be used, by the name of its flag, with the values that can.
-    pub fn check(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+    /// The first setting that cannot be used, with the values that can.
+    pub fn check(&self, topology: &dyn Topology) -> Result<CheckedParams, SpecError> {
         let shape = topology.shape();
-        let range = |flag: &str, value: u64, low: u64, high: u64| {
-            if (low..=high).contains(&value) {
-                return Ok(());
-            }
-            Err(Refusal::value(format!("--{flag} {value} is out of range"), format!("use {low} to {high}")))
+        let range = |key: &'static str, value: u64, low: u64, high: u64| match (low..=high).contains(&value) {
+            true => Ok(()),
+            false => Err(SpecError::out_of_range(key, value, low..=high)),
         };
         range("vcs", self.vcs as u64, 1, MAX_VCS as u64)?;
         range("packet", self.packet_phits.into(), 1, MAX_PHITS.into())?;
@@ -169,27 +169,34 @@ impl RouterParams {
         range("injectors", self.injectors as u64, 1, MAX_INJECTORS as u64)?;
         range("watchdog", self.watchdog_cycles, 1, i64::MAX as u64)?;
         if !(0.0..=1.0).contains(&self.in_transit_priority) {
-            let what = format!("--in-transit-priority {} is not a probability", self.in_transit_priority);
-            return Err(Refusal::value(what, "use 0 to 1"));
+            let what = phrase![["in-transit-priority" => self.in_transit_priority], " is not a probability"];
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 1"));
         }
         super::wires::check(self, topology)?;
         self.check_congestion()?;
-        self.check_routing(topology)?;
+        let guide = self.check_routing(topology)?;
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {
             let (modes, ports) = (Injection::ALL, shape.ports());
             let name = modes.iter().find(|&&(_, mode)| mode == self.injection).map_or("", |&(name, _)| name);
-            return Err(Refusal::value(
-                format!("--injection {name} needs an injector for each port, --injectors is {}", self.injectors),
-                format!("use --injectors {ports}, or --injection shortest"),
+            return Err(SpecError::new(
+                ErrorKind::Conflict,
+                phrase![
+                    ["injection" => name],
+                    " needs an injector for each port, ",
+                    ["injectors"],
+                    (" is {}", self.injectors)
+                ],
+                phrase!["use ", ["injectors" => ports], ", or ", ["injection" => "shortest"]],
             ));
         }
         let queues = counted(self.queue_packets, "packet", "packets");
         let bubble = if self.routing.uses_bubble() { self.bubble } else { 0 };
         for (flag, packets) in [("bubble", bubble), ("lbr", self.lbr)] {
             if packets > self.queue_packets {
-                return Err(Refusal::value(
-                    format!("--{flag} {packets} can never be met by queues of {queues}"),
-                    format!("use --{flag} {} or less, or --queue {packets} or more", self.queue_packets),
+                return Err(SpecError::new(
+                    ErrorKind::Conflict,
+                    phrase![[flag => packets], " can never be met by queues of {queues}"],
+                    phrase!["use ", [flag => self.queue_packets], " or less, or ", ["queue" => packets], " or more"],
                 ));
             }
         }
@@ -200,139 +207,185 @@ impl RouterParams {
                 self.vcs,
                 self.injectors
             );
-            return Err(Refusal::value(what, "use fewer dimensions, links of a switch, channels or injectors"));
+            return Err(SpecError::new(
+                ErrorKind::TooLarge,
+                what,
+                "use fewer dimensions, links of a switch, channels or injectors",
+            ));
         }
-        Ok(())
+        Ok(CheckedParams::new(self.clone(), guide, topology))
     }
 
-    fn check_congestion(&self) -> Result<(), Refusal> {
+    fn check_congestion(&self) -> Result<(), SpecError> {
         if let Some(GlobalCc { percent, period }) = self.global_cc {
             if !(0.0..=100.0).contains(&percent) {
-                return Err(Refusal::value(format!("--global-cc {percent} is not a percentage"), "use 0 to 100"));
+                return Err(SpecError::new(
+                    ErrorKind::OutOfRange,
+                    phrase![["global-cc" => percent], " is not a percentage"],
+                    "use 0 to 100",
+                ));
             }
             if period >= self.watchdog_cycles {
-                let what = format!("--global-cc-period {period}: the watchdog, {}, is shorter", self.watchdog_cycles);
-                return Err(Refusal::value(what, "use a shorter period, or a longer --watchdog"));
+                let what =
+                    phrase![["global-cc-period" => period], (": the watchdog, {}, is shorter", self.watchdog_cycles)];
+                return Err(SpecError::new(
+                    ErrorKind::Conflict,
+                    what,
+                    phrase!["use a shorter period, or a longer ", ["watchdog"]],
+                ));
             }
         }
         if let Some(Timeouts { upper, lower }) = self.timeouts {
             if upper > u64::from(u32::MAX) {
-                let what = format!("--timeout-upper {upper} is out of range");
-                return Err(Refusal::value(what, format!("use 0 to {}", u32::MAX)));
+                return Err(SpecError::out_of_range("timeout-upper", upper, 0..=u64::from(u32::MAX)));
             }
             if lower > upper {
-                let what = format!("--timeout-lower {lower} is above --timeout-upper {upper}");
-                return Err(Refusal::value(what, "use --timeout-upper or less"));
+                let what = phrase![["timeout-lower" => lower], " is above ", ["timeout-upper" => upper]];
+                return Err(SpecError::new(
+                    ErrorKind::OutOfRange,
+                    what,
+                    phrase!["use ", ["timeout-upper"], " or less"],
+                ));
             }
             if self.lbr == 0 && self.in_transit_priority == 0.0 {
-                let what = "--timeout-upper has no meaning without --lbr and --in-transit-priority, which it turns on";
-                return Err(Refusal::value(what, "leave it out, or set one of them"));
+                let what = phrase![
+                    ["timeout-upper"],
+                    " has no meaning without ",
+                    ["lbr"],
+                    " and ",
+                    ["in-transit-priority"],
+                    ", which it turns on"
+                ];
+                return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out, or set one of them"));
             }
         }
         Ok(())
     }
 
-    fn check_routing(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+    fn check_routing(&self, topology: &dyn Topology) -> Result<Option<Guide>, SpecError> {
         let (routing, name) = (self.routing, self.routing.name());
-        if let Err(refusal) = self.fits(topology) {
+        let guide = self.fits(topology).map_err(|refusal| {
             let candidates = Routing::serving(&topology.spec()).iter().copied();
             let others: Vec<Routing> =
                 candidates.filter(|&routing| Self { routing, ..self.clone() }.fits(topology).is_ok()).collect();
-            let remedy = match (refusal.remedy(), &*others) {
-                (own, []) => own.to_owned(),
-                ("", others) => format!("use --routing {}", listed(others)),
-                (own, others) => format!("{own}, or --routing {}", listed(others)),
+            let own = refusal.remedy();
+            let remedy = match &*others {
+                [] => own.clone(),
+                others if own.is_empty() => phrase!["use ", ["routing" => listed(others)]],
+                others => phrase![own, ", or ", ["routing" => listed(others)]],
             };
-            return Err(Refusal::value(refusal.to_string(), remedy));
-        }
+            refusal.remedied(remedy)
+        })?;
         if routing.orders_by_channel() && self.order != Order::Dimension {
-            let what =
-                format!("--order dir has no meaning with --routing {name}, whose channels have orders of their own");
-            return Err(Refusal::value(what, "use --order dim"));
+            let what = phrase![
+                ["order" => "dir"],
+                " has no meaning with ",
+                ["routing" => name],
+                ", whose channels have orders of their own"
+            ];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, phrase!["use ", ["order" => "dim"]]));
         }
         if topology.switched().is_some() {
             self.check_switches(topology)?;
         }
         if self.alternatives > 0 && routing != Routing::GraphShortest {
-            let what = format!("--alternatives has no meaning with --routing {name}");
-            return Err(Refusal::value(what, "leave it out, or use --routing graph:shortest"));
+            let what = phrase![["alternatives"], " has no meaning with ", ["routing" => name]];
+            return Err(SpecError::new(
+                ErrorKind::Meaningless,
+                what,
+                phrase!["leave it out, or use ", ["routing" => "graph:shortest"]],
+            ));
         }
-        Ok(())
+        Ok(guide)
     }
 
-    /// Whether the routing works in this topology with so many channels. The remedy of a refusal is what else than the
+    /// The guide of the routing, if it works in this topology with so many channels and needs one. The remedy of a refusal is what else than the
     /// routing can be changed, or empty.
-    fn fits(&self, topology: &dyn Topology) -> Result<(), Refusal> {
+    fn fits(&self, topology: &dyn Topology) -> Result<Option<Guide>, SpecError> {
         let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
         let dimensions = topology.shape().dimensions;
         if !Routing::serving(&topology.spec()).contains(&routing) {
-            let what =
-                format!("--routing {name} is for {}, not for --topology {}", routing.networks(), topology.spec());
-            return Err(Refusal::value(what, ""));
+            let what = phrase![
+                ["routing" => name],
+                (" is for {}, not for ", routing.networks()),
+                ["topology" => topology.spec()]
+            ];
+            return Err(SpecError::new(ErrorKind::Conflict, what, ""));
         }
         if routing.needs_three_dimensions() && dimensions != 3 {
-            let what =
-                format!("--routing {name} needs three dimensions, --topology {} has {dimensions}", topology.spec());
-            return Err(Refusal::value(what, ""));
+            let what = phrase![
+                ["routing" => name],
+                " needs three dimensions, ",
+                ["topology" => topology.spec()],
+                " has {dimensions}"
+            ];
+            return Err(SpecError::new(ErrorKind::Conflict, what, ""));
         }
         if !routing.takes_vcs(dimensions, vcs) {
             let least = routing.min_vcs(dimensions);
             let (count, remedy) =
                 match (routing.takes_vcs(dimensions, least + 1), routing.takes_vcs(dimensions, 2 * least)) {
-                    (true, _) => (least.to_string(), format!("use --vcs {least} or more")),
-                    (false, true) => {
-                        (format!("a multiple of {least}"), format!("use --vcs {least} or --vcs {}", 2 * least))
-                    }
-                    (false, false) => (format!("exactly {least}"), format!("use --vcs {least}")),
+                    (true, _) => (least.to_string(), phrase!["use ", ["vcs" => least], " or more"]),
+                    (false, true) => (
+                        format!("a multiple of {least}"),
+                        phrase!["use ", ["vcs" => least], " or ", ["vcs" => 2 * least]],
+                    ),
+                    (false, false) => (format!("exactly {least}"), phrase!["use ", ["vcs" => least]]),
                 };
-            let what = format!("--routing {name} needs {count} virtual channels, --vcs is {vcs}");
-            return Err(Refusal::value(what, remedy));
+            let what = phrase![["routing" => name], " needs {count} virtual channels, ", ["vcs"], " is {vcs}"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("vcs"));
         }
-        if let Some(network) = topology.switched() {
-            Guide::new(self, network)?;
-        }
+        let guide = topology.switched().map(|network| Guide::new(self, network)).transpose()?;
         if topology.faults() > 0 && routing.orders_by_channel() {
-            return Err(Refusal::value(format!("--routing {name} cannot avoid dead links"), ""));
+            return Err(SpecError::new(
+                ErrorKind::Conflict,
+                phrase![["routing" => name], " cannot avoid dead links"],
+                "",
+            ));
         }
-        Ok(())
+        Ok(guide)
     }
 
     /// Settings of direct networks that mean nothing where only endpoints inject.
-    fn check_switches(&self, topology: &dyn Topology) -> Result<(), Refusal> {
-        let useless = |flag: &str, remedy: &str| {
-            let what =
-                format!("--{flag} has no meaning with --topology {}, whose switches do not inject", topology.spec());
-            Err(Refusal::value(what, remedy))
+    fn check_switches(&self, topology: &dyn Topology) -> Result<(), SpecError> {
+        let useless = |flag: &'static str, remedy: Phrase| {
+            let what = phrase![
+                [flag],
+                " has no meaning with ",
+                ["topology" => topology.spec()],
+                ", whose switches do not inject"
+            ];
+            Err(SpecError::new(ErrorKind::Meaningless, what, remedy))
         };
         if self.injection != Injection::Shortest {
-            return useless("injection", "use --injection shortest");
+            return useless("injection", phrase!["use ", ["injection" => "shortest"]]);
         }
         if self.lbr > 0 {
-            return useless("lbr", "leave it out");
+            return useless("lbr", "leave it out".into());
         }
         if self.in_transit_priority > 0.0 {
-            return useless("in-transit-priority", "leave it out");
+            return useless("in-transit-priority", "leave it out".into());
         }
         if self.order != Order::Dimension {
-            return useless("order", "leave it out");
+            return useless("order", "leave it out".into());
         }
         Ok(())
     }
 
     /// What is permitted but probably not meant.
     #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
+    pub fn warnings(&self) -> Vec<Phrase> {
         if self.lbr > 0 && self.routing.uses_datelines() {
             let name = self.routing.name();
-            return vec![format!("lbr {}: the local bubble restriction has no effect with {name}", self.lbr)];
+            return vec![format!("lbr {}: the local bubble restriction has no effect with {name}", self.lbr).into()];
         }
         match self.bubble {
             _ if !self.routing.uses_bubble() => Vec::new(),
-            0 => vec!["bubble 0: nothing keeps a ring from filling up, so a torus will deadlock under load".to_owned()],
+            0 => vec!["bubble 0: nothing keeps a ring from filling up, so a torus will deadlock under load".into()],
             1 => vec![
                 "bubble 1: the one free packet may be taken by the upstream neighbour in the same cycle, so a torus may \
                  deadlock; 2 is safe"
-                    .to_owned(),
+                    .into(),
             ],
             _ => Vec::new(),
         }
@@ -401,29 +454,29 @@ mod tests {
     fn settings_that_cannot_work_are_refused() {
         let torus = fsin_core::topology::parse("torus:4x4", 2).unwrap();
         let base = RouterParams::default;
-        assert_eq!(base().check(&*torus), Ok(()));
+        assert_eq!(base().check(&*torus).err(), None);
         for (params, what) in [
-            (RouterParams { vcs: 1, ..RouterParams::default() }, "--routing bubble:smart needs 2"),
-            (RouterParams { bubble: 5, ..RouterParams::default() }, "--bubble 5"),
-            (RouterParams { packet_phits: 0, ..RouterParams::default() }, "--packet 0"),
-            (RouterParams { in_transit_priority: f64::NAN, ..RouterParams::default() }, "--in-transit-priority"),
-            (RouterParams { injection: Injection::Dor, injectors: 3, ..base() }, "--injection dor needs an injector"),
+            (RouterParams { vcs: 1, ..RouterParams::default() }, "routing bubble:smart needs 2"),
+            (RouterParams { bubble: 5, ..RouterParams::default() }, "bubble 5"),
+            (RouterParams { packet_phits: 0, ..RouterParams::default() }, "packet 0"),
+            (RouterParams { in_transit_priority: f64::NAN, ..RouterParams::default() }, "in-transit-priority"),
+            (RouterParams { injection: Injection::Dor, injectors: 3, ..base() }, "injection dor needs an injector"),
             (RouterParams { routing: Routing::DoubleAdaptive, ..base() }, "needs a multiple of 2 virtual channels"),
             (RouterParams { routing: Routing::DallyTrc, ..base() }, "needs exactly 2 virtual channels"),
             (RouterParams { routing: Routing::HexaAdaptive, vcs: 6, ..base() }, "needs three dimensions"),
             (RouterParams { link_delays: vec![1, 2, 3], ..base() }, "2 kinds of links: dimension 0, dimension 1"),
-            (RouterParams { link_delays: vec![70_000], ..base() }, "--link-delay 70000"),
-            (RouterParams { router_delay: 70_000, ..base() }, "--router-delay 70000"),
-            (RouterParams { global_cc: Some(GlobalCc { percent: 101.0, period: 0 }), ..base() }, "--global-cc 101"),
+            (RouterParams { link_delays: vec![70_000], ..base() }, "link-delay 70000"),
+            (RouterParams { router_delay: 70_000, ..base() }, "router-delay 70000"),
+            (RouterParams { global_cc: Some(GlobalCc { percent: 101.0, period: 0 }), ..base() }, "global-cc 101"),
             (
                 RouterParams { global_cc: Some(GlobalCc { percent: 10.0, period: 10_000 }), ..base() },
-                "--global-cc-period 10000",
+                "global-cc-period 10000",
             ),
-            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 6 }), lbr: 3, ..base() }, "--timeout-lower 6"),
-            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 3 }), ..base() }, "--timeout-upper has no"),
+            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 6 }), lbr: 3, ..base() }, "timeout-lower 6"),
+            (RouterParams { timeouts: Some(Timeouts { upper: 5, lower: 3 }), ..base() }, "timeout-upper has no"),
             (
                 RouterParams { routing: Routing::DoubleOblivious, vcs: 2, order: Order::Direction, ..base() },
-                "--order dir has no meaning",
+                "order dir has no meaning",
             ),
         ] {
             let refusal = params.check(&*torus).unwrap_err();

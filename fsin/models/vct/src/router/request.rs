@@ -15,7 +15,7 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::RouterParams;
+use super::CheckedParams;
 use super::detours::Detours;
 use super::guide::{Choice, Guide};
 use super::layout::Layout;
@@ -189,10 +189,10 @@ pub enum Wait {
 }
 
 impl<L: Layout> Requests<L> {
-    /// The rules for these settings, which must have passed [`RouterParams::check`] for this topology; `layout` is that
-    /// of both.
+    /// The rules for these settings, which were checked for this topology; `layout` is that of both.
     #[must_use]
-    pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
+    pub fn new(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Self {
+        let params = checked.params();
         let routing = params.routing;
         let detours = Detours::new(params, topology).map(Arc::new);
         let escapes = Self::first_channels(layout);
@@ -214,7 +214,7 @@ impl<L: Layout> Requests<L> {
             seed: params.seed,
             rings: Ring::of(topology.geometry()),
             detours,
-            guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
+            guide: checked.guide(topology),
         }
     }
 

@@ -6,10 +6,12 @@
 //!
 //! Decision: docs/decisions/0070-link-delays.md.
 
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
 use super::RouterParams;
 use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
-use trgen::catalog::Refusal;
 
 /// What hops take beyond one cycle, by where they end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,33 +67,27 @@ impl Wires {
 }
 
 /// Refuses delays that are out of range, or as many as the network has no kinds of links.
-pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), Refusal> {
+pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
     let delays = &params.link_delays;
     if let Some(delay) = delays.iter().chain([&params.router_delay]).find(|&&delay| delay > MAX_DELAY) {
-        let flag = if params.router_delay == *delay { "router-delay" } else { "link-delay" };
-        return Err(Refusal::value(
-            format!("--{flag} {delay} is out of range"),
-            format!("use 0 to {MAX_DELAY} cycles"),
-        ));
+        let key = if params.router_delay == *delay { "router-delay" } else { "link-delay" };
+        let error = SpecError::out_of_range(key, u64::from(*delay), 0..=u64::from(MAX_DELAY));
+        return Err(error.remedied(format!("use 0 to {MAX_DELAY} cycles")));
     }
     let kinds = topology.link_classes();
     if delays.len() > 1 && delays.len() != kinds.len() {
         let given: Vec<String> = delays.iter().map(u32::to_string).collect();
-        let what = format!(
-            "--link-delay {}: {} has {}",
-            given.join(":"),
-            topology.spec(),
-            match &*kinds {
-                [] => "links of one kind".to_owned(),
-                kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
-            }
-        );
+        let has = match &*kinds {
+            [] => "links of one kind".to_owned(),
+            kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
+        };
+        let what = phrase![["link-delay" => given.join(":")], (": {} has {has}", topology.spec())];
         let remedy = if kinds.is_empty() {
             "give one number".to_owned()
         } else {
             format!("give one number, or {}", kinds.len())
         };
-        return Err(Refusal::value(what, remedy));
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy));
     }
     Ok(())
 }

@@ -92,6 +92,6 @@ pub(super) fn fault(found: &str) -> Fault {
         let remedy = format!("{}; a call without messages can be removed", suggestion(small, KNOWN));
         return Fault::UnknownWord { what: "call", found: found.to_owned(), remedy };
     };
-    let remedy = "the program has to be changed so and recorded again; `trace-prep record --help` lists such calls";
+    let remedy = "the program has to be changed so and recorded again; `trace-prep record {help}` lists such calls";
     Fault::Structure { what: format!("`{found}` is not followed, {what}"), remedy }
 }

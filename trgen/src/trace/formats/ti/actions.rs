@@ -193,7 +193,7 @@ pub(super) fn parse(line: &str, ranks: usize, default_bytes: u64) -> Result<Acti
         }
         other => {
             let known: Vec<&str> = USAGE.iter().map(|(name, _)| *name).collect();
-            let remedy = suggestion(other, &known);
+            let remedy = suggestion(other, &known).to_string();
             Err(Fault::UnknownWord { what: "action", found: other.to_owned(), remedy })
         }
     }

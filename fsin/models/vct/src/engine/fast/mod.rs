@@ -76,7 +76,7 @@ use super::wait::{Place, channel, cyclic_wait};
 use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
-use crate::router::{MAX_QUEUES, RouterParams, SourceQueue};
+use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
 use fsin_core::network::{Deadlock, Injected, Network, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
@@ -151,12 +151,12 @@ macro_rules! by_size {
 const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as Mask>::SIZE && 31 < <u32 as Mask>::SIZE);
 const _: () = assert!(2 * MAX_DIMENSIONS <= 40);
 
-/// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate. `params` must have passed
-/// [`RouterParams::check`] for this topology. The results do not depend on `threads`; there are never more than nodes.
+/// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate, of a topology for which
+/// `params` were checked. The results do not depend on `threads`; there are never more than nodes.
 ///
 /// `None` if there are 2^31 nodes or more.
 #[must_use]
-pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) -> Option<Box<dyn Network>> {
+pub fn build(topology: Box<dyn Topology>, params: CheckedParams, threads: usize) -> Option<Box<dyn Network>> {
     build_for(topology, params, threads, WORTH_THREADS)
 }
 
@@ -165,7 +165,7 @@ pub fn build(topology: Box<dyn Topology>, params: RouterParams, threads: usize) 
 #[must_use]
 pub fn build_for(
     topology: Box<dyn Topology>,
-    params: RouterParams,
+    params: CheckedParams,
     threads: usize,
     worth: usize,
 ) -> Option<Box<dyn Network>> {
@@ -175,7 +175,8 @@ pub fn build_for(
             Some(Box::new(Engine::new($layout, topology, params, threads, worth)?))
         }};
     }
-    by_size!(topology.shape(), params.vcs, params.injectors, params.queue_packets, network)
+    let RouterParams { vcs, injectors, queue_packets, .. } = *params.params();
+    by_size!(topology.shape(), vcs, injectors, queue_packets, network)
 }
 
 /// \[bytes\] At least, of each node of an empty network whose routers have passed [`RouterParams::check`].
@@ -218,10 +219,16 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L, M, D, Q, P> {
-    fn new(layout: L, topology: Box<dyn Topology>, params: RouterParams, threads: usize, worth: usize) -> Option<Self> {
+    fn new(
+        layout: L,
+        topology: Box<dyn Topology>,
+        params: CheckedParams,
+        threads: usize,
+        worth: usize,
+    ) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
-        let control = GlobalControl::new(&params, &*topology);
+        let control = GlobalControl::new(params.params(), &*topology);
         let rules = Rules::new(params, layout, topology.into());
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, Requests};
 use crate::router::wires::Wires;
-use crate::router::{Arbitration, Consumption, Inject, RouterParams};
+use crate::router::{Arbitration, CheckedParams, Consumption, Inject, RouterParams};
 use fsin_core::topology::Topology;
 
 /// Settings of the router, prepared for use in every cycle.
@@ -46,8 +46,9 @@ impl<L> Deref for Rules<L> {
 }
 
 impl<L: Layout> Rules<L> {
-    pub(super) fn new(params: RouterParams, layout: L, topology: Arc<dyn Topology>) -> Self {
-        let requests = Requests::new(&params, layout, &*topology);
+    pub(super) fn new(checked: CheckedParams, layout: L, topology: Arc<dyn Topology>) -> Self {
+        let requests = Requests::new(&checked, layout, &*topology);
+        let params = checked.into_params();
         Self {
             compares_space: requests.compare_space(),
             wakes_when_filled: requests.waits_for_filling(),

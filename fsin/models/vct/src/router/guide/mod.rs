@@ -20,7 +20,8 @@
 use std::sync::Arc;
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use super::RouterParams;
 use super::request::Input;
@@ -102,13 +103,13 @@ impl Guide {
     ///
     /// # Errors
     /// A routing that is not for this network, or too few channels for it.
-    pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, Refusal> {
+    pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let fabric = Arc::clone(network.fabric());
         let vcs = params.vcs;
         let knows_the_plan_only = !matches!(params.routing, Routing::GraphShortest | Routing::GraphUpDown);
         if fabric.faults() > 0 && knows_the_plan_only {
-            let what = format!("--routing {} cannot avoid dead links", params.routing.name());
-            return Err(Refusal::value(what, ""));
+            let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, ""));
         }
         let scheme = match (params.routing, network.plan()) {
             (Routing::TreeAdaptive | Routing::TreeStatic, Plan::Tree(plan)) => {
@@ -127,20 +128,23 @@ impl Guide {
                 let shortest = paths::Shortest::new(&fabric, vcs, params.alternatives)?;
                 if vcs < shortest.classes() {
                     let needed = shortest.classes();
-                    return Err(Refusal::value(
-                        format!(
-                            "--routing graph:shortest needs a virtual channel for each hop between switches, {needed} in \
-                             this network, --vcs is {vcs}"
-                        ),
-                        format!("use --vcs {needed} or more"),
+                    return Err(SpecError::new(
+                        ErrorKind::Malformed,
+                        phrase![
+                            ["routing" => "graph:shortest"],
+                            " needs a virtual channel for each hop between switches, {needed} in this network, ",
+                            ["vcs"],
+                            " is {vcs}"
+                        ],
+                        phrase!["use ", ["vcs" => needed], " or more"],
                     ));
                 }
                 Scheme::Shortest(shortest)
             }
             (Routing::GraphUpDown, _) => Scheme::UpDown(paths::UpDown::new(&fabric)?),
             (routing, _) => {
-                let what = format!("--routing {} is not for networks such as this one", routing.name());
-                return Err(Refusal::value(what, ""));
+                let what = phrase![["routing" => routing.name()], " is not for networks such as this one"];
+                return Err(SpecError::new(ErrorKind::Conflict, what, ""));
             }
         };
         Ok(Self { fabric, all: ((1u64 << vcs) - 1) as u32, scheme })

@@ -12,7 +12,8 @@
 use std::collections::VecDeque;
 
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 use trgen::rng::mix2;
 
 use super::{Visit, Way, classes};
@@ -34,12 +35,16 @@ struct Links {
 }
 
 impl Links {
-    fn new(fabric: &Fabric) -> Result<Self, Refusal> {
+    fn new(fabric: &Fabric) -> Result<Self, SpecError> {
         let switches = fabric.nodes() - fabric.endpoints();
         if switches > MAX_SWITCHES {
             let what =
                 format!("routings by tables are for networks of at most {MAX_SWITCHES} switches, here are {switches}");
-            return Err(Refusal::value(what, "use --routing of the topology's own"));
+            return Err(SpecError::new(
+                ErrorKind::TooLarge,
+                what,
+                phrase!["use ", ["routing"], " of the topology's own"],
+            ));
         }
         let to = (fabric.endpoints()..fabric.nodes()).map(NodeId::at).map(|switch| {
             let ports = (0..=u8::MAX).map(Port).take_while(|port| port.index() < fabric.ports());
@@ -89,7 +94,7 @@ pub(super) struct Shortest {
 
 impl Shortest {
     /// `alternatives` is how many links of a switch packets of one destination are spread over; 0 for all.
-    pub(super) fn new(fabric: &Fabric, vcs: usize, alternatives: u32) -> Result<Self, Refusal> {
+    pub(super) fn new(fabric: &Fabric, vcs: usize, alternatives: u32) -> Result<Self, SpecError> {
         let links = Links::new(fabric)?;
         let distances: Vec<u16> = (0..links.count()).flat_map(|to| links.distances(to, |_, _| true)).collect();
         // Only between switches with endpoints do packets travel, and on the way distances grow less.
@@ -139,7 +144,7 @@ pub(super) struct UpDown {
 }
 
 impl UpDown {
-    pub(super) fn new(fabric: &Fabric) -> Result<Self, Refusal> {
+    pub(super) fn new(fabric: &Fabric) -> Result<Self, SpecError> {
         let links = Links::new(fabric)?;
         let count = links.count();
         let root = (0..count).max_by_key(|&switch| (links.to[switch].len(), std::cmp::Reverse(switch))).unwrap_or(0);

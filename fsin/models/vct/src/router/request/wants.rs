@@ -93,7 +93,8 @@ mod tests {
             {
                 for (vcs, order) in [(2, Order::Dimension), (4, Order::Dimension), (3, Order::Direction)] {
                     let params = RouterParams { routing, vcs, order, ..RouterParams::default() };
-                    let requests = Requests::new(&params, AnySize { shape, vcs }, &*topology);
+                    let checked = params.check(&*topology).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"));
+                    let requests = Requests::new(&checked, AnySize { shape, vcs }, &*topology);
                     for packet in 0..200 {
                         let long = packet % 2 == 1;
                         let (from, to) = (NodeId::at(draw(topology.nodes())), NodeId::at(draw(topology.nodes())));

@@ -1,0 +1,18 @@
+//! How this command writes settings.
+
+use trgen::phrase::{Notation, Phrase};
+
+/// Flags: `--vcs 3`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flags;
+
+impl Notation for Flags {
+    fn setting(&self, key: &str, value: Option<&str>) -> String {
+        value.map_or_else(|| format!("--{key}"), |value| format!("--{key} {value}"))
+    }
+}
+
+/// A text of a table, which names settings in braces.
+pub(crate) fn of_table(text: &'static str) -> String {
+    Phrase::of_template(text).written(&Flags)
+}
