@@ -18,8 +18,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let torus = topology::parse("torus:8x8", 2)?;
-//! let params = RouterParams::default();
-//! params.check(&*torus)?;
+//! let params = RouterParams::default().check(&*torus)?;
 //! let mut source = Traffic::new(&Config { load: 0.2, ..Config::new(torus.geometry().clone()) })?;
 //! let mut network = fast::build(torus, params, 1).ok_or("fewer than 2^31 nodes, please")?;
 //! let stop = AtomicBool::new(false);
