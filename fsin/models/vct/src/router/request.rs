@@ -6,7 +6,7 @@
 //! asks.
 //!
 //! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs),
-//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
+//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation/original.md` compares the two kinds.
 //!
 //! Decision: docs/decisions/0001-ownership.md.
 
