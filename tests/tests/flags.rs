@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where flags are written: commands, and what starts other programs.
-const WRITE_FLAGS: [&str; 2] = ["cli", "slurm.rs"];
+const WRITE_FLAGS: [&str; 3] = ["cli", "slurm.rs", "stamp"];
 
 #[test]
 fn no_literal_below_the_commands_has_a_flag() {
