@@ -1,21 +1,11 @@
 //! A fast functional simulator of interconnection networks.
 
-pub mod couple;
 pub mod dashboard;
-mod divisor;
-pub mod engine;
 pub mod experiment;
-pub mod ideal;
-pub mod network;
 pub mod report;
-pub mod router;
-pub mod routing;
-pub mod run;
 pub mod stamp;
-pub mod stats;
 pub mod sweep;
-pub mod switch;
-pub mod topology;
-pub mod view;
-pub mod watch;
-pub mod words;
+
+pub use fsin_core::{couple, network, routing, run, stats, topology, view, watch, words};
+pub use fsin_models as models;
+pub use fsin_vct::{engine, router};

@@ -43,7 +43,7 @@ pub fn binary() -> &'static Path {
         let test = std::env::current_exe().expect("a running test has a path");
         let folder = test.parent().and_then(Path::parent).expect("tests lie in PROFILE/deps");
         let binary = folder.join(format!("fsin{}", std::env::consts::EXE_SUFFIX));
-        let newest = ["fsin/src", "trgen/src", "adapters/src", "tui/src"]
+        let newest = ["fsin/src", "fsin/core/src", "fsin/models", "trgen/src", "adapters/src", "tui/src"]
             .iter()
             .filter_map(|sources| newest_in(&workspace().join(sources)))
             .max();

@@ -12,9 +12,9 @@ use adapters::live::{Live, LiveReport, Overheads};
 use adapters::protocol::{Class, Mode};
 use fsin::couple::Coupled;
 use fsin::engine::reference::Reference;
+use fsin::models::ConstantDelay;
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
-use fsin::switch::Switch;
 use fsin::topology;
 use tests::live::{Part, Table, play, start};
 use tests::programs::{Replayed, compute, irecv, isend, recv, send, wait};
@@ -301,7 +301,7 @@ fn over_switch(script: &str, nodes: u32, delay: u64, overheads: (Time, Time), cl
             (Config { class, ..Config::new(format!("guest {node}"), node) }, part)
         })
         .collect();
-    let (_, report) = play(&table, &mut Switch::new(nodes as usize, delay), parts);
+    let (_, report) = play(&table, &mut ConstantDelay::new(nodes as usize, delay), parts);
     report.guests.iter().map(|guest| guest.time).collect()
 }
 

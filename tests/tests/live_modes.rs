@@ -12,10 +12,10 @@ use adapters::live::{Capture, Link, Live, LiveReport, LostGuest, Overheads, Regi
 use adapters::protocol::{Inject, Mode};
 use fsin::couple::Coupled;
 use fsin::engine::reference::Reference;
+use fsin::models::ConstantDelay;
 use fsin::network::Network;
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
-use fsin::switch::Switch;
 use fsin::topology;
 use pcap_file::pcapng::{Block, PcapNgReader};
 use tests::live::{Part, Table, attempt, play, start};
@@ -268,7 +268,7 @@ fn real_time_holds_guests_to_the_clock_on_the_wall_and_says_how_far_behind_it_wa
             (config, part)
         })
         .collect();
-    let (_, report) = play(&table, &mut Switch::new(2, 100_000), parts);
+    let (_, report) = play(&table, &mut ConstantDelay::new(2, 100_000), parts);
     let took = begin.elapsed();
     assert!(took >= Duration::from_millis(120), "{took:?}");
     let behind = report.behind.expect("a run in real time has it").max;
@@ -305,9 +305,9 @@ fn a_warm_up_is_one_grant_and_what_comes_meanwhile_is_not_late() {
                 })
                 .collect::<Vec<_>>()
         };
-        let (warm, report) = play(&table, &mut Switch::new(2, 1000), parts(true));
+        let (warm, report) = play(&table, &mut ConstantDelay::new(2, 1000), parts(true));
         let cold_table = Table { warm_up: WarmUp::None, ..table };
-        let (cold, whole) = play(&cold_table, &mut Switch::new(2, 1000), parts(true));
+        let (cold, whole) = play(&cold_table, &mut ConstantDelay::new(2, 1000), parts(true));
         assert_eq!((warm.digest, report.digest), (cold.digest, whole.digest), "nothing was sent that could be late");
         assert!(turns(&report)[0] + 40 < turns(&whole)[0], "{:?} {:?}", turns(&report), turns(&whole));
         assert_eq!(report.guests.iter().map(|guest| guest.late).sum::<u64>(), 0);
@@ -401,7 +401,7 @@ fn frames_and_what_they_carry_are_written_down() {
             guest.finish("done")
         }),
     ];
-    let (_, report) = watched(&over_switch(2, 2000), &mut Switch::new(2, 2000), parts, watch());
+    let (_, report) = watched(&over_switch(2, 2000), &mut ConstantDelay::new(2, 2000), parts, watch());
     assert_eq!((report.deliveries, report.bare), (2, 1), "one carries nothing");
     let text = String::from_utf8(log.bytes()).expect("a log is text");
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
@@ -449,7 +449,7 @@ fn messages_that_nobody_takes_are_neither_delivered_nor_in_latencies() {
         });
         vec![sender, early]
     };
-    let (outcome, report) = play(&over_switch(3, 1000), &mut Switch::new(3, 1000), parts());
+    let (outcome, report) = play(&over_switch(3, 1000), &mut ConstantDelay::new(3, 1000), parts());
     assert!(outcome.complete);
     assert_eq!((report.injects, report.deliveries, report.undelivered), (3, 1, 2));
     assert_eq!(report.latency.map(|latency| (latency.count, latency.max)), Some((1, 1_000_000)));
@@ -465,7 +465,7 @@ fn a_message_that_could_never_be_simulated_is_refused() {
             }),
             part("idle", 1, |guest| guest.finish("done")),
         ];
-        let (outcome, _, guests) = attempt(&over_switch(2, 1000), &mut Switch::new(2, 1000), parts);
+        let (outcome, _, guests) = attempt(&over_switch(2, 1000), &mut ConstantDelay::new(2, 1000), parts);
         let failure = outcome.failure.map(|failure| failure.to_string());
         match expected {
             None => assert_eq!(failure, None),

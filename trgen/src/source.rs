@@ -64,7 +64,7 @@ pub struct SourceError {
 }
 
 /// A source of traffic. See the [module](self) for the contract.
-pub trait TrGen {
+pub trait TrGen: Send {
     /// Number of nodes that this source addresses: messages go from and to nodes 0 to N-1.
     fn nodes(&self) -> usize;
 

@@ -45,7 +45,7 @@ impl Opening {
     fn end(self, hash: Option<String>, seed: u64, cpu_seconds: Option<f64>, peak_memory_bytes: Option<u64>) -> Value {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "commit": env!("FSIN_COMMIT"),
+            "commit": fsin_stamp::commit!(),
             "target": env!("FSIN_TARGET"),
             "schema": SCHEMA,
             "experiment_sha256": hash,

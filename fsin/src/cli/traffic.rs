@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::ArgMatches;
 use fsin::couple::{Coupled, Reached};
 use fsin::experiment::{Driver, Experiment, RunPlan};
-use fsin::ideal::Ideal;
+use fsin::models::ZeroLatency;
 use fsin::topology;
 use trgen::{Cycle, Message};
 
@@ -59,7 +59,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let mut network = Ideal::new(topology.nodes(), &mut see);
+        let mut network = ZeroLatency::new(topology.nodes(), &mut see);
         reached = Coupled::new(driver.source(), &mut network, stop).run(limit);
         interrupted = written.is_ok() && stop.load(Ordering::Relaxed);
         written.and_then(|()| out.flush())

@@ -10,7 +10,7 @@ use trgen::{Cycle, Message, NodeId};
 use super::driver::{Driver, Kind};
 use super::execute::{Trouble, run, topology_of};
 use super::resolve::Experiment;
-use crate::ideal::Ideal;
+use crate::models::ZeroLatency;
 use crate::topology::{Distances, Topology, cuts, links_of};
 
 /// Most messages whose critical path is looked for: it takes as long as reading and replaying the program again.
@@ -126,7 +126,7 @@ fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u6
     experiment.placement = "consecutive".to_owned();
     let mut driver = Driver::new(&experiment, topology.geometry())?;
     let mut see = |_: Cycle, _: &Message| {};
-    let mut network = Ideal::new(topology.nodes(), &mut see);
+    let mut network = ZeroLatency::new(topology.nodes(), &mut see);
     let coupled = crate::couple::Coupled::new(driver.source(), &mut network, stop);
     let outcome = run(&experiment, coupled, &mut |_| {});
     Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))

@@ -27,8 +27,7 @@ use crate::router::SourceQueue;
 use crate::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
 };
-use crate::stats::Counts;
-use crate::sweep::{Estimate, lag1};
+use crate::stats::{Counts, Estimate, lag1};
 use crate::topology::{self, Distances, Port, Topology};
 use crate::watch::Watch;
 use crate::words::counted;

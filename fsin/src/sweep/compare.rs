@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::collect::Collected;
 use super::curves::{Curves, Spot};
-use super::statistics::{ROUNDING, Spread, mean, welch};
+use crate::stats::{ROUNDING, Spread, mean, welch};
 
 /// A figure of one point in both sweeps.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,9 +5,9 @@ use trgen::catalog::Refusal;
 
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
-use super::statistics::{Estimate, estimate};
 use crate::experiment::conflicts::CYCLE;
 use crate::experiment::{Kind, canonical, key as known_key};
+use crate::stats::{Estimate, estimate};
 
 /// A figure at a point of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::collect::Collected;
 use super::plan::Plan;
-use super::statistics::{Spread, mean, welch};
+use crate::stats::{Spread, mean, welch};
 
 /// What optimised placements are compared with.
 const RANDOM: &str = "random";

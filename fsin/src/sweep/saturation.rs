@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::statistics::{Estimate, estimate};
 use super::store::StoreError;
+use crate::stats::{Estimate, estimate};
 
 /// The file of a folder that holds [`Saturations`].
 const FILE: &str = "saturation.json";

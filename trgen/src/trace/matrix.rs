@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "formats")]
 use super::container::{ContainerError, Reader};
 use super::goal::{Graph, Kind};
 use super::program::{Event, Program};
@@ -75,6 +76,7 @@ impl Matrix {
     ///
     /// # Errors
     /// A damaged block; a container of graphs.
+    #[cfg(feature = "formats")]
     pub fn of_container(container: &Reader) -> Result<Self, ContainerError> {
         let mut matrix = Self::default();
         for task in 0..container.summaries().len() {

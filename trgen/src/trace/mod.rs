@@ -1,7 +1,9 @@
 //! Applications as traffic: the program of each task, where programs come from, and their replay.
 
 pub mod collectives;
+#[cfg(feature = "formats")]
 pub mod container;
+#[cfg(feature = "formats")]
 pub mod formats;
 pub mod goal;
 pub mod jobs;

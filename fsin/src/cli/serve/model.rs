@@ -3,9 +3,9 @@
 use adapters::clock::{Clock, parse_span};
 use clap::ArgMatches;
 use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
+use fsin::models::ConstantDelay;
 use fsin::network::Network;
 use fsin::report::typed;
-use fsin::switch::Switch;
 use fsin::{dashboard, topology};
 use serde_json::{Map, Value, json};
 use tui::view::About;
@@ -103,6 +103,6 @@ fn switch(matches: &ArgMatches, spec: &str) -> Result<Model, Complaint> {
     let clock = Clock::new(NANOSECOND, 1).ok_or_else(|| refused("a nanosecond is no cycle".to_owned()))?;
     let mut settings = Map::new();
     settings.insert("network".to_owned(), json!(spec));
-    let (network, response, inputs) = (Box::new(Switch::new(nodes, delay)), delay, Vec::new());
+    let (network, response, inputs) = (Box::new(ConstantDelay::new(nodes, delay)), delay, Vec::new());
     Ok(Model { network, clock, response, settings, seed: 1, about: None, inputs })
 }

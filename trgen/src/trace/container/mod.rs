@@ -19,7 +19,6 @@
 //! [`Event`]: super::program::Event
 //! [`Graph`]: super::goal::Graph
 
-mod checksum;
 mod codec;
 mod read;
 mod write;
@@ -124,6 +123,13 @@ fn damaged(byte: u64, what: impl Into<String>) -> ContainerError {
 
 fn unreadable(byte: u64, error: &std::io::Error) -> ContainerError {
     ContainerError { byte: Some(byte), what: format!("cannot be read: {error}"), remedy: "check the file and its disk" }
+}
+
+/// The CRC-32 of the parts, one after another.
+fn checksum(parts: &[&[u8]]) -> u32 {
+    let mut sum = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| sum.update(part));
+    sum.finalize()
 }
 
 /// True if a file that begins like this is a container.

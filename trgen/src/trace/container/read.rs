@@ -116,7 +116,7 @@ fn read_block(
         return Err(damaged(offset, what));
     }
     let stored = read_at(store, offset + BLOCK_HEADER as u64, u64::from(stored_length))?;
-    if checksum::of(&[&head[..21], &stored]) != word(&head, 21) {
+    if checksum(&[&head[..21], &stored]) != word(&head, 21) {
         return Err(damaged(offset, "a block does not have its checksum"));
     }
     let (kind, task, ordinal) = expected;
@@ -175,7 +175,7 @@ impl Reader {
         if trailer[16..] != MAGIC {
             return Err(cut());
         }
-        if checksum::of(&[&trailer[..12]]) != word(&trailer, 12) {
+        if checksum(&[&trailer[..12]]) != word(&trailer, 12) {
             return Err(damaged(trailer_at, "the trailer does not have its checksum"));
         }
         let (offset, index_length) = (long(&trailer, 0), u64::from(word(&trailer, 8)));

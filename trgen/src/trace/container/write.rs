@@ -143,7 +143,7 @@ impl<W: Write> Writer<W> {
         let (offset, length) = (offset.to_le_bytes(), length.to_le_bytes());
         self.out.write_all(&offset)?;
         self.out.write_all(&length)?;
-        self.out.write_all(&checksum::of(&[&offset, &length]).to_le_bytes())?;
+        self.out.write_all(&checksum(&[&offset, &length]).to_le_bytes())?;
         self.out.write_all(&MAGIC)?;
         self.out.flush()?;
         Ok(self.out)
@@ -201,7 +201,7 @@ impl<W: Write> Writer<W> {
         for field in [task, ordinal, rows, raw_length, stored_length] {
             header.extend(field.to_le_bytes());
         }
-        let sum = checksum::of(&[&header, &stored]);
+        let sum = checksum(&[&header, &stored]);
         header.extend(sum.to_le_bytes());
         self.out.write_all(&header)?;
         self.out.write_all(&stored)?;

@@ -22,6 +22,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
+#[cfg(feature = "formats")]
 use super::container::Reader;
 use super::matching::{Envelope, Posted};
 use super::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
@@ -160,6 +161,7 @@ impl Replay {
     ///
     /// # Errors
     /// As [`new`](Self::new); a damaged block ends the run later.
+    #[cfg(feature = "formats")]
     pub fn stored(container: &Reader, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
         if container.header().content != super::container::Content::Programs {
             return Err(SourceError { what: "the container holds graphs, not programs".to_owned() });

@@ -1,6 +1,7 @@
 //! Where the events of a task come from.
 
 use crate::source::SourceError;
+#[cfg(feature = "formats")]
 use crate::trace::container::Cursor;
 use crate::trace::program::Event;
 
@@ -10,6 +11,7 @@ pub(super) enum Steps {
     /// All in memory.
     Memory { events: Vec<Event>, position: usize },
     /// In a container, block by block.
+    #[cfg(feature = "formats")]
     Stored { cursor: Box<Cursor>, position: usize, total: u64 },
 }
 
@@ -17,6 +19,7 @@ impl Steps {
     pub(super) fn next(&mut self) -> Result<Option<Event>, SourceError> {
         let (event, position) = match self {
             Self::Memory { events, position } => (events.get(*position).cloned(), position),
+            #[cfg(feature = "formats")]
             Self::Stored { cursor, position, .. } => {
                 let event = cursor.next_event().map_err(|error| {
                     let place = error.byte.map_or_else(String::new, |byte| format!(" at byte {byte}"));
@@ -34,6 +37,7 @@ impl Steps {
     pub(super) fn progress(&self) -> (usize, u64) {
         match self {
             Self::Memory { events, position } => (*position, events.len() as u64),
+            #[cfg(feature = "formats")]
             Self::Stored { position, total, .. } => (*position, *total),
         }
     }

@@ -1,0 +1,207 @@
+//! The one loop that couples a source of traffic to a network.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen};
+
+use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::run::Progress;
+use crate::watch::{Glimpse, Watch};
+use crate::words::counted;
+
+/// Why the loop returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reached {
+    /// The clock stands at the cycle that was asked for.
+    Target,
+    /// The source is done and the network is empty: nothing will ever happen again.
+    End,
+    /// The source has entered another phase ([`TrGen::phase`]); the messages of this cycle have not entered yet.
+    Phase,
+    /// Somebody asked to stop.
+    Interrupted,
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Failure {
+    /// Packets are in flight and none can move.
+    #[error(transparent)]
+    NetworkDeadlock(#[from] Deadlock),
+    /// The network is empty and everybody waits for a message.
+    #[error("the traffic is in deadlock at cycle {at}: the network is empty and every task waits")]
+    TrafficDeadlock {
+        /// \[cycle\] Clock.
+        at: Cycle,
+        /// Who waits for what, one line each.
+        waits: Vec<String>,
+    },
+    /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have
+    /// ended so.
+    #[error("{} no counterpart", alone(*count))]
+    Unmatched {
+        /// Messages that no task received, and receives that no message served.
+        count: u64,
+        /// The first of them, one line each.
+        shown: Vec<String>,
+    },
+    /// Nothing can happen any more over an ideal network, and not everything is done.
+    #[error("the trace deadlocks: nothing can happen any more, and not everything is done")]
+    Stuck {
+        /// Who waits for what, one line each.
+        waits: Vec<String>,
+    },
+    /// The source failed.
+    #[error("the source of traffic failed: {0}")]
+    Source(#[from] SourceError),
+}
+
+fn alone(count: u64) -> String {
+    counted(count, "send or receive has", "sends or receives have")
+}
+
+/// A source coupled to a network.
+pub struct Coupled<'a> {
+    source: &'a mut dyn TrGen,
+    network: &'a mut dyn Network,
+    outbox: Outbox,
+    notices: Notices,
+    /// Messages that the network has just dropped.
+    dropped: Vec<Message>,
+    stop: &'a AtomicBool,
+    watch: Option<&'a mut dyn Watch>,
+    phase: u64,
+    /// True if the source has been called for the cycle at which the clock stands.
+    generated: bool,
+}
+
+impl<'a> Coupled<'a> {
+    /// Couples them. The run stops soon after `stop` becomes true.
+    ///
+    /// # Panics
+    /// When the source addresses more nodes than the network has.
+    pub fn new(source: &'a mut dyn TrGen, network: &'a mut dyn Network, stop: &'a AtomicBool) -> Self {
+        assert!(source.nodes() <= network.nodes(), "the source addresses nodes that the network lacks");
+        let outbox = Outbox::new(network.nodes());
+        let phase = source.phase();
+        Self {
+            source,
+            network,
+            outbox,
+            notices: Notices::default(),
+            dropped: Vec::new(),
+            stop,
+            watch: None,
+            phase,
+            generated: false,
+        }
+    }
+
+    /// Lets `watch` look at the run while it goes on; what is only counted for it is counted from now on.
+    #[must_use]
+    pub fn watched(self, watch: &'a mut dyn Watch) -> Self {
+        self.network.observe();
+        Self { watch: Some(watch), ..self }
+    }
+
+    /// Shows the run to who looks at it. Returns in how many \[cycles\] to show it again; `None` if nobody looks.
+    pub(crate) fn show(&mut self, progress: Progress) -> Option<u64> {
+        self.network.settle();
+        let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
+        self.watch.as_mut().map(|watch| watch.look(glimpse).max(1))
+    }
+
+    /// The network, settled.
+    pub fn network(&mut self) -> &mut dyn Network {
+        self.network.settle();
+        self.network
+    }
+
+    /// \[nodes\] That will never send.
+    #[must_use]
+    pub fn silent_nodes(&self) -> usize {
+        self.source.silent_nodes()
+    }
+
+    /// Lets an empty network's clock go on to `until`, after the traffic has ended.
+    ///
+    /// # Errors
+    /// Deadlock of the network, if it was not empty after all.
+    pub fn pass(&mut self, until: Cycle) -> Result<(), Failure> {
+        while self.network.clock() < until {
+            self.network.advance(until, &mut self.notices)?;
+        }
+        Ok(())
+    }
+
+    /// Runs up to the beginning of cycle `until`, or to the end of the traffic.
+    ///
+    /// # Errors
+    /// Deadlock of the network or of the traffic, or failure of the source.
+    pub fn run(&mut self, until: Cycle) -> Result<Reached, Failure> {
+        loop {
+            let now = self.network.clock();
+            if now >= until {
+                return Ok(Reached::Target);
+            }
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(Reached::Interrupted);
+            }
+            self.source.attend()?;
+            if !std::mem::take(&mut self.generated) {
+                let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
+                let due = match self.source.next() {
+                    Next::At(cycle) => cycle <= now,
+                    Next::Waiting if idle => {
+                        return Err(Failure::TrafficDeadlock { at: now, waits: self.source.waits() });
+                    }
+                    Next::Done if idle => return Ok(Reached::End),
+                    Next::Waiting | Next::Done => false,
+                };
+                if due {
+                    self.source.generate(now, &mut self.outbox)?;
+                    let phase = self.source.phase();
+                    if std::mem::replace(&mut self.phase, phase) != phase {
+                        self.generated = true;
+                        return Ok(Reached::Phase);
+                    }
+                }
+            }
+            let network = &mut *self.network;
+            let (source, dropped) = (&mut *self.source, &mut self.dropped);
+            let is_held = !self.outbox.is_empty() && network.holds_back();
+            self.outbox.offer(|message| {
+                if is_held && source.take_back(now, &message) {
+                    return true;
+                }
+                match network.inject(message) {
+                    Injected::Accepted => true,
+                    Injected::Refused => false,
+                    Injected::Dropped => {
+                        dropped.push(message);
+                        true
+                    }
+                }
+            });
+            for message in self.dropped.drain(..) {
+                self.source.sent(now, &message);
+            }
+
+            // A source that has just ended still lives through this cycle: its clock reading counts it.
+            let target = match self.source.next() {
+                Next::At(cycle) => cycle.max(now.next()).min(until),
+                Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
+                Next::Waiting | Next::Done => until,
+            };
+            let advanced = self.network.advance(target, &mut self.notices);
+            let at = self.network.clock() - 1;
+            for message in &self.notices.sent {
+                self.source.sent(at, message);
+            }
+            for delivery in &self.notices.delivered {
+                self.source.delivered(at, delivery);
+            }
+            advanced?;
+        }
+    }
+}

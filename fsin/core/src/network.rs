@@ -1,0 +1,160 @@
+//! The one interface through which a network model is reached.
+
+use std::fmt;
+
+use trgen::{Cycle, Delivery, Message, NodeId};
+
+use crate::stats::Recorder;
+use crate::view::View;
+
+/// What became of a message that was offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Injected {
+    /// The node's interface has it. A notice says when it has been sent, and another when it has arrived.
+    Accepted,
+    /// The node's interface is full: offer it again after something of this node has been sent.
+    Refused,
+    /// No route leads to its destination: it is counted as dropped, and no notice will tell of it. For its source it
+    /// has been sent.
+    Dropped,
+}
+
+/// What happened in the last cycle of [`Network::advance`], each list ordered by node and then by message.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Notices {
+    /// Messages whose last packet has entered the source buffer.
+    pub sent: Vec<Message>,
+    /// Messages whose last phit has been consumed.
+    pub delivered: Vec<Delivery>,
+}
+
+impl Notices {
+    /// True if nothing happened that a source must know.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.delivered.is_empty()
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.sent.clear();
+        self.delivered.clear();
+    }
+}
+
+/// A network model in simulated time.
+///
+/// The clock stands at the next cycle to be simulated. Messages are injected at the clock and take part from then on.
+pub trait Network: Send {
+    /// Number of end nodes.
+    fn nodes(&self) -> usize;
+
+    /// \[cycle\] The next cycle to be simulated; [`Cycle::FIRST`] at the start.
+    fn clock(&self) -> Cycle;
+
+    /// Offers a message to its source's interface, at the clock.
+    fn inject(&mut self, message: Message) -> Injected;
+
+    /// True if congestion control keeps nodes from generating in the cycle at which the clock stands.
+    fn holds_back(&mut self) -> bool {
+        false
+    }
+
+    /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
+    /// comes first. An empty network goes straight to `until`.
+    ///
+    /// # Errors
+    /// When the network can never move again.
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
+
+    /// Finishes what [`advance`](Self::advance) may have left of its last cycle: what no notice depends on, and what
+    /// can be done while the messages of the next cycle are drawn. Comes before a look at the recorder or the view.
+    fn settle(&mut self) {}
+
+    /// \[packets\] Accepted and neither received nor dropped yet.
+    fn in_flight(&self) -> u64;
+
+    /// What has been measured.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
+    fn recorder(&self) -> &Recorder;
+
+    /// What has been measured, to open and close windows. Settles the network.
+    fn recorder_mut(&mut self) -> &mut Recorder;
+
+    /// A look at its routers, where there are any.
+    ///
+    /// # Panics
+    /// May do so if the network is not [settled](Self::settle).
+    fn view(&self) -> Option<&dyn View> {
+        None
+    }
+
+    /// Begins to count what a view shows and what is not counted otherwise, because it costs a little. No result
+    /// depends on it.
+    fn observe(&mut self) {
+        self.recorder_mut().observe();
+    }
+}
+
+/// A queue of a router, as a user knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Channel {
+    /// The transit queue of packets that came this way.
+    Transit {
+        /// The node at whose input the queue is.
+        node: NodeId,
+        /// Dimension that the packets travelled in.
+        dimension: usize,
+        /// True if they travelled in + direction.
+        positive: bool,
+        /// Virtual channel.
+        vc: usize,
+    },
+    /// The transit queue of a port, in a network of switches.
+    Switch {
+        /// The node at whose input the queue is.
+        node: NodeId,
+        /// The port.
+        port: usize,
+        /// Virtual channel.
+        vc: usize,
+    },
+    /// An injection queue.
+    Injection {
+        /// Its node.
+        node: NodeId,
+        /// Its number there.
+        injector: usize,
+    },
+}
+
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Transit { node, dimension, positive, vc } => {
+                let axis = match dimension {
+                    0..3 => ["X", "Y", "Z"][dimension].to_owned(),
+                    _ => format!("dimension {dimension} "),
+                };
+                write!(f, "node {node} {axis}{} vc {vc}", if positive { '+' } else { '-' })
+            }
+            Self::Switch { node, port, vc } => write!(f, "node {node} port {port} vc {vc}"),
+            Self::Injection { node, injector } => write!(f, "node {node} injector {injector}"),
+        }
+    }
+}
+
+/// A network in which packets are in flight and none will ever move again.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the network is in deadlock: {in_flight} packets undelivered, no phit has moved since cycle {since}")]
+pub struct Deadlock {
+    /// \[cycle\] The last one in which a phit moved.
+    pub since: Cycle,
+    /// \[packets\] Generated and not delivered: in the network, and before it in their sources.
+    pub in_flight: u64,
+    /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if
+    /// none was found.
+    pub cycle: Vec<Channel>,
+}

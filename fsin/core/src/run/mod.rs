@@ -1,0 +1,312 @@
+//! Run control: how long a run lasts and what of it is measured.
+//!
+//! [`batch`] is for a load that goes on for ever: warm up, wait for a steady state, measure in batches. [`fixed`]
+//! measures every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
+
+use crate::couple::{Coupled, Failure, Reached};
+use crate::stats::{Counts, Fairness, Summary, Window, fairness};
+use crate::view::Occupancy;
+use trgen::Cycle;
+
+mod batch;
+mod fixed;
+mod steady;
+mod to_end;
+
+pub use batch::{BatchPlan, batch};
+pub use fixed::fixed;
+pub use steady::{DRIFT, Demand, Look, SHORTFALL, Saturation, Steadiness};
+pub use to_end::to_end;
+
+/// \[batches\] Most that a run measures, and most shots: each is a row of the results, and is kept until the run ends.
+pub const MAX_SAMPLES: u64 = 100_000;
+
+/// One batch of measured cycles.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sample {
+    /// \[cycle\] First cycle of the batch.
+    pub start: Cycle,
+    /// \[cycles\] Length.
+    pub cycles: u64,
+    /// What was measured.
+    pub summary: Summary,
+}
+
+/// What a run found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// True if the run went to its planned end.
+    pub complete: bool,
+    /// Whether a steady state was found before measuring; `None` where none was waited for. Whether it remained one
+    /// while measuring is said by [`Steadiness`].
+    pub converged: Option<bool>,
+    /// \[cycles\] Simulated in all.
+    pub cycles: u64,
+    /// \[cycle\] Clock when the last task was done, for traffic that ends.
+    pub completion: Option<Cycle>,
+    /// Measured batches, in order.
+    pub samples: Vec<Sample>,
+    /// The measured time in smaller parts, in order; empty for traffic that ends.
+    pub looks: Vec<Look>,
+    /// All batches together.
+    pub measured: Window,
+    /// \[packets\] Of the whole run, warm-up included.
+    pub totals: Counts,
+    /// \[packets\] Still in the network at the end.
+    pub in_flight: u64,
+    /// \[nodes\] Endpoints of the network.
+    pub nodes: usize,
+    /// \[nodes\] That never send.
+    pub silent_nodes: usize,
+    /// Evenness of service over the measured batches.
+    pub fairness: Option<Fairness>,
+    /// \[packets\] Whose header crossed a link in the measured batches, by the link's router and port (index router x
+    /// ports + port); empty where nobody [observed](crate::network::Network::observe) the network.
+    pub crossings: Vec<u64>,
+    /// Hash over every delivery of the run.
+    pub digest: u64,
+    /// Why the run ended early, if it did.
+    pub failure: Option<Failure>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that a reader of figures must know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// The warning, as users read it.
+    pub text: String,
+}
+
+/// What a warning is about: those that follow from the load or the pattern are no surprise where these were chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WarningKind {
+    /// The network accepts less than it is asked to.
+    Saturated,
+    /// No steady state was found before measuring began.
+    Unsteady,
+    /// Under the pattern some nodes never send.
+    SilentNodes,
+    /// Anything else.
+    Other,
+}
+
+impl WarningKind {
+    /// As results name it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Saturated => "saturated",
+            Self::Unsteady => "not-converged",
+            Self::SilentNodes => "silent-nodes",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Warning {
+    fn from(text: T) -> Self {
+        Self { kind: WarningKind::Other, text: text.into() }
+    }
+}
+
+impl std::fmt::Display for Warning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Outcome {
+    /// \[cycles\] Over which `measured` was measured.
+    #[must_use]
+    pub fn measured_cycles(&self) -> u64 {
+        self.samples.iter().map(|sample| sample.cycles).sum()
+    }
+}
+
+/// What a run is doing: reported about every [`SLICE`] cycles, less often while nothing moves.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
+    pub phase: &'static str,
+    /// \[cycle\] Clock.
+    pub clock: Cycle,
+    /// \[cycle\] Where the run will end, if that is known.
+    pub end: Option<Cycle>,
+    /// \[packets\] In the network.
+    pub in_flight: u64,
+}
+
+/// The phase of a run that is over: seen once, by a [`Watch`](crate::watch::Watch).
+pub const ENDED: &str = "ended";
+
+/// \[cycles\] Between two reports of progress, while anything moves.
+pub const SLICE: u64 = 10_000;
+
+/// \[cycles\] The same after a long time in which nothing moved: slices of idle time cost as much as others.
+const LONGEST_SLICE: u64 = 1 << 30;
+
+/// A run under way: the coupled pair, who is told of progress, and what has been gathered.
+struct Conductor<'a, 'b> {
+    coupled: &'a mut Coupled<'b>,
+    progress: &'a mut dyn FnMut(Progress),
+    samples: Vec<Sample>,
+    looks: Vec<Look>,
+    /// Clock, packets of the run, and latency summed over the open window, at the latest look.
+    looked: (Cycle, Counts, u128),
+    /// All of them together.
+    measured: Window,
+    /// \[packets\] What links had carried when measuring began, and when the latest batch ended.
+    crossings: [Vec<u64>; 2],
+    warnings: Vec<Warning>,
+}
+
+impl<'a, 'b> Conductor<'a, 'b> {
+    fn new(coupled: &'a mut Coupled<'b>, progress: &'a mut dyn FnMut(Progress)) -> Self {
+        let mut conductor = Self {
+            coupled,
+            progress,
+            samples: Vec::new(),
+            measured: Window::default(),
+            looks: Vec::new(),
+            looked: (Cycle::FIRST, Counts::default(), 0),
+            crossings: [Vec::new(), Vec::new()],
+            warnings: Vec::new(),
+        };
+        conductor.begin_looks();
+        conductor
+    }
+
+    /// Looks begin here.
+    fn begin_looks(&mut self) {
+        let network = self.coupled.network();
+        let recorder = network.recorder();
+        self.looked = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
+    }
+
+    /// Notes what was counted since the latest look.
+    fn look(&mut self) {
+        let (clock, counts, latency_sum) = self.looked;
+        self.begin_looks();
+        let cycles = self.looked.0.since(clock);
+        if cycles > 0 {
+            let latency_sum = self.looked.2 - latency_sum;
+            self.looks.push(Look { cycles, counts: self.looked.1.since(&counts), latency_sum });
+        }
+    }
+
+    /// Runs to `target`, and looks `parts` times on the way, at equal distances. Traffic that has ended (load 0) leaves
+    /// an empty network, whose clock goes on.
+    fn run_looking(
+        &mut self,
+        phase: &'static str,
+        target: Cycle,
+        end: Option<Cycle>,
+        parts: u64,
+    ) -> Result<Reached, Failure> {
+        let first = self.clock();
+        let cycles = target.since(first);
+        let parts = parts.clamp(1, cycles.max(1));
+        for part in 1..=parts {
+            // Parts differ by at most one cycle; u128 because cycles x parts may not fit.
+            let until = first + (u128::from(cycles) * u128::from(part) / u128::from(parts)) as u64;
+            let reached = self.run(phase, until, end);
+            if reached == Ok(Reached::End) {
+                self.coupled.pass(until)?;
+            }
+            self.look();
+            if reached? == Reached::Interrupted {
+                return Ok(Reached::Interrupted);
+            }
+        }
+        Ok(Reached::Target)
+    }
+
+    fn clock(&mut self) -> Cycle {
+        self.coupled.network().clock()
+    }
+
+    /// Runs to `target`, reporting on the way.
+    fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
+        let mut slice = SLICE;
+        // The network is there, and time begins: from now on a run that is stopped has results.
+        let (clock, in_flight) = (self.clock(), self.coupled.network().in_flight());
+        (self.progress)(Progress { phase, clock, end, in_flight });
+        loop {
+            let clock = self.clock();
+            let in_flight = self.coupled.network().in_flight();
+            let wanted = self.coupled.show(Progress { phase, clock, end, in_flight });
+            let stop = (clock + wanted.unwrap_or(slice)).min(target);
+            let reached = self.coupled.run(stop)?;
+            let network = self.coupled.network();
+            let in_flight = network.in_flight();
+            (self.progress)(Progress { phase, clock: network.clock(), end, in_flight });
+            slice = if in_flight == 0 { (2 * slice).min(LONGEST_SLICE) } else { SLICE };
+            if reached != Reached::Target || stop == target {
+                return Ok(reached);
+            }
+        }
+    }
+
+    /// Closes the window that began at `start` as a batch.
+    fn close_sample(&mut self, start: Cycle) {
+        let network = self.coupled.network();
+        let cycles = network.clock().since(start);
+        let window = network.recorder_mut().take_window();
+        // The sum of latency begins anew with the window.
+        self.looked.2 = 0;
+        self.crossings[1] = self.crossed();
+        if cycles > 0 {
+            self.samples.push(Sample { start, cycles, summary: Summary::from(&window) });
+            self.measured.merge(&window);
+        }
+    }
+
+    /// Measuring begins here: what links carried before does not count.
+    fn begin_crossings(&mut self) {
+        self.crossings[0] = self.crossed();
+    }
+
+    /// \[packets\] What links have carried, where that is counted.
+    fn crossed(&mut self) -> Vec<u64> {
+        let mut occupancy = Occupancy::default();
+        let network = self.coupled.network();
+        if let Some(view) = network.view().filter(|_| network.recorder().is_observed()) {
+            view.occupancy(&mut occupancy);
+        }
+        occupancy.crossed
+    }
+
+    fn finish(self, end: Result<Reached, Failure>, converged: Option<bool>) -> Outcome {
+        let (clock, in_flight) = (self.coupled.network().clock(), self.coupled.network().in_flight());
+        self.coupled.show(Progress { phase: ENDED, clock, end: None, in_flight });
+        let silent_nodes = self.coupled.silent_nodes();
+        let network = self.coupled.network();
+        let [before, after] = self.crossings;
+        let before = before.into_iter().chain(std::iter::repeat(0));
+        let recorder = network.recorder();
+        let nodes = network.nodes();
+        let fairness =
+            fairness(recorder.received_by_source(), nodes - silent_nodes).filter(|_| !self.samples.is_empty());
+        Outcome {
+            complete: matches!(end, Ok(Reached::Target | Reached::End)),
+            converged,
+            cycles: network.clock().since(Cycle::FIRST),
+            completion: None,
+            samples: self.samples,
+            looks: self.looks,
+            measured: self.measured,
+            totals: recorder.totals(),
+            in_flight: network.in_flight(),
+            nodes,
+            silent_nodes,
+            fairness,
+            crossings: after.into_iter().zip(before).map(|(after, before)| after - before).collect(),
+            digest: recorder.digest(),
+            failure: end.err(),
+            warnings: self.warnings,
+        }
+    }
+}

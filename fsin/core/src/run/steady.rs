@@ -1,0 +1,235 @@
+//! Whether a measured network is saturated, and whether what was measured is a steady state.
+//!
+//! Both are tests on increments: rates over successive parts of the measured time ([`Look`]), each as a mean with its
+//! 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent and their
+//! mean is positive; in a steady one they cancel, and the interval is wider than it need be. A test holds only if the
+//! later half of the measured time passes it too: what fills a network that was empty comes to an end.
+
+use crate::stats::Counts;
+use crate::stats::{Estimate, estimate, trend};
+
+/// Parts of the measured time, at least.
+pub(super) const LOOKS: u64 = 20;
+/// Below this number nothing is judged: each half needs two for an interval.
+const FEWEST: usize = 4;
+/// \[share\] Of the load asked for: a throttled source that generates less than 1 less this share is held back by the
+/// network, not by chance meetings with a full buffer.
+pub const SHORTFALL: f64 = 0.03;
+/// \[share\] Of mean latency: a change over the measured time that counts as a trend.
+pub const DRIFT: f64 = 0.05;
+
+/// What was counted over a part of the measured time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Look {
+    /// \[cycles\] Length.
+    pub cycles: u64,
+    /// \[packets\] Within it.
+    pub counts: Counts,
+    /// \[cycles\] Latency of the packets received, summed.
+    pub latency_sum: u128,
+}
+
+/// What a network is asked to carry.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Demand {
+    /// \[packets/cycle\] That all nodes together are to send.
+    pub packets_per_cycle: f64,
+    /// True if sources stop generating while the network refuses their packets, so that their queues are bounded.
+    pub throttled: bool,
+    /// True if measuring began with an empty network.
+    pub from_empty: bool,
+}
+
+/// Why a network is saturated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Saturation {
+    /// The queues of open sources grow as long as the run lasts, and latency with them.
+    Growing,
+    /// Throttled sources are held back: less is accepted than asked for.
+    HeldBack,
+}
+
+/// What the parts of the measured time say together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Steadiness {
+    /// \[packets/cycle\] Growth of all queues together, of sources and of the network: generated and not received.
+    pub queue_growth: Option<Estimate>,
+    /// \[packets/cycle\] Asked for and not accepted; `None` where no load is asked for.
+    pub shortfall: Option<Estimate>,
+    /// \[share of the mean\] Change of mean latency from the beginning of the measured time to its end; `None` for
+    /// fewer than four parts with packets.
+    pub drift: Option<Estimate>,
+    /// Whether the network is saturated, and how; `None` where no load is asked for, or too little was measured to
+    /// judge.
+    pub saturation: Option<Option<Saturation>>,
+}
+
+impl Steadiness {
+    /// Judges the parts of a measured time, in their order.
+    #[must_use]
+    pub fn of(looks: &[Look], demand: Option<Demand>) -> Self {
+        let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {
+            looks.iter().map(|look| count(&look.counts) / look.cycles as f64).collect()
+        };
+        let waiting = rate(&|counts| counts.waiting());
+        let unserved = rate(&|counts| counts.waiting() + counts.injected as f64 - counts.received as f64);
+        let total: Counts = looks.iter().fold(Counts::default(), |sum, look| sum.plus(&look.counts));
+        // Packets without a route are not asked of the network: as large a share of the load as of what was generated.
+        let carried = 1.0 - total.dropped as f64 / total.generated.max(1) as f64;
+        let asked = demand.map(|demand| demand.packets_per_cycle * carried);
+        let missing = asked.map(|asked| -> Vec<f64> {
+            let accepted = rate(&|counts| counts.received as f64);
+            accepted.iter().map(|accepted| asked - accepted).collect()
+        });
+        let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| looks.len() >= FEWEST);
+        let saturation = saturation.map(|((demand, asked), missing)| {
+            let (grows, kind) = match (demand.throttled, demand.from_empty) {
+                // What is on its way in a network that fills has not been refused.
+                (true, true) => {
+                    let refused: Vec<f64> =
+                        rate(&|counts| counts.injected as f64).iter().map(|injected| asked - injected).collect();
+                    (lasts(&refused, SHORTFALL * asked), Saturation::HeldBack)
+                }
+                (true, false) => (lasts(missing, SHORTFALL * asked), Saturation::HeldBack),
+                (false, true) => (lasts(&waiting, 0.0), Saturation::Growing),
+                (false, false) => {
+                    // The load asked for is known without the chance of generation, so that its test sees more; but
+                    // sources that generated little by chance leave no queue behind.
+                    let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
+                    (found, Saturation::Growing)
+                }
+            };
+            grows.then_some(kind)
+        });
+        Self {
+            queue_growth: estimate(&unserved).filter(|_| demand.is_some()),
+            shortfall: missing.as_deref().and_then(estimate),
+            drift: drift(looks),
+            saturation,
+        }
+    }
+
+    /// True if latency is seen to depend on the length of the run: queues grow, or its mean has a trend.
+    #[must_use]
+    pub fn is_changing(&self) -> bool {
+        self.saturation == Some(Some(Saturation::Growing)) || self.has_drift()
+    }
+
+    /// True if mean latency changed by more than [`DRIFT`], and by more than its spread explains.
+    #[must_use]
+    pub fn has_drift(&self) -> bool {
+        let is_large = |drift: Estimate| drift.ci95.is_some_and(|ci95| drift.mean.abs() > ci95.max(DRIFT));
+        self.drift.is_some_and(is_large)
+    }
+}
+
+/// True if the mean of values exceeds `least` with confidence, over all of them and over their later half.
+fn lasts(values: &[f64], least: f64) -> bool {
+    let exceeds = |values: &[f64]| {
+        let clear = |found: Estimate| found.ci95.is_some_and(|ci95| found.mean - ci95 > least);
+        estimate(values).is_some_and(clear)
+    };
+    exceeds(values) && exceeds(&values[values.len() / 2..])
+}
+
+/// True if values sum up to more than nothing, and so do those of their later half.
+fn is_up(values: &[f64]) -> bool {
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+    sum(values) > 0.0 && sum(&values[values.len() / 2..]) > 0.0
+}
+
+/// Change of mean latency over the measured time, as a share of its mean, by least squares.
+fn drift(looks: &[Look]) -> Option<Estimate> {
+    let served = looks.iter().filter(|look| look.counts.received > 0);
+    let latencies: Vec<f64> = served.map(|look| look.latency_sum as f64 / look.counts.received as f64).collect();
+    let mean = latencies.iter().sum::<f64>() / latencies.len() as f64;
+    let trend = trend(&latencies).filter(|_| latencies.len() >= FEWEST && mean > 0.0)?;
+    let scale = latencies.len() as f64 / mean;
+    Some(Estimate { mean: trend.mean * scale, ci95: trend.ci95.map(|ci95| ci95 * scale), ..trend })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts of 1000 cycles; packets generated, injected and received in each, and their mean latency.
+    fn looks(rows: impl IntoIterator<Item = (u64, u64, u64, u64)>) -> Vec<Look> {
+        let look = |(generated, injected, received, latency)| Look {
+            cycles: 1000,
+            counts: Counts { generated, injected, received, ..Counts::default() },
+            latency_sum: u128::from(received * latency),
+        };
+        rows.into_iter().map(look).collect()
+    }
+
+    fn demand(packets_per_cycle: f64) -> Option<Demand> {
+        Some(Demand { packets_per_cycle, throttled: false, from_empty: false })
+    }
+
+    /// Whole numbers around zero that look like chance and sum up to little.
+    fn noise(index: u64) -> i64 {
+        [7, -12, 3, 15, -9, -4, 11, -13, 6, -3][(index % 10) as usize]
+    }
+
+    fn about(mean: u64, index: u64) -> u64 {
+        mean.saturating_add_signed(noise(index))
+    }
+
+    #[test]
+    fn a_growing_queue_is_saturation_though_97_per_cent_are_accepted() {
+        let growing = looks((0..20).map(|at| (about(920, at), about(900, at + 3), 900, 500 + 20 * at)));
+        let found = Steadiness::of(&growing, demand(0.92));
+        assert_eq!(found.saturation, Some(Some(Saturation::Growing)));
+        assert!(found.is_changing() && found.has_drift(), "{found:?}");
+        let growth = found.queue_growth.unwrap();
+        assert!((growth.mean - 0.02).abs() < 0.002 && growth.ci95.unwrap() < 0.01, "{growth:?}");
+    }
+
+    #[test]
+    fn chance_is_not() {
+        let steady = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(100, at))));
+        let found = Steadiness::of(&steady, demand(0.9));
+        assert_eq!((found.saturation, found.is_changing()), (Some(None), false), "{found:?}");
+        // Sources that generated less than the load asked for, all of which was accepted.
+        let found = Steadiness::of(&steady, demand(0.95));
+        assert_eq!(found.saturation, Some(None), "{found:?}");
+    }
+
+    #[test]
+    fn what_fills_a_network_ends() {
+        let filling = |at: u64| if at < 6 { 800 } else { 900 };
+        let looks = looks((0..20).map(|at| (about(900, at), about(900, at), filling(at) + at % 3, 100)));
+        for from_empty in [false, true] {
+            let demand = Some(Demand { packets_per_cycle: 0.9, throttled: false, from_empty });
+            assert_eq!(Steadiness::of(&looks, demand).saturation, Some(None));
+        }
+    }
+
+    #[test]
+    fn a_throttled_source_is_judged_by_what_it_was_asked_for() {
+        let demand = |packets_per_cycle| Some(Demand { packets_per_cycle, throttled: true, from_empty: false });
+        let looks = looks((0..20).map(|at| (about(900, at), about(900, at), about(900, at + 1), about(400, at))));
+        assert_eq!(Steadiness::of(&looks, demand(1.0)).saturation, Some(Some(Saturation::HeldBack)));
+        assert!(!Steadiness::of(&looks, demand(1.0)).is_changing(), "its queues are bounded");
+        assert_eq!(Steadiness::of(&looks, demand(0.92)).saturation, Some(None), "2 % are lost at full buffers");
+    }
+
+    #[test]
+    fn sources_that_sent_little_by_chance_were_not_held_back() {
+        // 4 % below the load asked for, with a spread of as much.
+        let looks = looks((0..20).map(|at| {
+            let sent = about(48, at) + 3 * (at % 3);
+            (sent, sent, sent, 20)
+        }));
+        let demand = Some(Demand { packets_per_cycle: 0.053, throttled: true, from_empty: false });
+        assert_eq!(Steadiness::of(&looks, demand).saturation, Some(None));
+    }
+
+    #[test]
+    fn too_little_is_not_judged() {
+        let few = looks((0..3).map(|at| (900, 880, 880, 100 * at)));
+        let found = Steadiness::of(&few, demand(0.9));
+        assert_eq!((found.saturation, found.drift), (None, None));
+        assert_eq!(Steadiness::of(&few, None).queue_growth, None);
+    }
+}

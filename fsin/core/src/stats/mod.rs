@@ -1,0 +1,11 @@
+//! What is measured: counts and distributions, in integers until the report.
+
+mod distribution;
+mod estimate;
+mod fairness;
+mod recorder;
+
+pub use distribution::{Distribution, Moments};
+pub use estimate::{Estimate, ROUNDING, Spread, estimate, lag1, mean, trend, welch};
+pub use fairness::{Fairness, fairness};
+pub use recorder::{Counts, Receipt, Recorder, Summary, Window};

@@ -1,0 +1,244 @@
+//! Where an engine writes down what happens.
+
+use trgen::rng::mix2;
+use trgen::{Cycle, NodeId};
+
+use super::{Distribution, Moments};
+
+/// Counts of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Counts {
+    /// Handed to a network interface.
+    pub generated: u64,
+    /// Entered a source buffer.
+    pub injected: u64,
+    /// Consumed in full.
+    pub received: u64,
+    /// Lost.
+    pub dropped: u64,
+    /// Links crossed, counted when the header leaves.
+    pub hops: u64,
+}
+
+impl Counts {
+    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of what waits at sources.
+    /// Negative where more left than came.
+    #[must_use]
+    pub fn waiting(&self) -> f64 {
+        self.generated as f64 - self.dropped as f64 - self.injected as f64
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = *self;
+        sum.add(other);
+        sum
+    }
+
+    /// What was counted since `earlier`, a former state of these counts.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            generated: self.generated - earlier.generated,
+            injected: self.injected - earlier.injected,
+            received: self.received - earlier.received,
+            dropped: self.dropped - earlier.dropped,
+            hops: self.hops - earlier.hops,
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.generated += other.generated;
+        self.injected += other.injected;
+        self.received += other.received;
+        self.dropped += other.dropped;
+        self.hops += other.hops;
+    }
+}
+
+/// What was measured over some cycles.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Window {
+    /// Packets that did so within the window.
+    pub counts: Counts,
+    /// \[cycles\] From entering the source buffer (open source: from generation) to consuming the tail, of packets
+    /// received in the window.
+    pub latency: Distribution,
+    /// \[cycles\] From the same start to the header's leaving the injection queue, of headers that left in the window.
+    pub injection_latency: Moments,
+    /// \[links\] Path lengths of packets received in the window.
+    pub hops: Moments,
+}
+
+impl Window {
+    /// Adds everything that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.counts.add(&other.counts);
+        self.latency.merge(&other.latency);
+        self.injection_latency.merge(&other.injection_latency);
+        self.hops.merge(&other.hops);
+    }
+}
+
+/// What is kept of a window of which there may be many: counts and moments, a few hundred bytes. A [`Window`] holds a
+/// histogram besides, which is a hundred times as large.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Summary {
+    /// As in the [`Window`].
+    pub counts: Counts,
+    /// \[cycles\] As in the [`Window`], without percentiles.
+    pub latency: Moments,
+    /// \[cycles\] As in the [`Window`].
+    pub injection_latency: Moments,
+    /// \[links\] As in the [`Window`].
+    pub hops: Moments,
+}
+
+impl From<&Window> for Summary {
+    fn from(window: &Window) -> Self {
+        let Window { counts, latency, injection_latency, hops } = window;
+        Self { counts: *counts, latency: *latency.moments(), injection_latency: *injection_latency, hops: *hops }
+    }
+}
+
+/// A packet that has been consumed in full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Receipt {
+    /// Sending node.
+    pub source: NodeId,
+    /// Receiving node.
+    pub destination: NodeId,
+    /// Number of the packet among those of its source, from 0.
+    pub sequence: u64,
+    /// \[cycles\] Delay.
+    pub latency: u64,
+    /// \[links\] Path length.
+    pub hops: u64,
+}
+
+/// The record of a run: a window that is open, and what holds for the whole run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Recorder {
+    window: Window,
+    closed: Counts,
+    received_by_source: Vec<u64>,
+    digest: u64,
+    /// \[cycles\] Latency over the windows that were closed since somebody looks; `None` while nobody does.
+    observed: Option<Box<Distribution>>,
+}
+
+impl Recorder {
+    /// An empty record for `nodes` nodes.
+    #[must_use]
+    pub fn new(nodes: usize) -> Self {
+        Self {
+            window: Window::default(),
+            closed: Counts::default(),
+            received_by_source: vec![0; nodes],
+            digest: 0,
+            observed: None,
+        }
+    }
+
+    /// `packets` were handed to an interface.
+    pub fn generated(&mut self, packets: u64) {
+        self.window.counts.generated += packets;
+    }
+
+    /// `packets` were lost before they entered a source buffer.
+    pub fn dropped(&mut self, packets: u64) {
+        self.window.counts.dropped += packets;
+    }
+
+    /// `packets` entered source buffers.
+    pub fn injected(&mut self, packets: u64) {
+        self.window.counts.injected += packets;
+    }
+
+    /// A header left its injection queue, `latency` cycles after the packet's start.
+    pub fn departed(&mut self, latency: u64) {
+        self.window.injection_latency.record(latency);
+    }
+
+    /// Headers left their injection queues, after so many cycles each.
+    pub fn departed_after(&mut self, latencies: &Moments) {
+        self.window.injection_latency.merge(latencies);
+    }
+
+    /// So many headers crossed a link.
+    pub fn hops(&mut self, headers: u64) {
+        self.window.counts.hops += headers;
+    }
+
+    /// A packet was consumed in full in cycle `now`.
+    pub fn received(&mut self, now: Cycle, receipt: &Receipt) {
+        self.window.counts.received += 1;
+        self.window.latency.record(receipt.latency);
+        self.window.hops.record(receipt.hops);
+        self.received_by_source[receipt.source.index()] += 1;
+        // A sum of hashes: the order of deliveries within a cycle cannot show.
+        let pair = u64::from(receipt.source.0) << 32 | u64::from(receipt.destination.0);
+        self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
+    }
+
+    /// The window that is open.
+    #[must_use]
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Closes the window, returns it, and opens the next one.
+    pub fn take_window(&mut self) -> Window {
+        self.closed.add(&self.window.counts);
+        if let Some(observed) = &mut self.observed {
+            observed.merge(&self.window.latency);
+        }
+        std::mem::take(&mut self.window)
+    }
+
+    /// Begins to keep the latency of all windows. What was closed before is not in it.
+    pub fn observe(&mut self) {
+        self.observed.get_or_insert_default();
+    }
+
+    /// True if somebody looks: what costs a little is counted too.
+    #[must_use]
+    pub const fn is_observed(&self) -> bool {
+        self.observed.is_some()
+    }
+
+    /// \[cycles\] Latency of all packets received since somebody looks; `None` while nobody does.
+    #[must_use]
+    pub fn observed(&self) -> Option<Distribution> {
+        let mut all = Distribution::clone(self.observed.as_ref()?);
+        all.merge(&self.window.latency);
+        Some(all)
+    }
+
+    /// Closes the window, forgets it and what was received by source: measuring begins here.
+    pub fn begin(&mut self) {
+        self.take_window();
+        self.received_by_source.fill(0);
+    }
+
+    /// Packets since the start of the run.
+    #[must_use]
+    pub fn totals(&self) -> Counts {
+        let mut totals = self.closed;
+        totals.add(&self.window.counts);
+        totals
+    }
+
+    /// \[packets\] Received since [`begin`](Self::begin), by source.
+    #[must_use]
+    pub fn received_by_source(&self) -> &[u64] {
+        &self.received_by_source
+    }
+
+    /// A hash over every delivery of the run (cycle, source, destination, sequence).
+    #[must_use]
+    pub const fn digest(&self) -> u64 {
+        self.digest
+    }
+}

@@ -1,0 +1,115 @@
+//! How many paths that share no link lead from one node to another.
+//!
+//! Source: Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation, 1970.
+
+use std::collections::VecDeque;
+
+const UNREACHED: u32 = u32::MAX;
+
+/// A graph whose every arc carries one unit of flow. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which
+/// is free while arc 2i carries flow.
+#[derive(Default)]
+pub(super) struct Flow {
+    heads: Vec<u32>,
+    free: Vec<bool>,
+    /// Arcs that leave a node, by node.
+    leaving: Vec<Vec<u32>>,
+}
+
+impl Flow {
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { leaving: vec![Vec::new(); nodes], ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, from: usize, to: usize) {
+        let arc = self.heads.len() as u32;
+        self.heads.extend([to as u32, from as u32]);
+        self.free.extend([true, false]);
+        self.leaving[from].push(arc);
+        self.leaving[to].push(arc + 1);
+    }
+
+    /// \[arcs\] Fewest whose cut leaves no path, which is the largest flow. Uses the flow up.
+    pub(super) fn most(mut self, source: usize, sink: usize) -> usize {
+        let mut flow = 0;
+        loop {
+            let levels = self.levels(source);
+            if levels[sink] == UNREACHED {
+                return flow;
+            }
+            // By node: how many of its arcs lead nowhere on this level graph.
+            let mut tried = vec![0; self.leaving.len()];
+            while self.augment(source, sink, &levels, &mut tried) {
+                flow += 1;
+            }
+        }
+    }
+
+    /// \[arcs\] From the source over free arcs, by node.
+    fn levels(&self, source: usize) -> Vec<u32> {
+        let mut levels = vec![UNREACHED; self.leaving.len()];
+        levels[source] = 0;
+        let mut reached = VecDeque::from([source]);
+        while let Some(here) = reached.pop_front() {
+            for &arc in self.leaving[here].iter().filter(|&&arc| self.free[arc as usize]) {
+                let there = self.heads[arc as usize] as usize;
+                if levels[there] == UNREACHED {
+                    levels[there] = levels[here] + 1;
+                    reached.push_back(there);
+                }
+            }
+        }
+        levels
+    }
+
+    /// Sends one unit along a path of which every arc leads one level up; false if none is left.
+    fn augment(&mut self, source: usize, sink: usize, levels: &[u32], tried: &mut [usize]) -> bool {
+        let (mut path, mut here) = (Vec::new(), source);
+        while here != sink {
+            let leads = |arc: &u32| {
+                let there = self.heads[*arc as usize] as usize;
+                self.free[*arc as usize] && levels[there] == levels[here] + 1
+            };
+            let rest = &self.leaving[here][tried[here]..];
+            if let Some(skipped) = rest.iter().position(leads) {
+                tried[here] += skipped;
+                let arc = self.leaving[here][tried[here]];
+                path.push(arc);
+                here = self.heads[arc as usize] as usize;
+            } else {
+                // Back to where this node was reached from, whose arc leads nowhere.
+                let Some(arc) = path.pop() else { return false };
+                here = self.heads[(arc ^ 1) as usize] as usize;
+                tried[here] += 1;
+            }
+        }
+        for arc in path {
+            self.free[arc as usize] = false;
+            self.free[(arc ^ 1) as usize] = true;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flow;
+
+    fn most(nodes: usize, arcs: &[(usize, usize)]) -> usize {
+        let mut flow = Flow::new(nodes);
+        arcs.iter().for_each(|&(from, to)| flow.add(from, to));
+        flow.most(0, nodes - 1)
+    }
+
+    #[test]
+    fn flows_are_those_counted_by_hand() {
+        assert_eq!(most(2, &[]), 0);
+        assert_eq!(most(2, &[(0, 1), (0, 1), (1, 0)]), 2);
+        // The shortest path, 0 1 4 5, takes an arc of each of the two that are possible: it must be taken back.
+        assert_eq!(most(6, &[(0, 1), (1, 4), (4, 5), (0, 3), (3, 4), (1, 2), (2, 5)]), 2);
+        // A bottleneck of one arc between two triples.
+        let (mut arcs, wide) = (vec![(3, 4)], [1, 2, 3]);
+        wide.iter().for_each(|&at| arcs.extend([(0, at), (at, 3), (4, at + 4), (at + 4, 8)]));
+        assert_eq!(most(9, &arcs), 1);
+    }
+}

@@ -1,0 +1,244 @@
+//! What a topology is like: links, degree, distances, and how much uniform load its links bear.
+
+use trgen::NodeId;
+
+use super::flow::Flow;
+use super::switched::Plan;
+use super::{Port, Switched, Topology};
+
+/// Figures of a topology, counted node by node: no formula enters.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Survey {
+    /// \[nodes\] That send and receive.
+    pub nodes: usize,
+    /// \[switches\] That only pass on; 0 of a direct network.
+    pub switches: usize,
+    /// \[links\] One-way: a link both ways counts as two. Those to endpoints count too.
+    pub links: usize,
+    /// \[links\] That leave the router with fewest: a node of a direct network, or a switch.
+    pub degree_min: usize,
+    /// \[links\] That leave the router with most.
+    pub degree_max: usize,
+    /// \[hops\] Longest shortest path between nodes that send and receive.
+    pub diameter: u32,
+    /// \[hops\] Mean length of shortest paths between different ones; `None` of a single node.
+    pub distance_mean: Option<f64>,
+    /// \[links\] One-way, from the lower half of the node numbers to the upper half; in a network of switches, as many
+    /// as must be cut so that no path is left from one half of the endpoints to the other.
+    pub middle_links: usize,
+    /// \[phits/node/cycle\] Most uniform load that any routing could carry: what all links together bear, or those that
+    /// cross the middle of the node numbers, that of a dimension, or that leave a subtree below the top, whichever is
+    /// least. `None` of a single node.
+    pub uniform_load_bound: Option<f64>,
+}
+
+impl Survey {
+    /// Counts. It takes time and memory in proportion to nodes times links, or to links where all nodes are alike.
+    #[must_use]
+    pub fn of(topology: &dyn Topology) -> Self {
+        let nodes = topology.nodes();
+        let neighbours = links_of(topology);
+        let links = neighbours.iter().map(Vec::len).sum();
+        let degrees = || neighbours.iter().map(Vec::len);
+        let ends = topology.endpoints();
+        let starts = if topology.looks_alike() { 1 } else { ends };
+        let mut diameter = 0;
+        let mut sum = 0u64;
+        for start in 0..starts {
+            let mut distances = distances(&neighbours, start);
+            distances.truncate(ends);
+            diameter = diameter.max(distances.iter().copied().max().unwrap_or(0));
+            sum += distances.into_iter().map(u64::from).sum::<u64>();
+        }
+        let pairs = (starts * (ends - 1)) as f64;
+        let distance_mean = (ends > 1).then(|| sum as f64 / pairs);
+        if let Some(network) = topology.switched() {
+            return Self::of_switches(network, &neighbours, diameter, distance_mean);
+        }
+        let half = nodes / 2;
+        let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
+        let uniform_load_bound = distance_mean.map(|mean| {
+            let all = links as f64 / (nodes as f64 * mean);
+            let middles = middles(topology, &neighbours).into_iter().map(|(part, cut)| bears(cut, part, nodes));
+            middles.fold(all.min(bears(middle_links, half, nodes)), f64::min)
+        });
+        Self {
+            nodes,
+            switches: 0,
+            links,
+            degree_min: degrees().min().unwrap_or(0),
+            degree_max: degrees().max().unwrap_or(0),
+            diameter,
+            distance_mean,
+            middle_links,
+            uniform_load_bound,
+        }
+    }
+}
+
+impl Survey {
+    fn of_switches(network: &Switched, neighbours: &[Vec<usize>], diameter: u32, distance_mean: Option<f64>) -> Self {
+        let nodes = network.endpoints();
+        let links: usize = neighbours.iter().map(Vec::len).sum();
+        let degrees = || neighbours[nodes..].iter().map(Vec::len);
+        let half = nodes / 2;
+        let middle_links = if half == 0 { 0 } else { cut(neighbours, half, nodes) };
+        let uniform_load_bound = distance_mean.map(|mean| {
+            // Every packet takes the link of its source and that of its destination, and others between switches.
+            let between = links - 2 * nodes;
+            let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
+            let subtree = match network.plan() {
+                Plan::Tree(tree) if tree.top_subtrees() > 1 => nodes / tree.top_subtrees(),
+                _ => half,
+            };
+            let leaving = if subtree == half { middle_links } else { cut(neighbours, subtree, nodes) };
+            all.min(bears(middle_links, half, nodes)).min(bears(leaving, subtree, nodes)).min(1.0)
+        });
+        Self {
+            nodes,
+            switches: neighbours.len() - nodes,
+            links,
+            degree_min: degrees().min().unwrap_or(0),
+            degree_max: degrees().max().unwrap_or(0),
+            diameter,
+            distance_mean,
+            middle_links,
+            uniform_load_bound,
+        }
+    }
+}
+
+/// \[phits/node/cycle\] Uniform load that `links` bear, one way from `part` of the nodes to the others: each of these
+/// sends to N - part of N - 1 others across.
+fn bears(links: usize, part: usize, nodes: usize) -> f64 {
+    links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
+}
+
+/// Of each node, switches behind endpoints: the nodes at the other ends of the links that leave it.
+#[must_use]
+pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
+    let of = |node: usize| {
+        let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
+        ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
+    };
+    (0..topology.nodes()).map(of).collect()
+}
+
+/// Nodes parted in two, and the links between the parts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cut {
+    /// By node that sends and receives: whether it is in the lower part.
+    pub is_lower: Vec<bool>,
+    /// \[links\] From the lower part to the other: in a network of switches, as many as must be cut so that no path is
+    /// left.
+    pub upwards: usize,
+    /// \[links\] The other way.
+    pub downwards: usize,
+}
+
+/// Most endpoints and switches whose paths are counted.
+const MOST_SWITCHED: usize = 4096;
+
+/// The cuts through the middle of the node numbers, and in direct networks of each dimension; none of networks of
+/// switches that are so large that counting takes long.
+#[must_use]
+pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
+    let neighbours = links_of(topology);
+    let ends = topology.endpoints();
+    let half = ends / 2;
+    if half == 0 {
+        return Vec::new();
+    }
+    if topology.switched().is_some() {
+        if neighbours.len() > MOST_SWITCHED {
+            return Vec::new();
+        }
+        let mut backwards = vec![Vec::new(); neighbours.len()];
+        for (here, list) in neighbours.iter().enumerate() {
+            list.iter().for_each(|&there| backwards[there].push(here));
+        }
+        let is_lower = (0..ends).map(|node| node < half).collect();
+        return vec![Cut { is_lower, upwards: cut(&neighbours, half, ends), downwards: cut(&backwards, half, ends) }];
+    }
+    let parted = |is_lower: Vec<bool>| {
+        let crossing = |from: bool| {
+            let links = neighbours.iter().enumerate().filter(|&(here, _)| is_lower[here] == from);
+            links.flat_map(|(_, list)| list).filter(|&&there| is_lower[there] != from).count()
+        };
+        Cut { upwards: crossing(true), downwards: crossing(false), is_lower }
+    };
+    let (mut all, mut stride) = (vec![parted((0..ends).map(|node| node < half).collect())], 1);
+    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
+        if size > 1 {
+            all.push(parted((0..ends).map(|node| node / stride % size < size / 2).collect()));
+        }
+        stride *= size;
+    }
+    all
+}
+
+/// Of each dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.
+fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    let (mut middles, mut stride) = (Vec::new(), 1);
+    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
+        let is_lower = |node: usize| node / stride % size < size / 2;
+        if size > 1 {
+            let leaving = |node: usize| neighbours[node].iter().filter(|&&there| !is_lower(there)).count();
+            let links = (0..neighbours.len()).filter(|&node| is_lower(node)).map(leaving).sum();
+            middles.push((neighbours.len() / size * (size / 2), links));
+        }
+        stride *= size;
+    }
+    middles
+}
+
+/// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between
+/// them.
+fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
+    let (source, sink) = (neighbours.len(), neighbours.len() + 1);
+    let mut flow = Flow::new(neighbours.len() + 2);
+    for (here, list) in neighbours.iter().enumerate() {
+        list.iter().for_each(|&there| flow.add(here, there));
+    }
+    for endpoint in 0..endpoints {
+        let (from, to) = if endpoint < half { (source, endpoint) } else { (endpoint, sink) };
+        flow.add(from, to);
+    }
+    flow.most(source, sink)
+}
+
+/// \[hops\] From `start` to every node, breadth first.
+fn distances(neighbours: &[Vec<usize>], start: usize) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; neighbours.len()];
+    distances[start] = 0;
+    let mut reached = vec![start];
+    let mut next = 0;
+    while let Some(&here) = reached.get(next) {
+        next += 1;
+        for &there in &neighbours[here] {
+            if distances[there] == u32::MAX {
+                distances[there] = distances[here] + 1;
+                reached.push(there);
+            }
+        }
+    }
+    distances
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::parse;
+
+    #[test]
+    fn the_bound_of_uniform_load_does_not_depend_on_the_order_of_sizes() {
+        let bound = |spec: &str| Survey::of(&*parse(spec, 2).unwrap()).uniform_load_bound.unwrap();
+        for (one, other) in [("torus:16x8", "torus:8x16"), ("torus:6x4x2", "torus:2x4x6"), ("mesh:9x4", "mesh:4x9")] {
+            assert!((bound(one) - bound(other)).abs() < 1e-12, "{one}");
+        }
+        // 8 rows of 16: 2 x 8 links each way part 64 nodes from 64.
+        assert!((bound("torus:16x8") - 16.0 * 127.0 / (64.0 * 64.0)).abs() < 1e-12);
+        // One link leaves each subtree of nine endpoints of 27.
+        assert!((bound("thintree:3,1,3") - 26.0 / (9.0 * 18.0)).abs() < 1e-12);
+    }
+}

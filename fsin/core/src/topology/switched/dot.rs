@@ -1,0 +1,306 @@
+//! Graphs in DOT, as networks of switches.
+//!
+//! What concerns a network is read wherever DOT allows it: `endpoints` of a node, `delay` of an edge, and both as
+//! defaults (`node [endpoints=4]`) for what comes after them in the same graph or subgraph. In another place they are
+//! refused; other attributes are for those who draw.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trgen::catalog::Refusal;
+
+use super::graph::Switches;
+use crate::words;
+
+mod syntax;
+
+use syntax::{Attributes, End, Fault, MAX_DEPTH, Statement};
+
+/// Most links that are read: more than any network has that can be built.
+const MAX_LINKS: usize = 1 << 20;
+
+/// \[bytes\] Longest text.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Defaults for nodes and edges to come.
+#[derive(Clone, Copy)]
+struct Defaults {
+    endpoints: u32,
+    delay: u32,
+}
+
+#[derive(Default)]
+struct Reader {
+    names: Vec<String>,
+    endpoints: Vec<u32>,
+    known: HashMap<String, usize>,
+    /// Ends, cycles of delay that the edge itself tells, and those that it has otherwise.
+    links: Vec<([usize; 2], Option<u32>, u32)>,
+}
+
+/// Reads an undirected graph. Switches are in the order of their names, numbers by value; each has `endpoints` unless
+/// the text says otherwise.
+///
+/// # Errors
+/// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has
+/// none.
+pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, Refusal> {
+    if text.len() > MAX_BYTES {
+        let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
+        return Err(Refusal::value(what, "write a list of links, `A B` a line"));
+    }
+    let graph = syntax::parse(text).map_err(|fault| refusal(&fault))?;
+    if graph.is_directed {
+        return Err(Refusal::value("a directed graph", "make it `graph { a -- b }`: links lead both ways"));
+    }
+    let mut reader = Reader::default();
+    reader.statements(&graph.statements, Defaults { endpoints, delay: 0 })?;
+    Ok(reader.sorted(graph.is_strict))
+}
+
+fn refusal(fault: &Fault) -> Refusal {
+    match fault {
+        Fault::Syntax { line, column, why } => {
+            let what = format!("it is not DOT: line {line}, column {column}: {why}");
+            Refusal::value(what, "write it as in `graph { a -- b }`")
+        }
+        Fault::Unclosed { braces } => {
+            let what =
+                format!("it is not DOT: at its end {} not closed", words::counted(*braces, "brace is", "braces are"));
+            Refusal::value(what, "write it as in `graph { a -- b }`")
+        }
+        Fault::Deep => {
+            let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
+            Refusal::value(what, "leave out braces that say nothing")
+        }
+        Fault::Several => {
+            let what = "there is more than one graph";
+            Refusal::value(what, "leave one graph in the file, `graph { a -- b }`")
+        }
+        Fault::Behind => {
+            let what = "there is something behind the graph that is not DOT";
+            Refusal::value(what, "leave one graph in the file, `graph { a -- b }`")
+        }
+    }
+}
+
+/// The number that an attribute of a list has, if it is there; the last one counts. `wrong` is one that would be out of
+/// place.
+fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, Refusal> {
+    if let Some((_, value)) = list.iter().find(|&&(key, _)| key == wrong) {
+        return Err(misplaced(wrong, value, of));
+    }
+    let Some(&(key, value)) = list.iter().rfind(|&&(key, _)| key == right) else { return Ok(None) };
+    value.parse().map(Some).map_err(|_| {
+        let example = if right == "delay" { "`a -- b [delay=5]`" } else { "`a [endpoints=4]`" };
+        Refusal::value(format!("{key}={value} of {of} is not a number"), format!("write it as in {example}"))
+    })
+}
+
+fn misplaced(key: &str, value: &str, of: &str) -> Refusal {
+    let remedy = match key {
+        "delay" => "give it to an edge, `a -- b [delay=5]`, or to all that follow, `edge [delay=5]`",
+        _ => "give it to a node, `a [endpoints=4]`, or to all that follow, `node [endpoints=4]`",
+    };
+    Refusal::value(format!("{key}={value} of {of} has no meaning"), remedy)
+}
+
+impl Reader {
+    fn statements(&mut self, list: &[Statement<'_>], mut defaults: Defaults) -> Result<(), Refusal> {
+        for statement in list {
+            match statement {
+                Statement::Node(name, attributes) => {
+                    let number = self.node(name, defaults);
+                    let of = format!("node `{name}`");
+                    if let Some(own) = attribute(attributes, "endpoints", "delay", &of)? {
+                        self.endpoints[number] = own;
+                    }
+                }
+                Statement::Edge(ends, attributes) => {
+                    let own = attribute(attributes, "delay", "endpoints", "an edge")?;
+                    let mut from = Vec::new();
+                    for end in ends {
+                        let to = self.end(end, defaults)?;
+                        if self.links.len() + from.len() * to.len() > MAX_LINKS {
+                            let what = format!("more than {MAX_LINKS} links");
+                            return Err(Refusal::value(what, "link less: a switch has at most 255 links"));
+                        }
+                        let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| [a, b]));
+                        self.links.extend(pairs.map(|pair| (pair, own, defaults.delay)));
+                        from = to;
+                    }
+                }
+                Statement::Nodes(list) => {
+                    let own = attribute(list, "endpoints", "delay", "nodes")?;
+                    defaults.endpoints = own.unwrap_or(defaults.endpoints);
+                }
+                Statement::Edges(list) => {
+                    defaults.delay = attribute(list, "delay", "endpoints", "edges")?.unwrap_or(defaults.delay);
+                }
+                // A graph or subgraph has no attribute that concerns a network.
+                Statement::Graph(list) => {
+                    if let Some((key, value)) = list.iter().find(|(key, _)| matches!(*key, "endpoints" | "delay")) {
+                        return Err(misplaced(key, value, "a graph"));
+                    }
+                }
+                Statement::Subgraph(list) => self.statements(list, defaults)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a node, which is new when it is named for the first time.
+    fn node(&mut self, name: &str, defaults: Defaults) -> usize {
+        if let Some(&number) = self.known.get(name) {
+            return number;
+        }
+        self.known.insert(name.to_owned(), self.names.len());
+        self.names.push(name.to_owned());
+        self.endpoints.push(defaults.endpoints);
+        self.names.len() - 1
+    }
+
+    /// The nodes at one end of an edge: one, or all of a subgraph, each once.
+    fn end(&mut self, end: &End<'_>, defaults: Defaults) -> Result<Vec<usize>, Refusal> {
+        if let End::Subgraph(list) = end {
+            self.statements(list, defaults)?;
+        } else if let End::Node(name) = end {
+            self.node(name, defaults);
+        }
+        let mut members = Vec::new();
+        self.members_of_end(end, &mut members);
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
+    /// The nodes that statements name, which have been read.
+    fn members(&self, list: &[Statement<'_>], into: &mut Vec<usize>) {
+        for statement in list {
+            match statement {
+                Statement::Node(name, _) => into.extend(self.known.get(*name)),
+                Statement::Edge(ends, _) => ends.iter().for_each(|end| self.members_of_end(end, into)),
+                Statement::Subgraph(list) => self.members(list, into),
+                Statement::Nodes(_) | Statement::Edges(_) | Statement::Graph(_) => {}
+            }
+        }
+    }
+
+    fn members_of_end(&self, end: &End<'_>, into: &mut Vec<usize>) {
+        match end {
+            End::Node(name) => into.extend(self.known.get(*name)),
+            End::Subgraph(list) => self.members(list, into),
+        }
+    }
+
+    /// The switches by name, and the links in their order; in a strict graph there is one at most between two switches,
+    /// with the delay that it was given last.
+    fn sorted(self, strict: bool) -> Switches {
+        let order = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
+        let mut sorted: Vec<usize> = (0..self.names.len()).collect();
+        sorted.sort_by_key(|&node| order(&self.names[node]));
+        let mut numbers = vec![0u32; sorted.len()];
+        sorted.iter().enumerate().for_each(|(number, &node)| numbers[node] = number as u32);
+        let ends = |[a, b]: [usize; 2]| (numbers[a].min(numbers[b]), numbers[a].max(numbers[b]));
+        let mut links: Vec<((u32, u32), u32)> = Vec::new();
+        let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for (link, own, otherwise) in self.links {
+            match known.get(&ends(link)).filter(|_| strict) {
+                // An edge that is repeated changes what it tells, and nothing else.
+                Some(&at) => links[at].1 = own.unwrap_or(links[at].1),
+                None => {
+                    known.insert(ends(link), links.len());
+                    links.push((ends(link), own.unwrap_or(otherwise)));
+                }
+            }
+        }
+        links.sort_unstable();
+        let (links, delays) = links.into_iter().unzip();
+        Switches {
+            names: sorted.iter().map(|&node| self.names[node].clone()).collect(),
+            endpoints: sorted.iter().map(|&node| self.endpoints[node]).collect(),
+            links,
+            delays,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Switches {
+        super::parse(text, 1).unwrap_or_else(|refusal| panic!("{text}: {refusal}"))
+    }
+
+    #[test]
+    fn defaults_are_for_what_comes_after_them_in_the_same_graph() {
+        let net = read(
+            "graph { a; node [endpoints=4, shape=box]; b; edge [delay=3]; a -- b -- c [delay=1];
+             subgraph x { node [endpoints=0]; edge [delay=7]; d -- a }; e -- d; b [endpoints=2]; \"e\" -- a }",
+        );
+        assert_eq!(net.names, ["a", "b", "c", "d", "e"]);
+        assert_eq!(net.endpoints, [1, 2, 4, 0, 4]);
+        assert_eq!(net.links, [(0, 1), (0, 3), (0, 4), (1, 2), (3, 4)]);
+        assert_eq!(net.delays, [1, 7, 3, 1, 3]);
+    }
+
+    #[test]
+    fn subgraphs_are_linked_node_by_node() {
+        let net = read("graph { {a b} -- {c; d -- c} -- a }");
+        assert_eq!(net.links, [(0, 2), (0, 2), (0, 3), (0, 3), (1, 2), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn strict_graphs_have_one_link_between_two_switches() {
+        let net = read("strict graph { edge [delay=9]; a -- b; b -- a [delay=2]; a -- b; a -- c }");
+        assert_eq!((net.links, net.delays), (vec![(0, 1), (0, 2)], vec![2, 9]));
+        assert_eq!(read("graph { a -- b; b -- a }").links, [(0, 1); 2]);
+    }
+
+    #[test]
+    fn ports_comments_and_labels_say_nothing() {
+        let plain = read("graph { a -- b; b -- c; c -- a }");
+        for text in [
+            "graph { a:e1 -- b:ne; b:\"x y\":sw -- c : n; c -- a:east:_ }",
+            "/* {{{{{{{{{{ */ graph { a -- b // }}\n; b -- c; c -- a } // done {{{{{{{{{{",
+            "graph { a [label=\"{{{{{{{{{{ /* \\\" //\"]; a -- b; b -- c; c -- a }",
+        ] {
+            assert_eq!(read(text), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_chains_and_lists_are_read() {
+        let chain: Vec<String> = (0..4_000).map(|node| node.to_string()).collect();
+        assert_eq!(read(&format!("graph {{ {} }}", chain.join(" -- "))).links.len(), 3_999);
+        let list = |count: usize| format!("graph {{ a [{}][endpoints=3]; b }}", "x=1;".repeat(count));
+        assert_eq!(read(&list(100_000)).endpoints, [3, 1]);
+        assert!(parse(&" ".repeat(MAX_BYTES + 1), 1).unwrap_err().to_string().contains("at most"));
+    }
+
+    #[test]
+    fn what_would_not_be_heeded_is_refused() {
+        let deep = |depth: usize| format!("graph {{ {} a -- b {} }}", "{".repeat(depth), "}".repeat(depth));
+        assert_eq!(read(&deep(MAX_DEPTH)).links, [(0, 1)]);
+        let deep = deep(MAX_DEPTH + 1);
+        for (text, expected) in [
+            ("graph { a -- b [endpoints=2] }", "endpoints=2 of an edge has no meaning"),
+            ("graph { a [delay=2] }", "delay=2 of node `a` has no meaning"),
+            ("graph { node [delay=2]; a }", "delay=2 of nodes has no meaning"),
+            ("graph { edge [endpoints=2]; a }", "endpoints=2 of edges has no meaning"),
+            ("graph { endpoints=4; a -- b }", "endpoints=4 of a graph has no meaning"),
+            ("graph { graph [\"delay\"=\"4\"]; a -- b }", "delay=4 of a graph has no meaning"),
+            ("graph { node [endpoints=many]; a }", "endpoints=many of nodes is not a number"),
+            ("graph { a -- b [delay=-1] }", "delay=-1 of an edge is not a number"),
+            ("graph { a -- b } graph { c -- d }", "more than one graph"),
+            ("graph { a -- b } c -- d", "behind the graph"),
+            ("graph { a -- b } /*", "behind the graph"),
+            ("graph { a -- b } strict", "behind the graph"),
+            ("graph { a -- b", "1 brace is not closed"),
+            (&deep, "more than 8 deep"),
+        ] {
+            let refusal = parse(text, 1).unwrap_err();
+            assert!(refusal.to_string().contains(expected), "{text}: {refusal}");
+        }
+    }
+}

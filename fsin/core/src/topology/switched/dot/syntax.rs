@@ -1,0 +1,368 @@
+//! The grammar of DOT: text to a tree of statements.
+//!
+//! Comments and ports are skipped: neither says anything of a network. Words are told without their quotation marks,
+//! and otherwise as they are written.
+//!
+//! Source: Graphviz, The DOT language.
+
+/// Most subgraphs within each other: the parser calls itself for each.
+pub(super) const MAX_DEPTH: usize = 8;
+
+/// Why text is not one graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// Something else than the grammar allows, at a line and column from 1.
+    Syntax { line: usize, column: usize, why: String },
+    /// The text ends before so many braces are closed.
+    Unclosed { braces: usize },
+    /// More than [`MAX_DEPTH`] subgraphs stand in each other.
+    Deep,
+    /// Another graph comes after the first one.
+    Several,
+    /// Text that is no graph comes after the graph.
+    Behind,
+}
+
+/// Names and values in their order.
+pub(super) type Attributes<'a> = Vec<(&'a str, &'a str)>;
+
+/// A graph of the text.
+#[derive(Debug)]
+pub(super) struct Graph<'a> {
+    pub(super) is_strict: bool,
+    pub(super) is_directed: bool,
+    pub(super) statements: Vec<Statement<'a>>,
+}
+
+#[derive(Debug)]
+pub(super) enum Statement<'a> {
+    Node(&'a str, Attributes<'a>),
+    /// Two ends or more, each linked with the next.
+    Edge(Vec<End<'a>>, Attributes<'a>),
+    /// Defaults for nodes to come.
+    Nodes(Attributes<'a>),
+    /// Defaults for edges to come.
+    Edges(Attributes<'a>),
+    /// Of the graph or subgraph itself.
+    Graph(Attributes<'a>),
+    Subgraph(Vec<Statement<'a>>),
+}
+
+/// One end of an edge.
+#[derive(Debug)]
+pub(super) enum End<'a> {
+    Node(&'a str),
+    Subgraph(Vec<Statement<'a>>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Token<'a> {
+    /// A name, a numeral, a quoted string or an HTML string.
+    Word(&'a str),
+    Strict,
+    Graph,
+    Digraph,
+    Node,
+    Edge,
+    Subgraph,
+    /// `--`, or `->`, which leads both ways too in a graph that is not directed.
+    Link,
+    Mark(char),
+    End,
+}
+
+const KEYWORDS: [(&str, Token<'_>); 6] = [
+    ("strict", Token::Strict),
+    ("graph", Token::Graph),
+    ("digraph", Token::Digraph),
+    ("node", Token::Node),
+    ("edge", Token::Edge),
+    ("subgraph", Token::Subgraph),
+];
+
+struct Parser<'a> {
+    text: &'a str,
+    /// Offset of the token that comes next, and behind it.
+    at: usize,
+    after: usize,
+    token: Token<'a>,
+    /// Braces that are open.
+    depth: usize,
+}
+
+/// The one graph of the text.
+pub(super) fn parse(text: &str) -> Result<Graph<'_>, Fault> {
+    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, depth: 0 };
+    parser.advance()?;
+    let is_strict = parser.take(Token::Strict)?;
+    let is_directed = parser.take(Token::Digraph)?;
+    if !is_directed && !parser.take(Token::Graph)? {
+        return Err(parser.expected("`graph`"));
+    }
+    if let Token::Word(_) = parser.token {
+        parser.advance()?;
+    }
+    let statements = parser.block(true)?;
+    if parser.token == Token::End {
+        return Ok(Graph { is_strict, is_directed, statements });
+    }
+    parser.take(Token::Strict)?;
+    Err(if matches!(parser.token, Token::Graph | Token::Digraph) { Fault::Several } else { Fault::Behind })
+}
+
+impl<'a> Parser<'a> {
+    fn fault(&self, at: usize, why: String) -> Fault {
+        let before = &self.text[..at];
+        let line = before.rfind('\n').map_or(before, |newline| &before[newline + 1..]);
+        Fault::Syntax { line: before.matches('\n').count() + 1, column: line.chars().count() + 1, why }
+    }
+
+    fn expected(&self, what: &str) -> Fault {
+        if self.token == Token::End && self.depth > 0 {
+            return Fault::Unclosed { braces: self.depth };
+        }
+        let found = match &self.text[self.at..self.after] {
+            "" => "the end".to_owned(),
+            // What is shown of a long word.
+            found => format!("`{}`", found.chars().take(40).collect::<String>()),
+        };
+        self.fault(self.at, format!("expected {what}, found {found}"))
+    }
+
+    /// Goes on to the next token.
+    fn advance(&mut self) -> Result<(), Fault> {
+        self.at = self.after + blank(&self.text[self.after..]);
+        let rest = &self.text[self.at..];
+        let Some(first) = rest.chars().next() else {
+            (self.token, self.after) = (Token::End, self.at);
+            return Ok(());
+        };
+        let (token, length) = match first {
+            '-' if rest.starts_with("--") || rest.starts_with("->") => (Token::Link, 2),
+            '"' => {
+                let length = quoted(rest).ok_or_else(|| self.unended("a string"))?;
+                (Token::Word(&rest[1..length - 1]), length)
+            }
+            '<' => {
+                let length = html(rest).ok_or_else(|| self.unended("an HTML string"))?;
+                (Token::Word(&rest[..length]), length)
+            }
+            '-' | '.' | '0'..='9' => {
+                let length = numeral(rest);
+                (if length == 0 { Token::Mark(first) } else { Token::Word(&rest[..length]) }, length.max(1))
+            }
+            _ if is_letter(first) => {
+                let length = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+                let word = &rest[..length];
+                let keyword = KEYWORDS.iter().find(|(keyword, _)| word.eq_ignore_ascii_case(keyword));
+                (keyword.map_or(Token::Word(word), |&(_, token)| token), length)
+            }
+            _ => (Token::Mark(first), first.len_utf8()),
+        };
+        (self.token, self.after) = (token, self.at + length);
+        Ok(())
+    }
+
+    fn unended(&self, what: &str) -> Fault {
+        self.fault(self.at, format!("{what} does not end"))
+    }
+
+    fn take(&mut self, token: Token<'_>) -> Result<bool, Fault> {
+        let is_next = self.token == token;
+        if is_next {
+            self.advance()?;
+        }
+        Ok(is_next)
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'a str, Fault> {
+        let Token::Word(word) = self.token else { return Err(self.expected(what)) };
+        self.advance()?;
+        Ok(word)
+    }
+
+    /// Statements between braces.
+    fn block(&mut self, is_whole: bool) -> Result<Vec<Statement<'a>>, Fault> {
+        if !self.take(Token::Mark('{'))? {
+            return Err(self.expected("`{`"));
+        }
+        self.depth += 1;
+        if !is_whole && self.depth > MAX_DEPTH + 1 {
+            return Err(Fault::Deep);
+        }
+        let mut statements = Vec::new();
+        while self.token != Token::Mark('}') {
+            statements.push(self.statement()?);
+            self.take(Token::Mark(';'))?;
+        }
+        self.depth -= 1;
+        self.advance()?;
+        Ok(statements)
+    }
+
+    fn statement(&mut self) -> Result<Statement<'a>, Fault> {
+        let defaults = match self.token {
+            Token::Node => Statement::Nodes,
+            Token::Edge => Statement::Edges,
+            Token::Graph => Statement::Graph,
+            _ => return self.node_or_edge(),
+        };
+        self.advance()?;
+        match self.token {
+            Token::Mark('[') => Ok(defaults(self.attributes()?)),
+            _ => Err(self.expected("`[`")),
+        }
+    }
+
+    fn node_or_edge(&mut self) -> Result<Statement<'a>, Fault> {
+        let first = self.end("a node, an edge or `}`")?;
+        if let End::Node(name) = first
+            && self.take(Token::Mark('='))?
+        {
+            return Ok(Statement::Graph(vec![(name, self.word("a value")?)]));
+        }
+        let mut ends = vec![first];
+        while self.take(Token::Link)? {
+            ends.push(self.end("a node or `{`")?);
+        }
+        if ends.len() > 1 {
+            return Ok(Statement::Edge(ends, self.attributes()?));
+        }
+        match ends.swap_remove(0) {
+            End::Node(name) => Ok(Statement::Node(name, self.attributes()?)),
+            End::Subgraph(statements) => Ok(Statement::Subgraph(statements)),
+        }
+    }
+
+    fn end(&mut self, what: &str) -> Result<End<'a>, Fault> {
+        if self.take(Token::Subgraph)? {
+            if let Token::Word(_) = self.token {
+                self.advance()?;
+            }
+            return self.block(false).map(End::Subgraph);
+        }
+        if self.token == Token::Mark('{') {
+            return self.block(false).map(End::Subgraph);
+        }
+        let name = self.word(what)?;
+        // A port is a name, a point of the compass, or both.
+        for _ in 0..2 {
+            if self.take(Token::Mark(':'))? {
+                self.word("a port")?;
+            }
+        }
+        Ok(End::Node(name))
+    }
+
+    /// Lists of attributes: none, one or several.
+    fn attributes(&mut self) -> Result<Attributes<'a>, Fault> {
+        let mut attributes = Vec::new();
+        while self.take(Token::Mark('['))? {
+            while !self.take(Token::Mark(']'))? {
+                let name = self.word("an attribute or `]`")?;
+                if !self.take(Token::Mark('='))? {
+                    return Err(self.expected("`=`"));
+                }
+                attributes.push((name, self.word("a value")?));
+                let _ = self.take(Token::Mark(','))? || self.take(Token::Mark(';'))?;
+            }
+        }
+        Ok(attributes)
+    }
+}
+
+/// \[bytes\] Of blanks and comments at the beginning. A comment that does not end is no blank.
+fn blank(text: &str) -> usize {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        let length = match rest {
+            _ if rest.starts_with("//") => rest.find('\n'),
+            _ if rest.starts_with("/*") => rest[2..].find("*/").map(|at| at + 4),
+            _ => return text.len() - rest.len(),
+        };
+        match length {
+            Some(length) => rest = &rest[length..],
+            None if rest.starts_with("//") => return text.len(),
+            None => return text.len() - rest.len(),
+        }
+    }
+}
+
+/// A letter of a name, or a digit in it.
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// \[bytes\] Of the string at the beginning, with its quotation marks; `None` if it does not end.
+fn quoted(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    let end = text[1..].find(|letter| {
+        let is_end = letter == '"' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some(end + 2)
+}
+
+/// \[bytes\] Of the HTML string at the beginning, which has as many `<` as `>`; `None` if it does not end.
+fn html(text: &str) -> Option<usize> {
+    let mut open = 0;
+    let end = text.find(|letter| {
+        match letter {
+            '<' => open += 1,
+            '>' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    })?;
+    Some(end + 1)
+}
+
+/// \[bytes\] Of the numeral at the beginning, 0 if there is none: digits with a point anywhere, perhaps negative.
+fn numeral(text: &str) -> usize {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let digits = |text: &str| text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let whole = digits(unsigned);
+    let part = unsigned[whole..].strip_prefix('.').map_or(0, |rest| 1 + digits(rest));
+    if whole == 0 && part < 2 { 0 } else { text.len() - unsigned.len() + whole + part }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_names_numerals_and_strings() {
+        let graph = parse("Graph x { -1.5 -- .5; \"a \\\" b\" -- <b <i>c</i>>; é_1 [u=\"\", v=2.]; }").unwrap();
+        let names: Vec<String> = graph.statements.iter().map(|statement| format!("{statement:?}")).collect();
+        assert_eq!(
+            names,
+            [
+                "Edge([Node(\"-1.5\"), Node(\".5\")], [])",
+                "Edge([Node(\"a \\\\\\\" b\"), Node(\"<b <i>c</i>>\")], [])",
+                "Node(\"é_1\", [(\"u\", \"\"), (\"v\", \"2.\")])",
+            ]
+        );
+    }
+
+    #[test]
+    fn faults_say_where_and_what_would_do() {
+        let syntax = |line, column, why: &str| Fault::Syntax { line, column, why: why.to_owned() };
+        for (text, fault) in [
+            ("", syntax(1, 1, "expected `graph`, found the end")),
+            ("graph {\n a -- \n}", syntax(3, 1, "expected a node or `{`, found `}`")),
+            ("graph { é b; -- c }", syntax(1, 14, "expected a node, an edge or `}`, found `--`")),
+            ("graph { a [b] }", syntax(1, 13, "expected `=`, found `]`")),
+            ("graph { a -- \"b }", syntax(1, 14, "a string does not end")),
+            ("graph { a - b }", syntax(1, 11, "expected a node, an edge or `}`, found `-`")),
+            ("graph { /* }", syntax(1, 9, "expected a node, an edge or `}`, found `/`")),
+            ("graph { { a ", Fault::Unclosed { braces: 2 }),
+            ("graph { a } strict graph { b }", Fault::Several),
+            ("graph { a } strict", Fault::Behind),
+            ("graph { a } \"", syntax(1, 13, "a string does not end")),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), fault, "{text}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Networks of switches: endpoints send and receive, switches only pass on.
+//!
+//! Endpoints have the first numbers, switches those after them. An endpoint has one link, to its switch; it is a router
+//! with one port, so that the way to the switch and the way from the last switch are hops like all others.
+
+use std::sync::Arc;
+
+use trgen::catalog::Refusal;
+use trgen::{Geometry, NodeId};
+
+use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
+
+mod colour;
+mod cube;
+mod dot;
+mod dragonfly;
+mod faults;
+mod graph;
+mod hyperx;
+mod random;
+mod tree;
+
+pub use cube::Cube;
+pub(super) use cube::parse as parse_cube;
+pub use dragonfly::Dragonfly;
+pub(super) use dragonfly::parse as parse_dragonfly;
+pub(super) use graph::parse as parse_graph;
+pub use graph::{file, with_file};
+pub use hyperx::Hyperx;
+pub(super) use hyperx::parse as parse_hyperx;
+pub(super) use random::parse as parse_random;
+pub use tree::{Stand, Tree};
+pub(super) use tree::{fat, slim, thin};
+
+/// Most nodes of a network of switches, endpoints included.
+const MAX_NODES: usize = 1 << 22;
+
+/// Most links of a switch.
+const MAX_LINKS: usize = 255;
+
+const NOWHERE: u32 = u32::MAX;
+
+/// A link both ways. Each end has a place among the links of its node: 0, 1, 2, ... (Places may stay empty.)
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Link {
+    ends: [(u32, u32); 2],
+    /// \[cycles\] Beyond one.
+    delay: u32,
+}
+
+impl Link {
+    /// Without delay.
+    const fn new(ends: [(u32, u32); 2]) -> Self {
+        Self { ends, delay: 0 }
+    }
+}
+
+/// Who is linked with whom, and through which ports.
+#[derive(Clone, Debug)]
+pub struct Fabric {
+    endpoints: usize,
+    nodes: usize,
+    ports: usize,
+    /// By node and port.
+    neighbours: Vec<u32>,
+    /// By node: where its places begin in `places`; then the end of all.
+    starts: Vec<u32>,
+    /// The port of each place of each node.
+    places: Vec<u8>,
+    /// By endpoint: its switch, and the switch's port to it.
+    homes: Vec<(u32, u8)>,
+    /// \[links\] That are dead, and not among the neighbours.
+    faults: usize,
+    /// \[cycles\] Delays that the description of the network tells, by node and port; empty if it tells none.
+    wires: Vec<u32>,
+}
+
+impl Fabric {
+    /// `endpoints` come first among `nodes`; each has one link, at place 0, to a switch.
+    /// `colours` are the port numbers of the directed links, first those from the first end; `None` if they do not
+    /// matter.
+    fn new(
+        spec: &str,
+        endpoints: usize,
+        nodes: usize,
+        links: &[Link],
+        colours: Option<Vec<u8>>,
+    ) -> Result<Self, Refusal> {
+        let mut degree = vec![0u32; nodes];
+        for &(node, place) in links.iter().flat_map(|link| &link.ends) {
+            degree[node as usize] = degree[node as usize].max(place + 1);
+        }
+        // Ports that are given may leave numbers out: those of rings of one switch.
+        let coloured = colours.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
+        let ports = degree.iter().copied().max().unwrap_or(0).max(coloured) as usize;
+        if ports > MAX_LINKS {
+            let what = format!("a switch of `{spec}` has {ports} links");
+            return Err(Refusal::value(what, format!("use at most {MAX_LINKS} links of each switch")));
+        }
+        let arcs: Vec<(u32, u32)> = links
+            .iter()
+            .flat_map(|link| {
+                let [(one, _), (other, _)] = link.ends;
+                [(one, other), (other, one)]
+            })
+            .collect();
+        let colours = colours.unwrap_or_else(|| colour::colours(nodes, ports, &arcs));
+        let mut new = Self {
+            endpoints,
+            nodes,
+            ports,
+            neighbours: vec![NOWHERE; nodes * ports],
+            starts: std::iter::once(0)
+                .chain(degree.iter().scan(0, |sum, &degree| {
+                    *sum += degree;
+                    Some(*sum)
+                }))
+                .collect(),
+            places: vec![0; degree.iter().sum::<u32>() as usize],
+            homes: Vec::new(),
+            faults: 0,
+            wires: Vec::new(),
+        };
+        if links.iter().any(|link| link.delay > 0) {
+            new.wires = vec![0; nodes * ports];
+        }
+        for (arc, &colour) in colours.iter().enumerate() {
+            let link = links[arc / 2];
+            let (node, place) = link.ends[arc % 2];
+            let at = node as usize * ports + usize::from(colour);
+            new.neighbours[at] = arcs[arc].1;
+            if let Some(wire) = new.wires.get_mut(at) {
+                *wire = link.delay;
+            }
+            new.places[(new.starts[node as usize] + place) as usize] = colour;
+        }
+        new.homes = vec![(NOWHERE, 0); endpoints];
+        for node in endpoints..nodes {
+            for place in 0..new.degree(NodeId::at(node)) {
+                let port = new.port(NodeId::at(node), place);
+                if let Some(there) = new.neighbour(NodeId::at(node), port)
+                    && let Some(home) = new.homes.get_mut(there.index())
+                {
+                    *home = (node as u32, port.0);
+                }
+            }
+        }
+        Ok(new)
+    }
+
+    /// Nodes that send and receive; the first ones.
+    #[must_use]
+    pub const fn endpoints(&self) -> usize {
+        self.endpoints
+    }
+
+    /// Endpoints and switches.
+    #[must_use]
+    pub const fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// Ports of the switch that has most.
+    #[must_use]
+    pub const fn ports(&self) -> usize {
+        self.ports
+    }
+
+    /// \[links\] Between switches that are dead, both ways. Routings that know the plan only would run into them.
+    #[must_use]
+    pub const fn faults(&self) -> usize {
+        self.faults
+    }
+
+    /// Places for links of a node.
+    #[must_use]
+    pub fn degree(&self, node: NodeId) -> usize {
+        (self.starts[node.index() + 1] - self.starts[node.index()]) as usize
+    }
+
+    /// The port of the link at a place of a node.
+    #[must_use]
+    #[inline]
+    pub fn port(&self, node: NodeId, place: usize) -> Port {
+        Port(self.places[self.starts[node.index()] as usize + place])
+    }
+
+    /// The node at the other end of a port.
+    #[must_use]
+    #[inline]
+    pub fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
+        let neighbour = self.neighbours[node.index() * self.ports + port.index()];
+        (neighbour != NOWHERE).then_some(NodeId(neighbour))
+    }
+
+    /// \[cycles\] What the description of the network tells of the delay of a link.
+    #[must_use]
+    pub fn wire(&self, node: NodeId, port: Port) -> u32 {
+        self.wires.get(node.index() * self.ports + port.index()).copied().unwrap_or(0)
+    }
+
+    /// The switch of an endpoint, and the switch's port to it.
+    #[must_use]
+    #[inline]
+    pub fn home(&self, endpoint: NodeId) -> (NodeId, Port) {
+        let (switch, port) = self.homes[endpoint.index()];
+        (NodeId(switch), Port(port))
+    }
+}
+
+/// How a network of switches was built: what its own routings need to know.
+#[derive(Clone, Debug)]
+pub enum Plan {
+    /// Levels of switches, up and down.
+    Tree(Tree),
+    /// Groups of switches.
+    Dragonfly(Dragonfly),
+    /// Switches in a grid, all of a row linked with each other.
+    Hyperx(Hyperx),
+    /// Switches in a torus.
+    Cube(Cube),
+    /// Any other.
+    Graph,
+}
+
+impl Plan {
+    /// Port numbers of the directed links, where they have a meaning.
+    fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
+        match self {
+            Self::Cube(cube) => Some(cube.colours(links)),
+            Self::Tree(tree) => tree.colours(links),
+            _ => None,
+        }
+    }
+}
+
+/// A network of switches.
+#[derive(Clone, Debug)]
+pub struct Switched {
+    spec: String,
+    geometry: Geometry,
+    fabric: Arc<Fabric>,
+    plan: Plan,
+    /// Of switches, in their order, where a file names them.
+    names: Vec<String>,
+}
+
+impl Switched {
+    /// `nodes` are endpoints and switches.
+    fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, Refusal> {
+        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, plan.colours(links))?);
+        let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
+        let geometry =
+            geometry.ok_or_else(|| Refusal::value(format!("`{spec}` has no endpoint"), "use one or more"))?;
+        Ok(Self { spec, geometry, fabric, plan, names: Vec::new() })
+    }
+
+    /// The name of a switch, where a file names them.
+    #[must_use]
+    pub fn name(&self, node: NodeId) -> Option<&str> {
+        self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
+    }
+
+    /// Who is linked with whom.
+    #[must_use]
+    pub const fn fabric(&self) -> &Arc<Fabric> {
+        &self.fabric
+    }
+
+    /// How it was built.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Topology for Switched {
+    fn spec(&self) -> String {
+        self.spec.clone()
+    }
+
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    fn ways(&self) -> usize {
+        2
+    }
+
+    fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
+        self.fabric.neighbour(node, port)
+    }
+
+    /// Nothing: switches know the way.
+    fn offsets(&self, _: NodeId, _: NodeId, _: &mut dyn FnMut(usize) -> bool) -> Offsets {
+        [0; MAX_DIMENSIONS]
+    }
+
+    fn looks_alike(&self) -> bool {
+        false
+    }
+
+    fn faults(&self) -> usize {
+        self.fabric.faults
+    }
+
+    fn link_classes(&self) -> Vec<String> {
+        let names: &[&str] = match self.plan {
+            Plan::Dragonfly(_) => &["to endpoints", "within groups", "between groups"],
+            _ => &[],
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn link_class(&self, node: NodeId, port: Port) -> usize {
+        let ends = [Some(node), self.fabric.neighbour(node, port)];
+        let group = |end: Option<NodeId>| match &self.plan {
+            Plan::Dragonfly(plan) => {
+                end.filter(|end| end.index() >= self.fabric.endpoints).map(|end| plan.place(end).0)
+            }
+            _ => None,
+        };
+        match ends.map(group) {
+            [Some(one), Some(other)] if one == other => 1,
+            [Some(_), Some(_)] => 2,
+            _ => 0,
+        }
+    }
+
+    fn wire(&self, node: NodeId, port: Port) -> u32 {
+        self.fabric.wire(node, port)
+    }
+
+    fn nodes(&self) -> usize {
+        self.fabric.nodes()
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::switched(self.fabric.ports)
+    }
+
+    fn switched(&self) -> Option<&Switched> {
+        Some(self)
+    }
+}
+
+/// Refuses networks that are too large to be built. `nodes` is `None` if the count does not fit 64 bits.
+fn check_nodes(spec: &str, nodes: Option<u64>) -> Result<usize, Refusal> {
+    nodes.filter(|&nodes| nodes <= MAX_NODES as u64).map(|nodes| nodes as usize).ok_or_else(|| {
+        let what = format!("`{spec}` has more than {MAX_NODES} endpoints and switches");
+        Refusal::value(what, "use fewer levels, groups or endpoints")
+    })
+}

@@ -1,0 +1,244 @@
+//! Trees with several ways up: fat, thin and slim ones.
+//!
+//! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i
+//! where i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of
+//! m_(l+1) children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
+//!
+//! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are one: it
+//! has several links into each subtree.
+
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
+use crate::topology::number;
+
+/// A tree: how many children the nodes of each level have, and how many parents.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tree {
+    /// By level from 1: subtrees under its switches.
+    children: Vec<u32>,
+    /// By level from 0: parents of its nodes.
+    parents: Vec<u32>,
+    /// \[links\] From a switch at the top into each of its subtrees; those of the last one may be fewer.
+    strands: u32,
+    /// By level: the number of its first node; then that of all nodes.
+    firsts: Vec<u32>,
+}
+
+/// Where a switch stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stand {
+    /// 1 for switches with endpoints.
+    pub level: usize,
+    /// Its endpoints are those whose number divided by `span` is `subtree`: all whom it reaches by going down.
+    pub subtree: u32,
+    /// \[endpoints\] Below it.
+    pub span: u32,
+    /// \[endpoints\] Below each of its children.
+    pub child_span: u32,
+    /// Subtrees below it.
+    pub children: u32,
+    /// \[links\] Into each of them: those to the first one come first, those up come after all.
+    pub strands: u32,
+    /// Links up.
+    pub parents: u32,
+}
+
+impl Tree {
+    /// Digits: the label of the nodes of a level, least significant first.
+    fn digits(&self, level: usize) -> Vec<u32> {
+        let lower = self.parents[..level].iter();
+        lower.chain(&self.children[level..]).copied().collect()
+    }
+
+    /// Levels of switches.
+    #[must_use]
+    pub const fn levels(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Subtrees that meet at the top.
+    #[must_use]
+    pub fn top_subtrees(&self) -> usize {
+        self.children.last().map_or(1, |&count| count as usize)
+    }
+
+    /// \[hops\] Of a shortest route between endpoints: up to the level where they have a switch in common, and down.
+    #[must_use]
+    pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {
+        let (mut one, mut other) = (from.0, to.0);
+        let mut level = 0;
+        while one != other {
+            one /= self.children[level];
+            other /= self.children[level];
+            level += 1;
+        }
+        2 * level as u32
+    }
+
+    /// Where a switch stands.
+    #[must_use]
+    pub fn stand(&self, switch: NodeId) -> Stand {
+        let level = self.firsts.partition_point(|&first| first <= switch.0) - 1;
+        let below: u32 = self.parents[..level].iter().product();
+        let child_span: u32 = self.children[..level - 1].iter().product();
+        Stand {
+            level,
+            subtree: (switch.0 - self.firsts[level]) / below,
+            span: child_span * self.children[level - 1],
+            child_span,
+            children: self.children[level - 1],
+            strands: if level == self.levels() { self.strands_of(switch.0 - self.firsts[level]) } else { 1 },
+            parents: self.parents.get(level).copied().unwrap_or(0),
+        }
+    }
+
+    /// True if every switch below the top has as many links up as down.
+    #[must_use]
+    pub fn is_fat(&self) -> bool {
+        self.children.iter().zip(&self.parents[1..]).all(|(down, up)| down == up)
+            && self.children.last() == self.children.first()
+    }
+
+    /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children
+    /// apart.
+    #[must_use]
+    pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
+        endpoint.0 % stand.span / stand.child_span % stand.parents
+    }
+
+    /// The strand down from a switch on the static route to an endpoint: at the top that to which its digits lead up.
+    #[must_use]
+    pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
+        if stand.strands == 1 {
+            return 0;
+        }
+        let (mut label, mut weight, mut rest) = (0, 1, endpoint.0);
+        for (children, parents) in self.children.iter().zip(&self.parents[1..]) {
+            label += rest % children % parents * weight;
+            weight *= parents;
+            rest /= children;
+        }
+        label % self.strands
+    }
+
+    /// \[links\] Of a switch at the top into each of its subtrees.
+    fn strands_of(&self, top: u32) -> u32 {
+        (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
+    }
+
+    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the order of
+    /// its children, and then of its parents, each counted from one of them on round: arbitration in turn follows it.
+    /// `None` where strands are parallel, where the order is given by one level, and where the numbers would not
+    /// suffice.
+    ///
+    /// The i-th child is the i-th child of all of its parents, so that its links cannot all have number i: by the j-th
+    /// way up it is i + j, modulo the most links to one level, and downwards as much more.
+    pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
+        let most = self.children.iter().chain(&self.parents).copied().max()?;
+        if self.strands > 1 || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
+            return None;
+        }
+        let both = links.iter().flat_map(|link| {
+            let [(child, place_above), (_, place_below)] = link.ends;
+            let level = self.firsts.partition_point(|&first| first <= child) - 1;
+            let way = place_above - if level == 0 { 0 } else { self.children[level - 1] };
+            let number = (place_below + way) % most;
+            [number as u8, (most + number) as u8]
+        });
+        Some(both.collect())
+    }
+
+    /// Nodes of a level; `None` if they cannot be counted.
+    fn nodes(&self, level: usize) -> Option<u64> {
+        let labels = self.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()))?;
+        Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
+    }
+
+    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, Refusal> {
+        let mut tree = Self { children, parents, strands, firsts: vec![0] };
+        let mut total = Some(0u64);
+        for level in 0..=tree.levels() {
+            let nodes = tree.nodes(level);
+            total = total.and_then(|total| nodes.and_then(|nodes| total.checked_add(nodes)));
+            check_nodes(&spec, total)?;
+            tree.firsts.push(total.unwrap_or(0) as u32);
+        }
+        let nodes = tree.firsts[tree.levels() + 1] as usize;
+        let mut links = Vec::new();
+        for level in 0..tree.levels() {
+            let digits = tree.digits(level);
+            let stride: u32 = digits[..level].iter().product();
+            let (size, ways_up) = (digits[level], tree.parents[level]);
+            let first_place = if level == 0 { 0 } else { tree.children[level - 1] };
+            for child in 0..tree.firsts[level + 1] - tree.firsts[level] {
+                let (low, digit, high) = (child % stride, child / stride % size, child / stride / size);
+                for way in 0..ways_up {
+                    let label = low + stride * (way + ways_up * high);
+                    let (parent, place) = if level + 1 == tree.levels() {
+                        let parent = label / tree.strands;
+                        (parent, digit * tree.strands_of(parent) + label % tree.strands)
+                    } else {
+                        (label, digit)
+                    };
+                    let ends =
+                        [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, place)];
+                    links.push(Link::new(ends));
+                }
+            }
+        }
+        let (endpoints, leaf) = (tree.firsts[1] as usize, tree.children[0]);
+        let mut new = Switched::new(spec, endpoints, nodes, &links, Plan::Tree(tree))?;
+        new.geometry = new.geometry.clone().with_leaf(leaf).unwrap_or(new.geometry);
+        Ok(new)
+    }
+}
+
+/// Whole numbers from 1 on, separated by commas: one for each name.
+fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &str) -> Result<[u32; N], Refusal> {
+    let given: Vec<u32> = words.split(',').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
+    let given: [u32; N] = given.try_into().map_err(|given: Vec<u32>| {
+        let what = format!("`{spec}` has {} numbers, and needs {N}: {}", given.len(), names.join(", "));
+        Refusal::value(what, format!("write it as in `{example}`"))
+    })?;
+    match given.iter().position(|number| !(1..=MAX_ARITY).contains(number)) {
+        Some(at) => {
+            let what = format!("{} = {} in `{spec}` is out of range", names[at], given[at]);
+            Err(Refusal::value(what, format!("use 1 to {MAX_ARITY}")))
+        }
+        None => Ok(given),
+    }
+}
+
+/// Most levels, links up and links down: more would not fit a port number.
+const MAX_ARITY: u32 = 254;
+
+/// Parses `4,3`: k and n.
+pub(in crate::topology) fn fat(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("fattree:{numbers}");
+    let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(k)).take(levels).collect();
+    Tree::build(spec, vec![k; levels], parents, 1)
+}
+
+/// Parses `4,2,3`: k, k' and n.
+pub(in crate::topology) fn thin(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("thintree:{numbers}");
+    let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
+    Tree::build(spec, vec![k; levels], parents, 1)
+}
+
+/// Parses `4,2,3`: k, k' and n.
+pub(in crate::topology) fn slim(numbers: &str) -> Result<Switched, Refusal> {
+    let spec = format!("slimtree:{numbers}");
+    let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "slimtree:4,2,3")?;
+    let levels = n as usize;
+    let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
+    let mut children = vec![k; levels];
+    children[levels - 1] = up;
+    Tree::build(spec, children, parents, (k / up).max(1))
+}

@@ -1,0 +1,190 @@
+//! Boxes of two or three dimensions that are more than tori: twisted tori, and the triangular torus of SpiNNaker.
+
+use trgen::catalog::Refusal;
+use trgen::{Geometry, NodeId};
+
+use super::cayley::{Cayley, MAX_NODES, Step};
+use super::{MAX_DIMENSIONS, Offsets, check_once, number};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Sizes such as `8x4`.
+fn sizes(spec: &str, words: &str, example: &str) -> Result<Geometry, Refusal> {
+    let parsed: Vec<u32> = words.split('x').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
+    let geometry = Geometry::new(&parsed).filter(|geometry| geometry.nodes() <= MAX_NODES);
+    geometry.filter(|_| parsed.iter().all(|size| (1..=32_767).contains(size))).ok_or_else(|| {
+        Refusal::value(
+            format!("the sizes in `{spec}` are out of range"),
+            "every size is 1 to 32767, and all together 2^24 nodes",
+        )
+    })
+}
+
+/// Links both ways, or only in + direction.
+fn check_ways(ways: usize) -> Result<(), Refusal> {
+    if (1..=2).contains(&ways) {
+        return Ok(());
+    }
+    Err(Refusal::value(format!("{ways} ways per dimension do not exist"), "use 1 or 2"))
+}
+
+/// Parses `16x8:8`, or `8x8x4:yx=4,zx=2`.
+pub(super) fn parse(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    const EXAMPLE: &str = "twisted:8x4:4";
+    let spec = format!("twisted:{words}");
+    let (before, skews) = words.split_once(':').unwrap_or((words, ""));
+    let geometry = sizes(&spec, before, EXAMPLE)?;
+    check_ways(ways)?;
+    let n = geometry.sizes().len();
+    if !(2..=3).contains(&n) {
+        return Err(Refusal::value(
+            format!("`{spec}` has {n} dimensions"),
+            format!("use two or three, as in `{EXAMPLE}`"),
+        ));
+    }
+    check_once(&spec, skews)?;
+    let mut shifts = vec![vec![0i64; n]; n];
+    for word in skews.split(',') {
+        let (pair, skew) = word.split_once('=').unwrap_or(("yx", word));
+        if n == 3 && !word.contains('=') {
+            let what = format!("`{word}` in `{spec}` does not say which dimension shifts which");
+            return Err(Refusal::value(what, format!("write yx={word} for x shifting when y wraps")));
+        }
+        let axis = |at: usize| AXES[..n].iter().position(|&axis| pair.get(at..=at) == Some(axis));
+        let axes = (axis(0), axis(1), pair.len());
+        let (Some(wrapping), Some(shifted), 2) = axes else {
+            let what = format!("`{pair}` in `{spec}` does not name two dimensions");
+            return Err(Refusal::value(what, format!("write yx=4 for x shifting by 4 when y wraps, or `{EXAMPLE}`")));
+        };
+        let skew = number(&spec, skew, EXAMPLE)?;
+        let size = geometry.sizes()[shifted];
+        if wrapping == shifted || skew > size {
+            let what = format!("skew {word} in `{spec}` is out of range");
+            return Err(Refusal::value(what, format!("use 0 to {size}, of a dimension other than the one that wraps")));
+        }
+        shifts[wrapping][shifted] = i64::from(skew % size);
+    }
+    let order = order(&shifts).ok_or_else(|| {
+        let what = format!("in `{spec}` dimensions shift each other, so that their wraps have no order");
+        Refusal::value(what, "leave out one of them: yx or xy, and no circle of three")
+    })?;
+    let unit = |dimension: usize| (0..n).map(|coordinate| i64::from(coordinate == dimension)).collect();
+    let steps: Vec<Step> = (0..n).map(|dimension| Step { by: unit(dimension), is_across: false }).collect();
+    Cayley::new(spec, geometry, (shifts, order), &steps, ways)
+}
+
+/// The coordinates, each before those that it shifts; `None` if they shift each other in a circle.
+fn order(shifts: &[Vec<i64>]) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = Vec::new();
+    while order.len() < shifts.len() {
+        let free = |at: usize| (0..shifts.len()).all(|by| order.contains(&by) || shifts[by][at] == 0);
+        let next = (0..shifts.len()).find(|&at| !order.contains(&at) && free(at))?;
+        order.push(next);
+    }
+    Some(order)
+}
+
+/// Parses `12x12`: the triangular torus.
+pub(super) fn spinnaker(words: &str, ways: usize) -> Result<Cayley, Refusal> {
+    const EXAMPLE: &str = "spinnaker:12x12";
+    let spec = format!("spinnaker:{words}");
+    let geometry = sizes(&spec, words, EXAMPLE)?;
+    check_ways(ways)?;
+    if geometry.sizes().len() != 2 {
+        return Err(Refusal::value(format!("`{spec}` has not two sizes"), format!("write it as in `{EXAMPLE}`")));
+    }
+    let steps = [[1, 0], [0, 1], [1, 1]].map(|by| Step { by: by.to_vec(), is_across: false });
+    Ok(Cayley::new(spec, geometry, (vec![vec![0; 2]; 2], vec![0, 1]), &steps, ways)?.with_fixed(triangular))
+}
+
+/// The route of packets in a triangular torus: hops along X, Y and the diagonal.
+///
+/// Candidates are the diagonal as far as Y goes, then X; the diagonal as far as X goes, then Y; X and Y. They are tried
+/// with the differences of coordinates as they are, with that of Y the other way round, with that of X, with both. The
+/// first of the shortest is the route. One of them is a shortest one: a route that goes round more often is no shorter.
+fn triangular(geometry: &Geometry, ways: usize, from: NodeId, to: NodeId) -> Offsets {
+    let (from, to) = (geometry.coordinates(from), geometry.coordinates(to));
+    let straight = |at: usize| to[at] as i32 - from[at] as i32;
+    let wrapped = |at: usize| {
+        let size = geometry.sizes()[at] as i32;
+        straight(at) - if straight(at) > 0 { size } else { -size }
+    };
+    let (dx, dy) = (straight(0), straight(1));
+    let tries = [(dx, dy), (dx, wrapped(1)), (wrapped(0), dy), (wrapped(0), wrapped(1))];
+    let candidates = tries.into_iter().flat_map(|(dx, dy)| [[dx - dy, 0, dy], [0, dy - dx, dx], [dx, dy, 0]]);
+    // With links one way only, all hops are in + direction.
+    let possible = candidates.filter(|route| ways == 2 || route.iter().all(|&hops| hops >= 0));
+    // Of equals the first.
+    let route = possible.min_by_key(|route| route.iter().map(|hops| hops.unsigned_abs()).sum::<u32>());
+    let mut offsets = [0; MAX_DIMENSIONS];
+    for (offset, hops) in offsets.iter_mut().zip(route.unwrap_or_default()) {
+        *offset = hops as i16;
+    }
+    offsets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    fn route(network: &Cayley, from: u32, to: u32) -> [i16; 3] {
+        let mut drawn = false;
+        let offsets = network.offsets(NodeId(from), NodeId(to), &mut |_| {
+            drawn = true;
+            true
+        });
+        assert!(!drawn, "nothing is drawn");
+        [offsets[0], offsets[1], offsets[2]]
+    }
+
+    #[test]
+    fn packets_of_a_triangular_torus_take_the_first_of_the_shortest_routes() {
+        let network = spinnaker("6x6", 2).unwrap();
+        let node = |x: u32, y: u32| x + 6 * y;
+        // Hops along X, Y and the diagonal.
+        for ((from, to), expected) in [
+            (((0, 0), (2, 1)), [1, 0, 1]),
+            (((0, 0), (1, 2)), [0, 1, 1]),
+            (((0, 0), (2, 2)), [0, 0, 2]),
+            (((2, 0), (1, 1)), [-1, 1, 0]),
+            (((2, 2), (0, 1)), [-1, 0, -1]),
+            (((0, 0), (0, 0)), [0, 0, 0]),
+            // Three hops east, or west: as the coordinates are.
+            (((0, 0), (3, 0)), [3, 0, 0]),
+            (((3, 0), (0, 0)), [-3, 0, 0]),
+            (((0, 0), (3, 3)), [0, 0, 3]),
+            (((3, 3), (0, 0)), [0, 0, -3]),
+            // (3, -3): as they are 6 hops, with Y round (3, 3) 3.
+            (((0, 3), (3, 0)), [0, 0, 3]),
+            // (3, 1): 3 hops as they are, 4 round X, (-3, 1).
+            (((0, 0), (3, 1)), [2, 0, 1]),
+            // (4, 2): 4 hops as they are; round Y (4, -4) 8; round X (-2, 2) 4, which is not shorter; both (-2, -4) 4.
+            (((0, 0), (4, 2)), [2, 0, 2]),
+            // (2, 4): 4 hops, the diagonal as far as X goes, then Y.
+            (((0, 0), (2, 4)), [0, 2, 2]),
+            // (-4, -2), and (4, -2), which is 6 hops as it is: round X it is (-2, -2).
+            (((4, 2), (0, 0)), [-2, 0, -2]),
+            (((0, 2), (4, 0)), [0, 0, -2]),
+            // (1, 5): round Y it is (1, -1), by X and Y; round both (-5, -1).
+            (((0, 0), (1, 5)), [1, -1, 0]),
+        ] {
+            let ((fx, fy), (tx, ty)): ((u32, u32), (u32, u32)) = (from, to);
+            assert_eq!(route(&network, node(fx, fy), node(tx, ty)), expected, "{from:?} to {to:?}");
+        }
+    }
+
+    #[test]
+    fn fixed_routes_are_among_the_shortest_ones() {
+        for (sizes, ways) in [("6x6", 2), ("7x5", 2), ("2x9", 2), ("1x5", 2), ("8x3", 1), ("5x7", 1), ("6x9", 2)] {
+            let network = spinnaker(sizes, ways).unwrap();
+            let nodes = network.nodes() as u32;
+            for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
+                let route = route(&network, from, to);
+                let mut shortest = network.routes(NodeId(from), NodeId(to)).into_iter();
+                let found = shortest.any(|one| one[..3] == route);
+                assert!(found, "{sizes}, {ways} ways, {from} to {to}: {route:?}");
+            }
+        }
+    }
+}

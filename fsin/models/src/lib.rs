@@ -1,0 +1,38 @@
+//! The network models, each behind the [`Network`](fsin_core::network::Network) trait.
+//!
+//! | Model | What it is |
+//! |---|---|
+//! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
+//! | [`ConstantDelay`] | every message takes the same time, whatever else travels |
+//! | [`ZeroLatency`] | no time at all: for a look at the traffic alone |
+//!
+//! # A first run
+//! An 8x8 torus under uniform traffic at 0.2 phits per node and cycle, for 10 000 cycles (`examples/first.rs`):
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use fsin_core::couple::Coupled;
+//! use fsin_core::{run, topology};
+//! use fsin_models::vct::{engine::fast, router::RouterParams};
+//! use trgen::synthetic::{Config, Traffic};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let torus = topology::parse("torus:8x8", 2)?;
+//! let params = RouterParams::default();
+//! params.check(&*torus)?;
+//! let mut source = Traffic::new(&Config { load: 0.2, ..Config::new(torus.geometry().clone()) })?;
+//! let mut network = fast::build(torus, params, 1).ok_or("fewer than 2^31 nodes, please")?;
+//! let stop = AtomicBool::new(false);
+//! let outcome = run::fixed(&mut Coupled::new(&mut source, &mut *network, &stop), 10_000, &mut |_| ());
+//! // 64 nodes send 0.2 phits in each cycle, in packets of 16 phits: 8000 packets in all.
+//! assert!((7_500..8_500).contains(&outcome.totals.received));
+//! # Ok(())
+//! # }
+//! ```
+
+mod constant_delay;
+mod zero_latency;
+
+pub use constant_delay::ConstantDelay;
+pub use fsin_vct as vct;
+pub use zero_latency::ZeroLatency;

@@ -1,0 +1,337 @@
+//! Heads of `bubble:smart` that wait, all those of a node together.
+//!
+//! What such a head asks for in a cycle follows from its bet, from which channels fit, and from what is drawn for it
+//! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens
+//! that it may ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs,
+//! and a cycle is a few operations on these, for all heads. They must be brought up to date before a channel begins or
+//! ceases to fit.
+
+use trgen::NodeId;
+
+use super::mask::{Mask, Members};
+use super::rules::Rules;
+use super::state::Router;
+use crate::router::layout::Layout;
+use crate::router::request::{Requests, lots, lots_key};
+
+/// The heads that wait at a node, in a network of at most `D` dimensions and routers of at most `P` ports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
+    /// Names (run seed, node) in what is drawn.
+    key: u64,
+    /// \[cycle\] In which the bets are as they stand here.
+    from: u64,
+    /// Inputs whose heads wait.
+    waiting: M,
+    /// By bet from 1 to n: inputs whose bet it is. All others have bet 0.
+    bets: [M; D],
+    /// By port: inputs whose heads would go through it.
+    towards: [M; P],
+    /// By port: those of them whose escape channel it has.
+    escaping: [M; P],
+    /// Adaptive output channels that some head may ask for, and escape channels.
+    wanted: M,
+    wanted_escapes: M,
+}
+
+/// What heads ask for in a cycle.
+struct Asked<M, const D: usize> {
+    /// By dimension: inputs whose heads ask for a channel of it.
+    adaptive: [M; D],
+    /// Inputs whose heads ask for the escape channel, if it passes.
+    escape: M,
+}
+
+impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
+    /// Of a node at which nothing waits.
+    pub(super) const fn new(seed: u64, node: NodeId) -> Self {
+        Self {
+            key: lots_key(seed, node),
+            from: 0,
+            waiting: M::EMPTY,
+            bets: [M::EMPTY; D],
+            towards: [M::EMPTY; P],
+            escaping: [M::EMPTY; P],
+            wanted: M::EMPTY,
+            wanted_escapes: M::EMPTY,
+        }
+    }
+
+    /// Inputs whose heads wait.
+    #[inline(always)]
+    pub(super) const fn waiting(&self) -> M {
+        self.waiting
+    }
+
+    /// True if some head may ask for this output channel.
+    #[inline(always)]
+    pub(super) fn wants(&self, output: usize) -> bool {
+        (self.wanted | self.wanted_escapes).has(output)
+    }
+
+    /// True if some head may ask for this escape channel.
+    #[inline(always)]
+    pub(super) fn wants_escape(&self, output: usize) -> bool {
+        self.wanted_escapes.has(output)
+    }
+
+    /// True if some bet depends on whether this output channel fits.
+    #[inline(always)]
+    pub(super) fn depends_on(&self, output: usize) -> bool {
+        self.wanted.has(output)
+    }
+
+    /// A head begins to wait that may ask for the outputs `wants`, with a bet that holds from cycle `next` on, up to
+    /// which the others must have been [brought](Self::advance).
+    pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, wants: u64, next: u64) {
+        let (layout, escapes) = (rules.layout, rules.requests.escapes());
+        self.from = next;
+        self.waiting.insert(input);
+        if bet > 0 {
+            self.bets[usize::from(bet) - 1].insert(input);
+        }
+        for port in 0..layout.shape().ports() {
+            let goes = wants >> (port * layout.vcs() + 1) & 1 != 0;
+            self.towards[port] = self.towards[port] | M::bit_if(input, goes);
+        }
+        let mut adaptive = M::of_word(wants & !escapes, 0);
+        if adaptive.has(input) {
+            // It goes straight, in its own channel.
+            adaptive = adaptive & !Self::straight(rules, rules.port_of(input)) | M::bit(input);
+        }
+        self.wanted = self.wanted | adaptive;
+        let escape = (wants & escapes).trailing_zeros() as usize;
+        self.escaping[rules.port_of(escape)].insert(input);
+        self.wanted_escapes.insert(escape);
+    }
+
+    /// A head no longer waits.
+    pub(super) fn remove<L: Layout>(&mut self, rules: &Rules<L>, input: usize) {
+        let others = !M::bit(input);
+        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
+        self.waiting = self.waiting & others;
+        self.bets[..shape.dimensions].iter_mut().for_each(|bet| *bet = *bet & others);
+        (self.wanted, self.wanted_escapes) = (M::EMPTY, M::EMPTY);
+        for port in 0..shape.ports() {
+            self.towards[port] = self.towards[port] & others;
+            self.escaping[port] = self.escaping[port] & others;
+            self.wanted = self.wanted | Self::wanted_of(rules, port, self.towards[port]);
+            self.wanted_escapes = self.wanted_escapes | M::bit_if(port * vcs, !self.escaping[port].is_empty());
+        }
+    }
+
+    /// The adaptive channels of a port that heads of these inputs may ask for: their own if they go straight, or all.
+    #[inline(always)]
+    fn wanted_of<L: Layout>(rules: &Rules<L>, port: usize, towards: M) -> M {
+        let straight = Self::straight(rules, port);
+        if (towards & !straight).is_empty() { towards } else { straight }
+    }
+
+    /// Brings the bets up to cycle `until`, with the channels that have been fitting since the last time.
+    #[inline(always)]
+    pub(super) fn advance<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
+        if self.waiting.is_empty() || self.from >= until {
+            return;
+        }
+        self.advance_all(rules, fitting, until);
+    }
+
+    #[inline(never)]
+    fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
+        let dimensions = rules.layout.shape().dimensions;
+        // Each head goes round in at most n + 1 cycles, after at most n others.
+        let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
+        let cycles = until - self.from;
+        if cycles > round && !self.draws(rules, fitting) {
+            let left = dimensions as u64 + (cycles - dimensions as u64) % round;
+            self.from = until - left.min(cycles);
+        }
+        while self.from < until {
+            self.step(rules, fitting);
+        }
+    }
+
+    /// True if some head may have to draw whether a dimension passes.
+    fn draws<L: Layout>(&self, rules: &Rules<L>, fitting: M) -> bool {
+        let layout = rules.layout;
+        (0..layout.shape().ports()).any(|port| {
+            let adaptive = layout.all_vcs() as u64 & !1;
+            let fits = fitting.word(port * layout.vcs()) & adaptive;
+            !self.towards[port].is_empty() && fits != 0 && fits != adaptive
+        })
+    }
+
+    /// The inputs of transit queues that belong to a port's adaptive channels: their heads go straight through it.
+    #[inline(always)]
+    fn straight<L: Layout>(rules: &Rules<L>, port: usize) -> M {
+        M::of_word(u64::from(rules.layout.all_vcs() & !1), port * rules.layout.vcs())
+    }
+
+    /// The inputs whose first bet is a dimension: those of its ports, and of the first one injection queues too.
+    #[inline(always)]
+    fn own<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
+        let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
+        let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
+        if dimension == 0 { ports | !M::below(rules.layout.outputs()) } else { ports }
+    }
+
+    /// Of the inputs in `drawing`, those that draw channel `vc` of a dimension.
+    #[inline(always)]
+    fn drawn<L: Layout>(rules: &Rules<L>, lots: u64, drawing: M, dimension: usize, vc: usize) -> M {
+        match rules.layout.vcs() - 1 {
+            1 => drawing,
+            2 => {
+                let second = M::of_word(lots.rotate_right(29 * dimension as u32), 0);
+                drawing & if vc == 2 { second } else { !second }
+            }
+            count => {
+                let draws = |input| Requests::<L>::smart_vc(lots, input, dimension, count as u32);
+                Members(drawing)
+                    .filter(|&input| usize::from(draws(input)) + 1 == vc)
+                    .fold(M::EMPTY, |mask, input| mask | M::bit(input))
+            }
+        }
+    }
+
+    /// By dimension: the inputs whose channel in it passes in this cycle.
+    #[inline(always)]
+    fn passing<L: Layout>(&self, rules: &Rules<L>, lots: u64, fitting: M) -> [M; D] {
+        let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
+        let mut passing = [M::EMPTY; D];
+        for (dimension, passing) in passing.iter_mut().enumerate().take(shape.dimensions) {
+            for port in dimension * shape.ways..(dimension + 1) * shape.ways {
+                let (towards, straight) = (self.towards[port], Self::straight(rules, port));
+                // Channels and the queues that they lead to have the same number.
+                *passing = *passing | towards & straight & fitting;
+                let drawing = towards & !straight;
+                for vc in 1..vcs {
+                    let fits = if fitting.has(port * vcs + vc) { drawing } else { M::EMPTY };
+                    *passing = *passing | Self::drawn(rules, lots, fits, dimension, vc);
+                }
+            }
+        }
+        passing
+    }
+
+    /// One cycle.
+    #[inline(always)]
+    fn step<L: Layout>(&mut self, rules: &Rules<L>, fitting: M) -> (u64, Asked<M, D>) {
+        let dimensions = rules.layout.shape().dimensions;
+        let lots = lots(self.key, self.from);
+        let passing = self.passing(rules, lots, fitting);
+        let mut adaptive = [M::EMPTY; D];
+        let mut next = [M::EMPTY; D];
+        let last = self.bets[dimensions - 1];
+        let mut pending = self.bets[..dimensions].iter().fold(self.waiting, |zero, &bet| zero & !bet);
+        for (bet, next) in next.iter_mut().enumerate().take(dimensions) {
+            if bet > 0 {
+                pending = pending | self.bets[bet - 1];
+            }
+            let mut asking = M::EMPTY;
+            for own in 0..dimensions {
+                let turn = own + bet;
+                let dimension = if turn >= dimensions { turn - dimensions } else { turn };
+                let these = pending & passing[dimension] & Self::own(rules, own);
+                adaptive[dimension] = adaptive[dimension] | these;
+                asking = asking | these;
+            }
+            *next = asking;
+            pending = pending & !asking;
+        }
+        self.bets = next;
+        self.from += 1;
+        (lots, Asked { adaptive, escape: pending | last })
+    }
+
+    /// True if this node's own queue leaves the bubble in the ring of a port's escape channel.
+    #[inline(always)]
+    fn leaves_bubble<L: Layout, const Q: usize>(rules: &Rules<L>, router: &Router<M, Q, P>, output: usize) -> bool {
+        rules.bubble == 0 || router.has_room(output, rules.bubble, rules.queue_packets)
+    }
+
+    /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing
+    /// changes.
+    #[inline(always)]
+    pub(super) fn grantable<L: Layout, const Q: usize>(&self, rules: &Rules<L>, router: &Router<M, Q, P>) -> M {
+        let open = router.open();
+        let mut grantable = self.wanted & open;
+        for output in Members(self.wanted_escapes & open) {
+            let goes_straight = self.escaping[rules.port_of(output)].has(output);
+            let passes = goes_straight || Self::leaves_bubble(rules, router, output);
+            grantable = grantable | M::bit_if(output, passes);
+        }
+        grantable
+    }
+
+    /// What waiting heads ask for in the cycle up to which the bets have been [brought](Self::advance), of the
+    /// `grantable` channels.
+    #[inline(always)]
+    pub(super) fn ask<L: Layout, const Q: usize>(
+        &mut self,
+        rules: &Rules<L>,
+        router: &Router<M, Q, P>,
+        grantable: M,
+        mut asks: impl FnMut(usize, M),
+    ) {
+        let layout = rules.layout;
+        let (lots, asked) = self.step(rules, router.fitting());
+        for output in Members(grantable) {
+            let port = rules.port_of(output);
+            let vc = output - port * layout.vcs();
+            if vc == 0 {
+                let asking = self.escaping[port] & asked.escape;
+                let all = Self::leaves_bubble(rules, router, output);
+                asks(output, if all { asking } else { asking & M::bit(output) });
+            } else {
+                let dimension = port / layout.shape().ways;
+                let asking = asked.adaptive[dimension] & self.towards[port];
+                let drawing = asking & !Self::straight(rules, port);
+                asks(output, asking & M::bit(output) | Self::drawn(rules, lots, drawing, dimension, vc));
+            }
+        }
+    }
+}
+
+/// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that.
+/// `wants` are the output channels that it may ask for ([`Requests::wants`]).
+#[inline(always)]
+pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
+    rules: &Rules<L>,
+    router: &Router<M, Q, P>,
+    bets: &Bets<M, D, P>,
+    input: usize,
+    wants: u64,
+    now: u64,
+) -> (Option<usize>, u8) {
+    let (layout, escapes) = (rules.layout, rules.requests.escapes());
+    let fitting = router.fitting().word(0) & wants;
+    let adaptive = fitting & !escapes;
+    if adaptive >> input & 1 != 0 {
+        return (Some(input), 1);
+    }
+    if adaptive != 0 {
+        let (shape, vcs) = (layout.shape(), layout.vcs());
+        let (dimensions, channels) = (shape.dimensions, shape.ways * vcs);
+        let in_transit = input < rules.outputs();
+        let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
+        let goes_straight = wants & !escapes & 1 << input != 0;
+        let lots = lots(bets.key, now);
+        for bet in usize::from(goes_straight)..dimensions {
+            let turn = own + bet;
+            let dimension = if turn >= dimensions { turn - dimensions } else { turn };
+            let fits = adaptive >> (dimension * channels);
+            // A packet goes one way in each dimension.
+            let other = shape.ways > 1 && fits >> vcs & u64::from(layout.all_vcs()) != 0;
+            let vc = 1 + usize::from(Requests::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
+            let output = (if other { vcs } else { 0 }) + vc;
+            if fits >> output & 1 != 0 {
+                return (Some(dimension * channels + output), bet as u8 + 1);
+            }
+        }
+    }
+    let escape = fitting & escapes;
+    let output = escape.trailing_zeros() as usize;
+    let passes = escape != 0
+        && (rules.bubble == 0 || output == input || router.has_room(output, rules.bubble, rules.queue_packets));
+    (passes.then_some(output), 0)
+}

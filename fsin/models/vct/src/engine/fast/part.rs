@@ -1,0 +1,407 @@
+//! A part of a network, and one cycle of it.
+
+use trgen::NodeId;
+
+use super::bets::Bets;
+use super::chain::{Chain, NONE};
+use super::cut::Division;
+use super::mask::Mask;
+use super::ring::Ring;
+use super::rules::Rules;
+use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
+use crate::engine::messages::Unsent;
+use crate::engine::slab::Slab;
+use crate::router::congestion::Timer;
+use crate::router::layout::Layout;
+use crate::router::request::{Interest, OutputVc};
+use fsin_core::view::Occupancy;
+
+mod arriving;
+mod deciding;
+mod filling;
+mod leaving;
+mod mail;
+mod near;
+mod sending;
+
+pub(super) use mail::{Abroad, Mail, Report};
+use near::{Near, head};
+
+/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
+/// To a transit queue the packet came from node `behind`.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    node: u32,
+    behind: u32,
+    output: u16,
+    input: u16,
+}
+
+/// What else happens at the end of a cycle, when a tail has moved, at a node of the part.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The tail of the packet that was leaving this input has been consumed.
+    Consumed { node: u32, behind: u32, input: u16, packet: u32 },
+    /// Serial injection has moved a tail.
+    Injected { node: u32 },
+}
+
+/// Messages that have been accepted for nodes of a part.
+pub(super) type Accepted = Vec<(u32, Unsent)>;
+
+/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own,
+/// from 0.
+#[derive(Debug)]
+pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
+    pub(super) routers: Vec<Router<M, Q, P>>,
+    pub(super) works: Works<L, M, D, Q, P>,
+}
+
+/// What a part has beside its routers, and what it does with one of them at a time.
+#[derive(Debug)]
+pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
+    pub(super) rules: Rules<L>,
+    /// The number of the part's first node in the network.
+    pub(super) first: u32,
+    /// \[nodes\] Of the part: numbers from this one on are beyond its border.
+    own: u32,
+    pub(super) clock: u64,
+    /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
+    previous: u64,
+    capped: u64,
+    /// Messages that have been accepted since the last cycle, with their nodes.
+    pub(super) accepted: Accepted,
+    /// Nothing is to be sent in this cycle.
+    pub(super) is_stopped: bool,
+    /// By endpoint.
+    senders: Vec<Sender>,
+    /// Nodes whose interface may have something to send.
+    sending: Vec<u32>,
+    /// Messages at interfaces.
+    unsent: Slab<Waiting>,
+    endpoints: Vec<Endpoint<M>>,
+    /// By node and queue; empty where nobody asks.
+    ahead: Vec<Ahead>,
+    /// By node: outputs across the border whose queue there a packet is leaving; empty without a border.
+    leaving_beyond: Vec<M>,
+    /// Outputs across the border whose queue the header of the previous cycle has filled: node and output.
+    filled_beyond: Vec<(u32, u16)>,
+    /// By node: heads that wait, and their bets; empty but for plain `bubble:smart`.
+    bets: Vec<Bets<M, D, P>>,
+    /// By node and queue: bets of other heads of `bubble:smart`.
+    single_bets: Vec<u8>,
+    /// By input: the bets of heads that have just come to ask, while a node decides.
+    fresh: [u8; Q],
+    /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
+    since: Vec<u64>,
+    /// By node and queue; empty where nobody asks.
+    moves: Vec<Moves>,
+    /// By node and port.
+    gates: Vec<Gate<M>>,
+    /// The nodes whose numbers come after those of its own.
+    border: Vec<Abroad>,
+    /// By node and injector.
+    buffers: Vec<Buffer>,
+    packets: Slab<Packet<D>>,
+    /// Headers that crossed a link in the previous cycle: node, queue and packet.
+    headers: Vec<(u32, u16, u32)>,
+    /// Headers that are on a wire, by the cycle in which they come.
+    wire: Ring<(u32, u16, u32)>,
+    /// By node; empty where there are no timeouts.
+    timers: Vec<Timer>,
+    /// Nodes with heads to look at, and with source buffers to look at.
+    looking: List<u32>,
+    injecting: Vec<u32>,
+    /// Kept for its memory.
+    looked: List<u32>,
+    /// Links that have become free, and for which packets wait: node and port.
+    freed: List<(u32, u8)>,
+    /// What tails will do: those that cross a link, and the others.
+    crossing: Ring<Left>,
+    ring: Ring<Event>,
+    /// By output: the inputs that ask for it, while a node decides.
+    asking: Vec<M>,
+    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
+    deterministic: M,
+    /// By part: what comes from it, and what goes to it.
+    pub(super) inbox: Vec<Mail<D>>,
+    pub(super) outbox: Vec<Mail<D>>,
+    pub(super) report: Report,
+    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    crossed: Vec<u64>,
+    /// More is kept of headers than routers need: somebody looks, or rules ask for it.
+    is_watched: bool,
+}
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// Of nodes from number `first` on, as many as `gates` tells of, in a network of `parts` parts.
+    fn new(rules: Rules<L>, first: u32, gates: Vec<Gate<M>>, border: Vec<Abroad>, parts: usize) -> Self {
+        let inputs = rules.outputs() + rules.injectors;
+        let count = gates.len() / rules.layout.shape().ports();
+        let endpoints = rules.topology.endpoints().saturating_sub(first as usize);
+        let endpoint = Endpoint {
+            arrived: M::EMPTY,
+            last_consumed: inputs as u16 - 1,
+            consuming: false,
+            injecting: false,
+            held_up: false,
+            serial: 0,
+            serial_busy: false,
+        };
+        let mut deterministic = M::EMPTY;
+        (0..rules.outputs())
+            .filter(|&output| rules.is_deterministic(output))
+            .for_each(|output| deterministic.insert(output));
+        let mut looking = List::EMPTY;
+        looking.reset(count);
+        Self {
+            first,
+            own: count as u32,
+            clock: 0,
+            previous: 0,
+            capped: 0,
+            accepted: Vec::new(),
+            is_stopped: false,
+            senders: (0..endpoints.min(count))
+                .map(|node| Sender::new(rules.seed, NodeId::at(first as usize + node)))
+                .collect(),
+            sending: Vec::new(),
+            unsent: Slab::new(),
+            endpoints: vec![endpoint; count],
+            ahead: vec![Ahead::EMPTY; if rules.compares_space { count * Q } else { 0 }],
+            leaving_beyond: vec![M::EMPTY; if border.is_empty() { 0 } else { count }],
+            filled_beyond: Vec::new(),
+            bets: (0..if rules.requests.is_plain() { count } else { 0 })
+                .map(|node| Bets::new(rules.seed, NodeId::at(first as usize + node)))
+                .collect(),
+            single_bets: vec![0; if rules.requests.keeps_bets() && !rules.requests.is_plain() { count * Q } else { 0 }],
+            fresh: [0; Q],
+            since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
+            moves: vec![Moves::NONE; if rules.keeps_moves { count * Q } else { 0 }],
+            gates,
+            border,
+            buffers: vec![Buffer { waiting: Chain::EMPTY, count: 0 }; count * rules.injectors],
+            packets: Slab::new(),
+            headers: Vec::new(),
+            wire: Ring::new(rules.wires.longest().into()),
+            timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
+            looking,
+            injecting: Vec::new(),
+            looked: List::EMPTY,
+            freed: List::EMPTY,
+            crossing: Ring::new(rules.tail),
+            ring: Ring::new(rules.tail),
+            asking: vec![M::EMPTY; Q],
+            deterministic,
+            inbox: (0..parts).map(|_| Mail::new()).collect(),
+            outbox: (0..parts).map(|_| Mail::new()).collect(),
+            report: Report::default(),
+            crossed: Vec::new(),
+            is_watched: rules.compares_space || rules.keeps_moves,
+            rules,
+        }
+    }
+
+    /// Counts from now on the headers that cross each link.
+    pub(super) fn observe(&mut self) {
+        self.crossed.resize(self.gates.len(), 0);
+        self.is_watched = true;
+    }
+
+    /// Keeps stamps from growing too old.
+    fn begin_cycle(&mut self) {
+        if self.clock - self.capped >= Stamp::OLD {
+            for Moves { arrived, departed } in &mut self.moves {
+                arrived.cap(self.previous, self.clock);
+                departed.cap(self.previous, self.clock);
+            }
+            self.capped = self.clock;
+        }
+        self.previous = self.clock;
+    }
+
+    /// Places to look at in the next cycle, after this one.
+    fn work(&self) -> usize {
+        let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
+        let lists =
+            [self.sending.len(), self.looking.len(), self.freed.len(), self.injecting.len(), self.headers.len()];
+        lists.iter().sum::<usize>() + mail
+    }
+
+    /// Some phit moves as late as in cycle `cycle`.
+    #[inline(always)]
+    fn moves_until(&mut self, cycle: u64) {
+        self.report.moves_until = self.report.moves_until.max(cycle);
+    }
+
+    /// \[packets\] In the source buffers of a node.
+    fn buffered(&self, node: usize) -> u64 {
+        let injectors = self.rules.injectors;
+        self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
+    }
+
+    /// The link of a port carries no packet, and nobody waits for it: where others do, their channels have their turns
+    /// too.
+    #[inline(always)]
+    fn is_free(&self, router: &Router<M, Q, P>, port: usize) -> bool {
+        self.channels_of(router.owned, port) == 0
+    }
+
+    /// The channels of a port whose packets wait for the link, as a mask.
+    #[inline(always)]
+    fn waiting(&self, router: &Router<M, Q, P>, port: usize) -> u64 {
+        self.channels_of(router.granted, port)
+    }
+
+    /// Those of some output channels that are of a port, from its first one on.
+    #[inline(always)]
+    fn channels_of(&self, outputs: M, port: usize) -> u64 {
+        let layout = self.rules.layout;
+        outputs.word(port * layout.vcs()) & u64::from(layout.all_vcs())
+    }
+
+    /// Whom a channel wakes.
+    #[inline(always)]
+    fn kind(&self, output: usize) -> Interest {
+        if self.deterministic.has(output) { Interest::Deterministic } else { Interest::Adaptive }
+    }
+
+    /// What a head at a node sees.
+    #[inline(always)]
+    fn near<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> Near<'a, L, M, Q, P> {
+        let (ahead, timers) = (&self.ahead, &self.timers);
+        Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
+    }
+
+    /// Wakes these inputs of a router.
+    #[inline(always)]
+    fn wake(&mut self, router: &mut Router<M, Q, P>, node: u32, inputs: M) {
+        self.looking.add(node, router.wake(inputs));
+    }
+}
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L, M, D, Q, P> {
+    /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
+    pub(super) fn new(
+        rules: Rules<L>,
+        first: u32,
+        routers: Vec<Router<M, Q, P>>,
+        gates: Vec<Gate<M>>,
+        border: Vec<Abroad>,
+        parts: usize,
+    ) -> Self {
+        let works = Works::new(rules, first, gates, border, parts);
+        Self { routers, works }
+    }
+
+    /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
+    /// the bubble in the node's own.
+    pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
+        let (router, works) = (&self.routers[node], &self.works);
+        if !router.unrouted.has(input) {
+            return None;
+        }
+        let (rules, number) = (&works.rules, works.first + node as u32);
+        let packet = &works.packets[router.head(input)];
+        let head = head(rules, number, input, packet, works.clock);
+        let output = rules.requests.last_resort(&head)?;
+        if router.downstream[output.port.index()] == NONE {
+            return None;
+        }
+        let full = router.room_behind(output.index(rules.layout.vcs())) == 0;
+        let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
+        waits.then_some((output, full))
+    }
+
+    /// Writes down what the routers hold before the next cycle, counting each packet as a whole; `into` is of the whole
+    /// network.
+    pub(super) fn occupancy(&self, into: &mut Occupancy) {
+        let (works, rules) = (&self.works, &self.works.rules);
+        let (ports, vcs, length) = (rules.layout.shape().ports(), rules.layout.vcs(), rules.packet_phits);
+        let first = works.first as usize;
+        for (node, router) in self.routers.iter().enumerate() {
+            let phits = |queue: usize| router.count(queue) * length;
+            for port in 0..ports {
+                into.transit[(first + node) * ports + port] = (port * vcs..(port + 1) * vcs).map(phits).sum();
+            }
+            into.waiting.push(works.waiting_at(node));
+            into.injection[first + node] = (rules.outputs()..rules.outputs() + rules.injectors).map(phits).sum();
+            if !works.crossed.is_empty() {
+                into.crossed.extend_from_slice(&works.crossed[node * ports..(node + 1) * ports]);
+            }
+        }
+        // Those too that will take their places in the next cycle.
+        let arriving = works.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
+        for (node, input) in arriving.chain(works.headers.iter().map(|&(node, input, _)| (node, input))) {
+            into.transit[(first + node as usize) * ports + rules.port_of(input.into())] += length;
+        }
+    }
+
+    /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a
+    /// queue of this one before cycle `now` and those that have not reached the next.
+    pub(super) fn take_moving(&self, now: u64, division: Division, into: &mut Occupancy) {
+        let (works, rules) = (&self.works, &self.works.rules);
+        let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
+        let left = |into: &mut Occupancy, node: u32, input: u16, phits: u32| {
+            let (node, input) = (first + node as usize, usize::from(input));
+            match input < rules.outputs() {
+                true => into.transit[node * ports + rules.port_of(input)] -= phits,
+                false => into.injection[node] -= phits,
+            }
+        };
+        for (at, event) in works.crossing.entries(now) {
+            let phits = length - 1 - (at - now) as u32;
+            left(into, event.node, event.input, phits);
+            let port = rules.port_of(event.output.into());
+            let next = self.routers[event.node as usize].downstream[port] as usize;
+            let next = match next.checked_sub(self.routers.len()) {
+                None => first + next,
+                Some(beyond) => {
+                    let Abroad { part, node } = works.border[beyond];
+                    division.first_of(part as usize) + node as usize
+                }
+            };
+            into.transit[next * ports + port] -= length - phits;
+        }
+        for (at, event) in works.ring.entries(now) {
+            let phits = length - 1 - (at - now) as u32;
+            match event {
+                Event::Consumed { node, input, .. } => left(into, *node, *input, phits),
+                Event::Injected { node } => into.injection[first + *node as usize] -= length - phits,
+            }
+        }
+    }
+
+    /// The first cycle from `now` on in which a tail leaves, or a header comes off a wire.
+    pub(super) fn next_event(&self, now: u64) -> Option<u64> {
+        let works = &self.works;
+        let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
+        crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
+    }
+
+    /// What sources must know of a cycle before the next: step 1, which says what has been sent, and which packets will
+    /// have been consumed at its end.
+    pub(super) fn begin_cycle(&mut self) {
+        let (routers, works) = (&mut self.routers[..], &mut self.works);
+        works.begin_cycle();
+        works.send_all(routers);
+        works.receive_all();
+    }
+
+    /// The same; returns what there is to tell of it.
+    pub(super) fn begin_cycle_apart(&mut self) -> Report {
+        self.begin_cycle();
+        std::mem::take(&mut self.works.report)
+    }
+
+    /// The rest of the cycle.
+    pub(super) fn end_cycle(&mut self) {
+        let (routers, works) = (&mut self.routers[..], &mut self.works);
+        works.open_mail(routers);
+        works.enter_all(routers);
+        works.fill_all(routers);
+        works.decide_all(routers);
+        works.leave_all(routers);
+        works.report.work = works.work();
+    }
+}

@@ -1,0 +1,110 @@
+//! What comes: mail from other parts, and headers that take their places in queues.
+
+use super::super::mask::Mask;
+use super::super::state::{Router, Stamp};
+use super::Works;
+use super::mail::Mail;
+use crate::router::layout::Layout;
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// What other parts did in the previous cycle.
+    #[inline(never)]
+    pub(super) fn open_mail(&mut self, routers: &mut [Router<M, Q, P>]) {
+        for from in 0..self.inbox.len() {
+            if self.inbox[from].len() == 0 {
+                continue;
+            }
+            let mut mail = std::mem::replace(&mut self.inbox[from], Mail::new());
+            for (node, input, mut packet) in mail.headers.drain(..) {
+                packet.behind = self.gates[self.rules.place(node, self.rules.port_of(input.into()))].upstream;
+                let packet = self.packets.store(packet);
+                self.headers.push((node, input, packet));
+            }
+            // A packet of one phit departs and is gone in the same cycle.
+            for (node, output) in mail.departures.drain(..) {
+                self.leaving_beyond[node as usize].insert(output.into());
+                if let Some(ahead) = self.ahead.get_mut(node as usize * Q + usize::from(output)) {
+                    ahead.departed = self.clock - 1;
+                }
+            }
+            for (node, output) in mail.credits.drain(..) {
+                self.leaving_beyond[node as usize].erase(output.into());
+                self.credit(&mut routers[node as usize], node, output.into(), self.clock);
+            }
+            self.inbox[from] = mail;
+        }
+        for (node, output) in self.filled_beyond.drain(..) {
+            if self.leaving_beyond[node as usize].has(output.into()) {
+                routers[node as usize].fits(output.into());
+            }
+        }
+    }
+
+    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the
+    /// wire stand there.
+    #[inline(never)]
+    pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+        let mut headers = std::mem::take(&mut self.headers);
+        let has_wires = self.rules.wires.longest() > 0;
+        let plain = !(has_wires || self.rules.keeps_moves || self.rules.keeps_since);
+        for &(node, input, packet) in &headers {
+            let (router, input) = (&mut routers[node as usize], usize::from(input));
+            router.reserve(input);
+            if router.keeps_room(input, self.rules.queue_packets) {
+                let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
+                if let Some(sender) = routers.get_mut(behind as usize) {
+                    sender.fits(input);
+                }
+            }
+            let router = &mut routers[node as usize];
+            if plain {
+                let asks = router.stand(&mut self.packets, input, packet);
+                self.wake(router, node, M::bit_if(input, asks));
+                continue;
+            }
+            self.arrived(node, input, self.clock - 1);
+            let wire = if has_wires { self.wire_to(node, input) } else { 0 };
+            if wire == 0 {
+                self.stand(router, node, input, packet);
+            } else {
+                self.wire.put(self.clock + wire, (node, input as u16, packet));
+            }
+        }
+        headers.clear();
+        self.headers = headers;
+        if has_wires {
+            let come = self.wire.turn(self.clock);
+            for &(node, input, packet) in &come {
+                self.stand(&mut routers[node as usize], node, input.into(), packet);
+            }
+            self.wire.keep(self.clock, come);
+        }
+    }
+
+    /// \[cycles\] That a header which was sent in the previous cycle is yet on the wire to a queue.
+    fn wire_to(&mut self, node: u32, input: usize) -> u64 {
+        let port = self.rules.port_of(input);
+        let wire = self.rules.wires.to((self.first + node) as usize, port).into();
+        self.moves_until(self.clock - 1 + self.rules.tail + wire);
+        wire
+    }
+
+    /// The first phit of a packet took its place in a queue in cycle `at`.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, node: u32, input: usize, at: u64) {
+        if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
+            moves.arrived = Stamp::new(at);
+        }
+    }
+
+    /// A header has come to a queue, in which its packet has room.
+    #[inline(always)]
+    pub(super) fn stand(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
+        if router.stand(&mut self.packets, input, packet) {
+            self.wake(router, node, M::bit(input));
+            if self.rules.keeps_since {
+                self.since[node as usize * Q + input] = self.clock;
+            }
+        }
+    }
+}

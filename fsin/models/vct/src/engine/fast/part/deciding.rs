@@ -1,0 +1,428 @@
+//! Step 3: heads ask, outputs are given away, and free links take headers.
+
+use trgen::NodeId;
+
+use super::super::bets::first_request;
+use super::super::mask::{Mask, Members};
+use super::super::state::{List, Moves, Router, Stamp};
+use super::near::head;
+use super::{Abroad, Event, Left, Works};
+use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
+use crate::router::layout::Layout;
+use crate::router::request::{Interest, Surroundings, Wait};
+use fsin_core::topology::Port;
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given
+    /// away, and free links take headers.
+    #[inline(never)]
+    pub(super) fn decide_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+        // Who is woken from here on is looked at in the next cycle.
+        std::mem::swap(&mut self.looking, &mut self.looked);
+        self.looking.reset(routers.len());
+        let looked = std::mem::replace(&mut self.looked, List::EMPTY);
+        for &node in looked.all() {
+            self.decide(&mut routers[node as usize], node);
+        }
+        self.looked = looked;
+        let freed = std::mem::replace(&mut self.freed, List::EMPTY);
+        for &(node, port) in freed.all() {
+            self.start(&mut routers[node as usize], node, port.into());
+        }
+        self.freed = freed;
+
+        let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
+        self.report.hops += headers as u64;
+        if headers > 0 {
+            self.moves_until(self.clock + self.rules.tail);
+        }
+    }
+
+    #[inline(always)]
+    fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let grantable = self.grantable(router, node);
+        let look = router.look();
+        if self.rules.more_than_heads {
+            return self.decide_more(router, node, look, grantable);
+        }
+        if !grantable.is_empty() || (!look.is_empty() && !look.rest().is_empty()) {
+            self.decide_several(router, node, look, grantable);
+        } else if !look.is_empty() {
+            let input = look.least();
+            if let Some(output) = self.ask(router, node, input) {
+                let is_free = self.is_free(router, self.rules.port_of(output));
+                router.give(output, input);
+                self.granted(node, input);
+                match is_free {
+                    true => self.send(router, node, output, input),
+                    false => router.granted.insert(output),
+                }
+            }
+        }
+    }
+
+    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    #[inline(never)]
+    fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
+        if self.timers.is_empty() {
+            return self.decide_several(router, node, look, grantable);
+        }
+        let headers = self.going_on(router, node, look);
+        self.decide_several(router, node, look, grantable);
+        self.time(router, node, headers);
+    }
+
+    /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
+    fn going_on(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
+        let number = self.first + node;
+        let destination = |input: usize| self.packets[router.head(input)].destination;
+        let arrived = Members(look)
+            .filter(|&input| destination(input) == number)
+            .fold(M::EMPTY, |mask, input| mask | M::bit(input));
+        router.unrouted & !arrived & M::below(self.rules.outputs())
+    }
+
+    /// Timers of congestion, after outputs have been given away.
+    fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
+        let queues = self.rules.outputs();
+        let blocked = headers & router.unrouted;
+        let is = |mask: M| move |queue: usize| mask.has(queue);
+        let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
+        // Headers that were kept from injecting may try now.
+        let injecting = router.unrouted & !M::below(queues);
+        if is_cleared && self.rules.lbr > 0 {
+            self.wake(router, node, injecting);
+        }
+    }
+
+    /// Any number of heads ask.
+    #[inline(never)]
+    fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
+        let mut wanted = if grantable.is_empty() { M::EMPTY } else { self.ask_waiting(router, node, grantable) };
+        for input in Members(look) {
+            if let Some(output) = self.ask(router, node, input) {
+                let asking = &mut self.asking[output];
+                *asking = if wanted.has(output) { *asking | M::bit(input) } else { M::bit(input) };
+                wanted.insert(output);
+            }
+        }
+        if self.rules.single_consumption {
+            self.consume_one(router, node);
+        }
+        let mut ports = M::EMPTY;
+        for output in Members(wanted) {
+            let port = self.rules.port_of(output);
+            let is_free = self.is_free(router, port);
+            let winner = self.grant(router, node, output);
+            if is_free && self.channels_of(wanted, port).is_power_of_two() {
+                self.send(router, node, output, winner);
+            } else {
+                ports = ports | M::bit_if(port, is_free);
+                router.granted.insert(output);
+            }
+        }
+        for port in Members(ports) {
+            self.start(router, node, port);
+        }
+        self.watch_waiting(router, node);
+    }
+
+    /// Open channels that heads which wait together may be granted now or later.
+    #[inline(always)]
+    fn grantable(&self, router: &Router<M, Q, P>, node: u32) -> M {
+        if !router.has_sleepers(M::EMPTY) {
+            return M::EMPTY;
+        }
+        self.bets.get(node as usize).map_or(M::EMPTY, |bets| bets.grantable(&self.rules, router))
+    }
+
+    /// The `grantable` channels that heads ask for which wait together.
+    #[inline(always)]
+    fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32, grantable: M) -> M {
+        let (rules, bets, mut wanted) = (&self.rules, &mut self.bets[node as usize], M::EMPTY);
+        bets.advance(rules, router.fitting(), self.clock);
+        bets.ask(rules, router, grantable, |output, inputs| {
+            self.asking[output] = inputs;
+            wanted = wanted | M::bit_if(output, !inputs.is_empty());
+        });
+        wanted
+    }
+
+    /// The node is looked at again in the next cycle if some head that waits may be granted something then.
+    #[inline(always)]
+    fn watch_waiting(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let really = !self.grantable(router, node).is_empty();
+        self.wake(router, node, M::bit_if(Router::<M, Q, P>::NO_INPUT, really));
+    }
+
+    /// A head begins to wait with others, from the next cycle on with this bet.
+    fn wait_with_others(&mut self, router: &Router<M, Q, P>, node: u32, input: usize, bet: u8) {
+        let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
+        let next = self.clock + 1;
+        bets.advance(&self.rules, router.fitting(), next);
+        bets.insert(&self.rules, input, bet, packet.wants, next);
+    }
+
+    /// The head of an input has been given an output.
+    #[inline(always)]
+    fn granted(&mut self, node: u32, input: usize) {
+        if let Some(bet) = self.single_bets.get_mut(node as usize * Q + input) {
+            *bet = 0;
+        }
+    }
+
+    /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks
+    /// for nothing goes to rest.
+    #[inline(always)]
+    fn ask(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input)];
+        if packet.destination == self.first + node {
+            router.unrouted.erase(input);
+            match rules.single_consumption {
+                true => self.endpoints[node as usize].arrived.insert(input),
+                false => self.start_consuming(router, node, input),
+            }
+            return None;
+        }
+        if rules.requests.is_plain() {
+            let bets = &self.bets[node as usize];
+            let (asked, bet) = first_request(rules, router, bets, input, packet.wants, self.clock);
+            if asked.is_some_and(|output| router.open().has(output)) {
+                self.fresh[input] = bet;
+                return asked;
+            }
+            self.wait_with_others(router, node, input, bet);
+            self.watch_waiting(router, node);
+            return None;
+        }
+        self.ask_alone(router, node, input)
+    }
+
+    /// The same of a head that does not wait with others.
+    #[inline(always)]
+    fn ask_alone(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input)];
+        let keeps_bets = rules.requests.keeps_bets();
+        // Packets of routers of more queues than a mask of one word has do not tell which channels they want.
+        let open = router.open().word(0) & packet.wants != 0 || (M::SIZE > 64 && !router.open().is_empty());
+        if !open && !keeps_bets {
+            self.rest(router, node, input, Wait::Opening);
+            return None;
+        }
+        let head = head(rules, self.first + node, input, packet, self.clock);
+        let near = self.near(router, node);
+        let place = node as usize * Q + input;
+        let mut bet = self.single_bets.get(place).copied().unwrap_or(0);
+        let asked = rules.requests.request_open(&head, &mut bet, &near);
+        let output = asked.ok().map(|output| output.index(rules.layout.vcs()));
+        if let Some(kept) = self.single_bets.get_mut(place) {
+            *kept = bet;
+        }
+        match asked {
+            Ok(_) => {}
+            Err(Wait::Poll) => self.wake(router, node, M::bit(input)),
+            Err(wait) => self.rest(router, node, input, wait),
+        }
+        output
+    }
+
+    /// A head cannot be granted anything: it sleeps until something that matters to it changes.
+    fn rest(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, wait: Wait) {
+        let rules = &self.rules;
+        let packet = &self.packets[router.head(input)];
+        let gates = &mut self.gates[rules.place(node, 0)..];
+        let head = head(rules, self.first + node, input, packet, self.clock);
+        rules.requests.interest(&head, wait, |port, on| gates[port.index()].sleep(input, on));
+    }
+
+    /// Gives the single consumption port to one of the inputs that wait for it.
+    fn consume_one(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let this = &self.endpoints[node as usize];
+        if !this.arrived.is_empty() && !this.consuming {
+            let input = match self.rules.plain_arbitration {
+                true => this.arrived.after(this.last_consumed.into()),
+                false => self.choose(router, node, self.rules.outputs(), this.arrived),
+            };
+            let this = &mut self.endpoints[node as usize];
+            this.arrived.erase(input);
+            this.consuming = true;
+            this.last_consumed = input as u16;
+            self.start_consuming(router, node, input);
+        }
+    }
+
+    /// Gives an output channel to one of the inputs that ask for it, and returns that.
+    #[inline(always)]
+    fn grant(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> usize {
+        let asking = self.asking[output];
+        let winner = match self.rules.plain_arbitration {
+            true => asking.after(router.last_winner(output)),
+            false => self.choose(router, node, output, asking),
+        };
+        router.give(output, winner);
+        self.granted(node, winner);
+        let losers = asking & !M::bit(winner);
+        match self.bets.get_mut(node as usize) {
+            None => self.wake(router, node, losers),
+            Some(bets) => {
+                let waiting = bets.waiting();
+                if waiting.has(winner) {
+                    bets.remove(&self.rules, winner);
+                }
+                for input in Members(losers & !waiting) {
+                    self.wait_with_others(router, node, input, self.fresh[input]);
+                }
+            }
+        }
+        winner
+    }
+
+    /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number
+    /// comes after those of outputs: where it is not simply the next one.
+    #[inline(never)]
+    fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
+        let rules = &self.rules;
+        let key = arbiter_key(rules.seed, self.first + node, output, self.clock);
+        let transit = asking & M::below(rules.outputs());
+        let is_output = output < rules.outputs();
+        let last = match is_output {
+            true => router.last_winner(output),
+            false => self.endpoints[node as usize].last_consumed.into(),
+        };
+        let priority = if self.near(router, node).restricts() { rules.in_transit_priority } else { 0.0 };
+        let first = is_output && !transit.is_empty() && transit_first(key, priority);
+        let candidates = if first { transit } else { asking };
+        let asks = |input: usize| candidates.has(input);
+        let inputs = rules.outputs() + rules.injectors;
+        let contender = |input| self.contender(router, node, input);
+        winner(rules.arbitration, inputs, last, key, asks, contender).unwrap_or(last)
+    }
+
+    fn contender(&self, router: &Router<M, Q, P>, node: u32, input: usize) -> Contender {
+        let rules = &self.rules;
+        let transit = input < rules.outputs();
+        // Injection queues have been filled in this cycle already.
+        let now = if transit { self.clock } else { self.clock + 1 };
+        let index = node as usize * Q + input;
+        let phits = |moves: &Moves| moves.phits(router.count(input), false, rules.packet_phits, now);
+        Contender {
+            since: self.since.get(index).copied().unwrap_or(0),
+            phits: self.moves.get(index).map_or(0, phits),
+            start: self.packets[router.head(input)].start,
+            vc: transit.then(|| rules.channel(input).vc),
+        }
+    }
+
+    /// Phase B: a free link takes the header of a packet that waits for it.
+    #[inline(always)]
+    fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
+        let waiting = self.waiting(router, port);
+        if waiting != 0 {
+            let first = port * self.rules.layout.vcs();
+            let output = first + waiting.after(router.last_sent(port) - first);
+            router.granted.erase(output);
+            let input = router.last_winner(output);
+            self.send(router, node, output, input);
+        }
+    }
+
+    /// A free link takes the header of the packet at the head of `input`, which has been given `output`.
+    #[inline(always)]
+    fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
+        let rules = &self.rules;
+        let port = rules.port_of(output);
+        let handle = router.head(input);
+        if router.room_behind(output) == 1 {
+            self.before_change(router, node, output, self.clock + 1);
+        }
+        let rules = &self.rules;
+        let packet = &mut self.packets[handle];
+        router.leave(input, packet);
+        let fills = router.send(output, port);
+        let next = router.downstream[port];
+
+        let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
+        let through = Port(port as u8);
+        let is_last = rules.requests.hop(here, there, packet.key, through, &mut packet.offsets);
+        packet.wants = rules.requests.wants_next(packet.wants, through, is_last, &packet.offsets, packet.is_long());
+        packet.hops += 1;
+        let (sender, behind) = (node, std::mem::replace(&mut packet.behind, node));
+        if input >= rules.outputs() {
+            self.report.waited.record(self.clock - packet.start);
+        }
+        self.crossing.enter(Left { node, behind, output: output as u16, input: input as u16 });
+        if next < self.own {
+            self.headers.push((next, output as u16, handle));
+        } else {
+            let Abroad { part, node } = self.border[(next - self.own) as usize];
+            self.outbox[part as usize].headers.push((node, output as u16, self.packets[handle]));
+            self.packets.release(handle);
+            if fills {
+                self.filled_beyond.push((sender, output as u16));
+            }
+        }
+        if input < self.rules.outputs() {
+            self.tell_beyond(behind, input);
+        }
+        if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
+            let woken = self.woken(router, sender, port, Interest::Filled);
+            self.wake(router, sender, woken);
+        }
+        if self.is_watched {
+            self.write_down(node, output, input);
+        }
+    }
+
+    /// What is kept of a header that a link takes only where somebody asks for it.
+    #[inline(never)]
+    fn write_down(&mut self, node: u32, output: usize, input: usize) {
+        if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
+            *crossed += 1;
+        }
+        if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
+            ahead.sent = self.clock;
+        }
+        self.begins_to_leave(node, input);
+    }
+
+    #[inline(always)]
+    fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
+        let handle = router.head(input);
+        let packet = &mut self.packets[handle];
+        router.leave(input, packet);
+        let behind = packet.behind;
+        self.ring.enter(Event::Consumed { node, behind, input: input as u16, packet: handle });
+        if input < self.rules.outputs() {
+            self.tell_beyond(behind, input);
+        }
+        self.moves_until(self.clock + self.rules.tail);
+        if self.is_watched {
+            self.begins_to_leave(node, input);
+        }
+    }
+
+    /// A header begins to leave a queue: writes it down, and tells the sender before a transit queue, where they ask.
+    #[inline(never)]
+    fn begins_to_leave(&mut self, node: u32, input: usize) {
+        if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
+            moves.departed = Stamp::new(self.clock);
+        }
+        if !self.rules.compares_space || input >= self.rules.outputs() {
+            return;
+        }
+        let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
+        if behind < self.own {
+            self.ahead[behind as usize * Q + input].departed = self.clock;
+        }
+    }
+
+    /// A header begins to leave a transit queue to which it came from a node: tells it if it is beyond the border.
+    #[inline(always)]
+    fn tell_beyond(&mut self, behind: u32, input: usize) {
+        if let Some(&Abroad { part, node }) = self.border.get(behind.wrapping_sub(self.own) as usize) {
+            self.outbox[part as usize].departures.push((node, input as u16));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Step 4: tails leave, and what they held is free.
+
+use super::super::mask::Mask;
+use super::super::state::{Ahead, Router};
+use super::{Abroad, Event, Left, Works};
+use crate::router::layout::Layout;
+use crate::router::request::Interest;
+
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
+    /// Step 4: the tails that leave in this cycle.
+    #[inline(never)]
+    pub(super) fn leave_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+        let tails = self.crossing.turn(self.clock);
+        self.freed.reset(tails.len());
+        for &Left { node, behind, output, input } in &tails {
+            let router = &mut routers[node as usize];
+            let woken = self.release(router, node, output.into());
+            if self.departed(router, node, input.into(), woken) {
+                self.credit_behind(routers, behind, input);
+            }
+        }
+        self.crossing.keep(self.clock, tails);
+        let events = self.ring.turn(self.clock);
+        for &event in &events {
+            match event {
+                Event::Consumed { node, behind, input, packet } => {
+                    // Of those that began in this cycle nothing has been told.
+                    if self.rules.tail == 0 {
+                        self.report.received.push(self.packets[packet].receipt(self.clock));
+                    }
+                    self.packets.release(packet);
+                    let router = &mut routers[node as usize];
+                    let woken = if self.rules.single_consumption { self.consumed(node) } else { M::EMPTY };
+                    if self.departed(router, node, input.into(), woken) {
+                        self.credit_behind(routers, behind, input);
+                    }
+                }
+                Event::Injected { node } => {
+                    self.endpoints[node as usize].serial_busy = false;
+                    self.wake_buffers(node);
+                }
+            }
+        }
+        self.ring.keep(self.clock, events);
+    }
+
+    /// Tells of the packets that will have been consumed at the end of this cycle. Those of one phit may begin to be in
+    /// it: step 4 tells of them.
+    #[inline(never)]
+    pub(super) fn receive_all(&mut self) {
+        if self.rules.tail == 0 {
+            return;
+        }
+        for event in self.ring.due(self.clock) {
+            if let Event::Consumed { packet, .. } = event {
+                self.report.received.push(self.packets[*packet].receipt(self.clock));
+            }
+        }
+    }
+
+    /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked
+    /// at.
+    #[inline(always)]
+    fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
+        let port = self.rules.port_of(output);
+        self.freed.add((node, port as u8), self.waiting(router, port) != 0);
+        if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
+    }
+
+    /// An output channel has opened. Returns the inputs that are to be looked at.
+    #[inline(always)]
+    fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
+        let port = self.rules.port_of(output);
+        if !router.has_sleepers(M::EMPTY) {
+            return M::EMPTY;
+        }
+        match self.bets.get(node as usize) {
+            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output)),
+            None => self.woken(router, node, port, self.kind(output)),
+        }
+    }
+
+    /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
+    fn consumed(&mut self, node: u32) -> M {
+        let endpoint = &mut self.endpoints[node as usize];
+        endpoint.consuming = false;
+        if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
+    }
+
+    /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs
+    /// that are to be looked at for another reason. Returns whether the node behind is to be told of the room.
+    #[inline(always)]
+    fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
+        let rules = &self.rules;
+        let is_next = router.depart(input);
+        woken = woken | M::bit_if(input, is_next);
+        if rules.keeps_since {
+            self.since[node as usize * Q + input] = self.clock + 1;
+        }
+        let transit = input < rules.outputs();
+        if transit && router.has_sleepers(woken) {
+            // The bubble of this ring may have opened for heads that want to enter it here.
+            if let Some(bets) = self.bets.get(node as usize) {
+                let may_enter = router.open().has(input) && bets.wants_escape(input);
+                woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
+            } else {
+                let (port, is_restricted) = (rules.port_of(input), rules.lbr > 0);
+                woken = woken | self.woken(router, node, port, Interest::Deterministic);
+                if is_restricted {
+                    woken = woken | self.woken(router, node, port, Interest::Adaptive);
+                }
+            }
+        }
+        self.wake(router, node, woken);
+        let rules = &self.rules;
+        if !transit && !self.buffers[node as usize * rules.injectors + input - rules.outputs()].waiting.is_empty() {
+            self.wake_buffers(node);
+        }
+        transit
+    }
+
+    /// Tells the node behind a transit queue that there is room for one more packet.
+    #[inline(always)]
+    fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
+        match routers.get_mut(behind as usize) {
+            Some(router) => self.credit(router, behind, input.into(), self.clock + 1),
+            None => {
+                let Abroad { part, node } = self.border[(behind - self.own) as usize];
+                self.outbox[part as usize].credits.push((node, input));
+            }
+        }
+    }
+
+    /// There is room for one more packet behind an output channel from cycle `next` on.
+    #[inline(always)]
+    pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, next: u64) {
+        if !router.fitting().has(output) {
+            self.before_change(router, node, output, next);
+        }
+        let rules = &self.rules;
+        if rules.compares_space {
+            self.ahead[node as usize * Q + output].departed = Ahead::NEVER;
+        }
+        if router.credit(output) {
+            let woken = self.opened(router, node, output);
+            self.wake(router, node, woken);
+        }
+    }
+
+    /// From cycle `next` on a packet may fit behind an output channel where it did not, or the other way round.
+    #[inline(always)]
+    pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
+        if router.has_sleepers(M::EMPTY)
+            && let Some(bets) = self.bets.get_mut(node as usize)
+            && bets.depends_on(output)
+        {
+            bets.advance(&self.rules, router.fitting(), next);
+        }
+    }
+
+    /// The heads that sleep for channels of a kind of a port, which no longer do.
+    #[inline(always)]
+    pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
+        let place = self.rules.place(node, port);
+        self.gates[place].wake(kind) & router.unrouted
+    }
+}

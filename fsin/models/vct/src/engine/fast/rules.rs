@@ -1,0 +1,99 @@
+//! What all parts of a network share: settings, and what follows from them.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::router::layout::Layout;
+use crate::router::request::{OutputVc, Requests};
+use crate::router::wires::Wires;
+use crate::router::{Arbitration, Consumption, Inject, RouterParams};
+use fsin_core::topology::Topology;
+
+/// Settings of the router, prepared for use in every cycle.
+#[derive(Clone, Debug)]
+pub(super) struct Rules<L> {
+    params: RouterParams,
+    pub(super) topology: Arc<dyn Topology>,
+    pub(super) layout: L,
+    pub(super) requests: Requests<L>,
+    /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
+    pub(super) tail: u64,
+    pub(super) single_consumption: bool,
+    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    pub(super) more_than_heads: bool,
+    /// Senders must know the free space behind their channels phit by phit.
+    pub(super) compares_space: bool,
+    /// Heads also sleep until there is no longer room behind a channel.
+    pub(super) wakes_when_filled: bool,
+    /// Round robin among all that ask.
+    pub(super) plain_arbitration: bool,
+    /// Arbiters must know since when heads ask.
+    pub(super) keeps_since: bool,
+    /// The phits in a queue must be known in every cycle: to its node's injectors or arbiters.
+    pub(super) keeps_moves: bool,
+    /// Another injector may be chosen in each cycle for a packet that waits for its source buffer.
+    pub(super) tries_injectors: bool,
+    /// What hops take beyond one cycle.
+    pub(super) wires: Arc<Wires>,
+}
+
+impl<L> Deref for Rules<L> {
+    type Target = RouterParams;
+
+    fn deref(&self) -> &RouterParams {
+        &self.params
+    }
+}
+
+impl<L: Layout> Rules<L> {
+    pub(super) fn new(params: RouterParams, layout: L, topology: Arc<dyn Topology>) -> Self {
+        let requests = Requests::new(&params, layout, &*topology);
+        Self {
+            compares_space: requests.compare_space(),
+            wakes_when_filled: requests.waits_for_filling(),
+            plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
+            keeps_since: params.arbitration == Arbitration::Fifo,
+            keeps_moves: params.arbitration == Arbitration::Longest
+                || (params.injectors > 1 && params.injection.compares()),
+            tries_injectors: params.injection.looks_at_way()
+                || (params.injectors > 1 && params.inject == Inject::Serial),
+            layout,
+            requests,
+            tail: u64::from(params.packet_phits) - 1,
+            single_consumption: params.consumption == Consumption::Single,
+            more_than_heads: params.consumption == Consumption::Single || params.timeouts.is_some(),
+            wires: Arc::new(Wires::new(&params, &*topology)),
+            topology,
+            params,
+        }
+    }
+
+    /// Outputs (and transit queues) of each node.
+    #[inline(always)]
+    pub(super) fn outputs(&self) -> usize {
+        self.layout.outputs()
+    }
+
+    /// The port of an output channel, or of the transit queue of that number.
+    #[inline(always)]
+    pub(super) fn port_of(&self, output: usize) -> usize {
+        self.layout.port_of(output)
+    }
+
+    #[inline(always)]
+    pub(super) fn channel(&self, output: usize) -> OutputVc {
+        self.layout.channel(output)
+    }
+
+    /// Where a port of a node stands in a list by node and port.
+    #[inline(always)]
+    pub(super) fn place(&self, node: u32, port: usize) -> usize {
+        node as usize * self.layout.shape().ports() + port
+    }
+
+    /// True if an output channel wakes those who sleep for deterministic channels, and not those who sleep for adaptive
+    /// ones.
+    pub(super) fn is_deterministic(&self, output: usize) -> bool {
+        self.channel(output).vc < self.requests.first_adaptive()
+    }
+}

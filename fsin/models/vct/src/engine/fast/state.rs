@@ -1,0 +1,580 @@
+//! What the fast engine keeps of a network.
+
+use trgen::NodeId;
+
+use super::chain::{Chain, Linked, NONE};
+use super::mask::{Mask, Small};
+use crate::engine::messages::{Slot, Unsent};
+use crate::engine::slab::Slab;
+use crate::router::request::Interest;
+use fsin_core::stats::Receipt;
+
+/// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
+/// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Packet<const D: usize> {
+    /// The packet behind it in its queue or buffer.
+    pub(super) next: u32,
+    pub(super) destination: u32,
+    /// Hops to go in each dimension.
+    pub(super) offsets: [i16; D],
+    /// The output channels that it may ask for where it stands, as a mask; see
+    /// [`Requests::wants`](crate::router::request::Requests::wants).
+    pub(super) wants: u64,
+    /// Names (run seed, packet) in draws.
+    pub(super) key: u64,
+    /// \[cycle\] From which delay counts.
+    pub(super) start: u64,
+    pub(super) sequence: u64,
+    source: u32,
+    pub(super) message: Slot,
+    /// Hops so far.
+    pub(super) hops: u32,
+    /// The node that sent it here, in the numbers of the part; without meaning in an injection queue.
+    pub(super) behind: u32,
+}
+
+impl<const D: usize> Packet<D> {
+    /// Nodes have numbers below 2^31; the highest bit of the source tells packets of long messages.
+    const LONG: u32 = 1 << 31;
+
+    /// A packet of a message, which has more than one if `is_long`.
+    pub(super) fn new(source: u32, destination: u32, message: Slot, is_long: bool) -> Self {
+        Self {
+            next: NONE,
+            destination,
+            offsets: [0; D],
+            wants: u64::MAX,
+            key: 0,
+            start: 0,
+            sequence: 0,
+            source: if is_long { source | Self::LONG } else { source },
+            message,
+            hops: 0,
+            behind: NONE,
+        }
+    }
+
+    pub(super) const fn source(&self) -> u32 {
+        self.source & !Self::LONG
+    }
+
+    /// What is told of it when it has been consumed in full in cycle `now`, with its message.
+    pub(super) fn receipt(&self, now: u64) -> (Slot, Receipt) {
+        let receipt = Receipt {
+            source: NodeId(self.source()),
+            destination: NodeId(self.destination),
+            sequence: self.sequence,
+            latency: now - self.start,
+            hops: self.hops.into(),
+        };
+        (self.message, receipt)
+    }
+
+    /// Its message has more than one packet.
+    #[inline(always)]
+    pub(super) const fn is_long(&self) -> bool {
+        self.source & Self::LONG != 0
+    }
+}
+
+impl<const D: usize> Linked for Packet<D> {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    #[inline(always)]
+    fn link(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// A message at the interface of its node.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) next: u32,
+    pub(super) message: Unsent,
+}
+
+impl Linked for Waiting {
+    #[inline(always)]
+    fn next(&self) -> u32 {
+        self.next
+    }
+
+    #[inline(always)]
+    fn link(&mut self, next: u32) {
+        self.next = next;
+    }
+}
+
+/// A cycle in the past, in 32 bits: exact while it is less than 2^32 cycles ago, which [`cap`](Self::cap) sees to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp(u32);
+
+impl Stamp {
+    /// \[cycles\] Ages that matter are those of packets that are moving: at most the longest packet.
+    pub(super) const OLD: u64 = 1 << 30;
+
+    #[inline(always)]
+    pub(super) const fn new(cycle: u64) -> Self {
+        Self(cycle as u32)
+    }
+
+    /// \[cycles\] Since then.
+    #[inline(always)]
+    pub(super) const fn age(self, now: u64) -> u32 {
+        (now as u32).wrapping_sub(self.0)
+    }
+
+    /// Makes a stamp that is older than [`OLD`](Self::OLD) in cycle `now` that old. It was last looked at in cycle
+    /// `previous`, when it was younger than 2^32.
+    pub(super) const fn cap(&mut self, previous: u64, now: u64) {
+        if self.age(previous) as u64 + (now - previous) > Self::OLD {
+            *self = Self::new(now.wrapping_sub(Self::OLD));
+        }
+    }
+}
+
+/// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves {
+    /// In which the header of the departing packet left.
+    pub(super) departed: Stamp,
+    /// In which the header of the latest packet arrived.
+    pub(super) arrived: Stamp,
+}
+
+impl Moves {
+    pub(super) const NONE: Self = Self { departed: Stamp::new(0), arrived: Stamp::new(0) };
+
+    /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
+    /// of them is departing.
+    pub(super) fn phits(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
+        let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
+        self.phits_to_leave(count, leaving, length, now) - missing
+    }
+
+    /// \[phits\] The same with those that have not come yet.
+    pub(super) fn phits_to_leave(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
+        count * length - if leaving { self.departed.age(now) } else { 0 }
+    }
+}
+
+/// What a sender knows of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings
+/// that compare free space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// \[cycle\] In which the latest header was sent there.
+    pub(super) sent: u64,
+    /// \[cycle\] In which the header of the packet that is departing there left; [`Ahead::NEVER`] if none is departing.
+    pub(super) departed: u64,
+}
+
+impl Ahead {
+    pub(super) const NEVER: u64 = u64::MAX;
+    pub(super) const EMPTY: Self = Self { sent: 0, departed: Self::NEVER };
+
+    /// \[phits\] In that queue, of `count` packets, at the end of the cycle before `now`.
+    pub(super) fn phits(&self, count: u32, length: u64, now: u64) -> u32 {
+        let left = if self.departed == Self::NEVER { 0 } else { now - self.departed };
+        let missing = if count == 0 { 0 } else { length.saturating_sub(now - self.sent) };
+        (u64::from(count) * length - left - missing) as u32
+    }
+}
+
+/// A router of at most `P` ports and `Q` queues, which masks of a kind have bits for.
+///
+/// What a tail looks at when it leaves comes first: on one cache line, where masks are half a word and there are at
+/// most 16 queues.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
+    /// Inputs with a header at their head that has not been given anything.
+    pub(super) unrouted: M,
+    /// Inputs to look at in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only asks for the node to be looked at.
+    awake: M,
+    /// Inputs in which headers stand that have not begun to leave.
+    standing: M,
+    /// Inputs that a packet is leaving.
+    pub(super) leaving: M,
+    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it
+    /// says of other inputs has no meaning.
+    refilled: M,
+    /// Output channels that have been given to a packet whose tail has not left.
+    pub(super) owned: M,
+    /// Output channels behind which a packet fits, whether they are owned or not.
+    fitting: M,
+    /// Output channels whose packet waits for the link.
+    pub(super) granted: M,
+    /// By output channel: \[packets\] room in the queue behind it.
+    credits: [M::Small; Q],
+    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after that in which its
+    /// header was sent, to the one in which its tail leaves.
+    counts: [M::Small; Q],
+    /// By output channel: the input that it was given to last. While it is owned, its owner.
+    last_winner: [M::Small; Q],
+    /// By port: the output channel whose packet crossed the link last.
+    last_sent: [M::Small; P],
+    /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its
+    /// border; [`NONE`] where there is no link.
+    pub(super) downstream: [u32; P],
+    /// By queue: packets whose headers have come and have not begun to leave.
+    pub(super) waiting: [Chain; Q],
+}
+
+// The router of a 2-D torus of 3 channels.
+const _: () = {
+    type Usual = Router<u32, 13, 4>;
+    assert!(std::mem::offset_of!(Usual, last_winner) <= 64 && size_of::<Usual>() == 256);
+};
+
+impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
+    /// The number of no input.
+    pub(super) const NO_INPUT: usize = M::SIZE - 1;
+
+    /// A router without links, of `inputs` queues with room for `capacity` packets, and of `vcs` channels.
+    pub(super) fn new(inputs: usize, capacity: usize, vcs: usize) -> Self {
+        Self {
+            unrouted: M::EMPTY,
+            awake: M::EMPTY,
+            standing: M::EMPTY,
+            leaving: M::EMPTY,
+            refilled: M::EMPTY,
+            owned: M::EMPTY,
+            fitting: M::EMPTY,
+            granted: M::EMPTY,
+            credits: [M::Small::of(capacity); Q],
+            counts: [M::Small::of(0); Q],
+            last_winner: [M::Small::of(inputs - 1); Q],
+            // There may be room for more ports than there are.
+            last_sent: std::array::from_fn(|port| M::Small::of(((port + 1) * vcs - 1).min(inputs - 1))),
+            downstream: [NONE; P],
+            waiting: [Chain::EMPTY; Q],
+        }
+    }
+
+    /// These inputs are looked at in the next step 3. Returns whether the router was asleep and is no longer.
+    #[inline(always)]
+    #[must_use]
+    pub(super) fn wake(&mut self, inputs: M) -> bool {
+        let asleep = self.awake.is_empty();
+        self.awake = self.awake | inputs;
+        asleep && !inputs.is_empty()
+    }
+
+    /// The inputs with a head that is to be looked at. After that the router is asleep.
+    #[inline(always)]
+    pub(super) fn look(&mut self) -> M {
+        std::mem::replace(&mut self.awake, M::EMPTY) & self.unrouted
+    }
+
+    /// A packet has room in a queue from now on: its first phit has taken its place.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, input: usize) {
+        self.counts[input].increase();
+        self.refilled = self.refilled | self.leaving & M::bit(input);
+    }
+
+    /// A header stands in a queue. Returns whether it may ask for an output now.
+    #[inline(always)]
+    pub(super) fn stand<const D: usize>(&mut self, packets: &mut Slab<Packet<D>>, input: usize, packet: u32) -> bool {
+        let asks = !(self.standing | self.leaving).has(input);
+        self.waiting[input].push(packets, packet);
+        self.standing.insert(input);
+        self.unrouted = self.unrouted | M::bit_if(input, asks);
+        asks
+    }
+
+    /// \[packets\] In a queue: arrived, arriving or departing.
+    #[inline(always)]
+    pub(super) fn count(&self, queue: usize) -> u32 {
+        self.counts[queue].get() as u32
+    }
+
+    /// \[packets\] Room behind an output channel.
+    #[inline(always)]
+    pub(super) fn room_behind(&self, output: usize) -> u32 {
+        self.credits[output].get() as u32
+    }
+
+    /// The output channel of a port whose packet crossed the link last.
+    #[inline(always)]
+    pub(super) fn last_sent(&self, port: usize) -> usize {
+        self.last_sent[port].get()
+    }
+
+    /// The input that an output channel was given to last: while it is owned, its owner.
+    #[inline(always)]
+    pub(super) fn last_winner(&self, output: usize) -> usize {
+        self.last_winner[output].get()
+    }
+
+    /// The packet at the head of a queue.
+    #[inline(always)]
+    pub(super) fn head(&self, input: usize) -> u32 {
+        self.waiting[input].first()
+    }
+
+    /// Output channels behind which a packet fits, whether they are owned or not.
+    #[inline(always)]
+    pub(super) const fn fitting(&self) -> M {
+        self.fitting
+    }
+
+    /// A packet fits behind an output channel although its queue has all packets that it has room for: see
+    /// [`keeps_room`](Self::keeps_room).
+    #[inline(always)]
+    pub(super) fn fits(&mut self, output: usize) {
+        self.fitting.insert(output);
+    }
+
+    /// True if queue `input`, of `capacity` packets, in which the latest header took its place in this cycle, has room
+    /// for another packet although it is full: one of its packets began to depart no later than the latest began to
+    /// arrive. Until the tail of the one has left there is room, since the other arrives as fast.
+    #[inline(always)]
+    pub(super) fn keeps_room(&self, input: usize, capacity: u32) -> bool {
+        self.leaving.has(input) && self.count(input) == capacity
+    }
+
+    /// Output channels that nobody owns and behind which a packet fits.
+    #[inline(always)]
+    pub(super) fn open(&self) -> M {
+        self.fitting & !self.owned
+    }
+
+    /// There are links behind these output channels.
+    pub(super) fn connect(&mut self, outputs: M) {
+        self.fitting = self.fitting | outputs;
+    }
+
+    /// Gives an output channel to the head of an input.
+    #[inline(always)]
+    pub(super) fn give(&mut self, output: usize, input: usize) {
+        self.last_winner[output] = M::Small::of(input);
+        self.owned.insert(output);
+        self.unrouted.erase(input);
+    }
+
+    /// The packet at the head of an input, `first`, begins to leave it.
+    #[inline(always)]
+    pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &mut Packet<D>) {
+        self.waiting[input].pop(first);
+        self.standing = self.standing & !M::bit_if(input, self.waiting[input].is_empty());
+        self.leaving.insert(input);
+        self.refilled.erase(input);
+    }
+
+    /// A tail has left through an output channel: it and its link are free. Returns whether the channel is open now.
+    #[inline(always)]
+    pub(super) fn release(&mut self, output: usize) -> bool {
+        self.owned.erase(output);
+        self.fitting.has(output)
+    }
+
+    /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind
+    /// that. Returns whether there is none left.
+    #[inline(always)]
+    pub(super) fn send(&mut self, output: usize, port: usize) -> bool {
+        self.last_sent[port] = M::Small::of(output);
+        self.credits[output].decrease();
+        let fills = self.credits[output].get() == 0;
+        self.fitting = self.fitting & !M::bit_if(output, fills);
+        fills
+    }
+
+    /// There is room for one more packet behind an output channel. Returns whether it opens by that.
+    #[inline(always)]
+    pub(super) fn credit(&mut self, output: usize) -> bool {
+        self.credits[output].increase();
+        let opens = !(self.fitting | self.owned).has(output);
+        self.fitting.insert(output);
+        opens
+    }
+
+    /// A tail has left a queue. Returns whether there is a next head, which can be routed now.
+    #[inline(always)]
+    pub(super) fn depart(&mut self, input: usize) -> bool {
+        self.counts[input].decrease();
+        let is_next = self.standing.has(input);
+        self.leaving.erase(input);
+        self.unrouted = self.unrouted | M::bit_if(input, is_next);
+        is_next
+    }
+
+    /// True if transit queue `input`, of `capacity` packets, had room for `packets` packets at the end of the last
+    /// cycle.
+    ///
+    /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits
+    /// holds (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <=
+    /// r; it has none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to
+    /// depart no later than the latest one began to arrive, which then is arriving still.
+    #[inline(always)]
+    pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
+        let room = capacity - packets;
+        let count = self.count(input);
+        count <= room || (count == room + 1 && (self.leaving & self.refilled).has(input))
+    }
+
+    /// True if some head sleeps, and is not among those that are about to be `woken`.
+    #[inline(always)]
+    pub(super) fn has_sleepers(&self, woken: M) -> bool {
+        !(self.unrouted & !(self.awake | woken)).is_empty()
+    }
+}
+
+/// A list of which it is known how long it may become.
+#[derive(Debug)]
+pub(super) struct List<T> {
+    /// One place more than there may be entries: what is written there does not count.
+    places: Vec<T>,
+    count: usize,
+}
+
+impl<T: Copy + Default> List<T> {
+    pub(super) const EMPTY: Self = Self { places: Vec::new(), count: 0 };
+
+    /// Empties it, and makes room for so many.
+    pub(super) fn reset(&mut self, most: usize) {
+        self.count = 0;
+        if self.places.len() <= most {
+            self.places.resize(most + 1, T::default());
+        }
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Adds an entry, or not: without a branch, which would be unpredictable.
+    #[inline(always)]
+    pub(super) fn add(&mut self, entry: T, really: bool) {
+        self.places[self.count] = entry;
+        self.count += usize::from(really);
+    }
+
+    /// What was added.
+    pub(super) fn all(&self) -> &[T] {
+        &self.places[..self.count]
+    }
+}
+
+/// What is seldom looked at of a port of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gate<M> {
+    /// The node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there is none.
+    pub(super) upstream: u32,
+    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have gone on
+    /// meanwhile.
+    sleepers: [M; 3],
+}
+
+impl<M: Mask> Gate<M> {
+    pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
+
+    /// The head of an input sleeps until a channel of a kind opens.
+    pub(super) fn sleep(&mut self, input: usize, kind: Interest) {
+        self.sleepers[kind as usize].insert(input);
+    }
+
+    /// Who sleeps for channels of a kind, and no longer does.
+    #[inline(always)]
+    pub(super) fn wake(&mut self, kind: Interest) -> M {
+        std::mem::replace(&mut self.sleepers[kind as usize], M::EMPTY)
+    }
+}
+
+/// What a node keeps for its own traffic.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Endpoint<M> {
+    /// Inputs that wait for the single consumption port.
+    pub(super) arrived: M,
+    pub(super) last_consumed: u16,
+    pub(super) consuming: bool,
+    /// Stands in the list of source buffers to look at.
+    pub(super) injecting: bool,
+    /// The interface has a packet that found no room in the source buffers.
+    pub(super) held_up: bool,
+    /// Serial injection: the injector that was last served, and whether it still is.
+    pub(super) serial: u8,
+    pub(super) serial_busy: bool,
+}
+
+/// What names the packets of a node, and the messages that they are of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sender {
+    /// Packets sent so far.
+    pub(super) sequence: u64,
+    pub(super) key: u64,
+    /// Messages of which packets have not entered a source buffer yet.
+    pub(super) waiting: Chain,
+    /// Stands in the list of those that may have something to send.
+    pub(super) is_sending: bool,
+}
+
+/// A source buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    pub(super) waiting: Chain,
+    /// \[packets\] Waiting.
+    pub(super) count: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_exact_however_long_nothing_happens() {
+        let mut stamp = Stamp::new(1_000);
+        assert_eq!(stamp.age(1_003), 3);
+        // Without a cap this would be 3 cycles again.
+        stamp.cap(1_003, (1 << 32) + 1_003);
+        assert_eq!(u64::from(stamp.age((1 << 32) + 1_003)), Stamp::OLD);
+        let mut young = Stamp::new((1 << 32) - 1);
+        young.cap(1 << 32, (1 << 32) + 1);
+        assert_eq!(young.age((1 << 32) + 1), 2);
+    }
+
+    /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle
+    /// `departed`, before cycle 100: the mask says what counting phits says.
+    #[test]
+    fn room_is_what_counting_phits_says() {
+        const L: u32 = 4;
+        const CAPACITY: u32 = 4;
+        for count in 0..=4u16 {
+            for arrived in 90..100u64 {
+                for departed in [None, Some(97), Some(98), Some(99)] {
+                    let alone = count == 1 && departed.is_some_and(|departed| departed <= arrived);
+                    if alone || (count == 0 && (departed.is_some() || 100 - arrived < u64::from(L))) {
+                        continue;
+                    }
+                    let mut router = Router::<u64, 1, 1>::new(1, 4, 1);
+                    router.counts[0] = count.saturating_sub(1);
+                    let mut packet = Packet::<1>::new(0, 0, 0, false);
+                    // A header that was sent in a cycle takes its place at the beginning of the next.
+                    for now in 90..=100 {
+                        if count > 0 && arrived + 1 == now {
+                            router.reserve(0);
+                        }
+                        if departed == Some(now) {
+                            router.waiting[0].push(&mut Slab::<Packet<1>>::new(), 0);
+                            router.leave(0, &mut packet);
+                        }
+                    }
+                    let moves = Moves { arrived: Stamp::new(arrived), departed: Stamp::new(departed.unwrap_or(0)) };
+                    let leaving = departed.is_some();
+                    let held = moves.phits(count.into(), leaving, L, 100);
+                    for packets in 0..=4u32 {
+                        let expected = CAPACITY * L - held >= packets * L;
+                        assert_eq!(router.has_room(0, packets, CAPACITY), expected, "{moves:?}, {count} for {packets}");
+                    }
+                    let ahead = Ahead { sent: arrived, departed: departed.unwrap_or(Ahead::NEVER) };
+                    assert_eq!(ahead.phits(count.into(), L.into(), 100), held, "{ahead:?}");
+                }
+            }
+        }
+    }
+}

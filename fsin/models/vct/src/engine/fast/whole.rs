@@ -1,0 +1,61 @@
+//! What a network has once, and what it writes down of its parts.
+
+use trgen::Cycle;
+
+use super::part::Report;
+use crate::engine::messages::Messages;
+use fsin_core::network::Notices;
+use fsin_core::stats::Recorder;
+
+/// The messages under way, and what is known of all packets together.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub(super) messages: Messages,
+    /// By endpoint: its interface takes no message before it has sent the one that it has.
+    pub(super) is_full: Vec<bool>,
+    pub(super) recorder: Recorder,
+    pub(super) in_flight: u64,
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    pub(super) in_network: u64,
+    /// Places to look at in the next cycle.
+    pub(super) work: usize,
+    /// \[cycle\] The last in which a phit moves, as known so far.
+    pub(super) moves_until: u64,
+}
+
+impl Whole {
+    /// Of an empty network.
+    pub(super) fn new(endpoints: usize) -> Self {
+        Self {
+            messages: Messages::new(),
+            is_full: vec![false; endpoints],
+            recorder: Recorder::new(endpoints),
+            in_flight: 0,
+            in_network: 0,
+            work: 0,
+            moves_until: Cycle::FIRST.0,
+        }
+    }
+
+    /// Writes down what a part did in cycle `now`, and empties the report.
+    pub(super) fn read(&mut self, report: &mut Report, now: u64, notices: &mut Notices) {
+        self.moves_until = self.moves_until.max(std::mem::take(&mut report.moves_until));
+        let waited = std::mem::take(&mut report.waited);
+        self.in_network += waited.count();
+        self.recorder.departed_after(&waited);
+        self.work += std::mem::take(&mut report.work);
+        self.recorder.hops(std::mem::take(&mut report.hops));
+        self.recorder.injected(std::mem::take(&mut report.injected));
+        for slot in report.sent.drain(..) {
+            let message = self.messages.get(slot);
+            self.is_full[message.source.index()] = false;
+            notices.sent.push(message);
+        }
+        for (slot, receipt) in report.received.drain(..) {
+            self.recorder.received(Cycle(now), &receipt);
+            self.in_network -= u64::from(receipt.hops > 0);
+            self.messages.packet_received(slot, Cycle(now), notices);
+            self.in_flight -= 1;
+        }
+    }
+}

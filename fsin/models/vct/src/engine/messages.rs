@@ -1,0 +1,70 @@
+//! Messages between a source and the routers: from the cycle in which they are offered to that in which they have
+//! arrived.
+
+use trgen::{Cycle, Delivery, Message, NodeId};
+
+use super::slab::Slab;
+use fsin_core::network::Notices;
+
+/// Names a message that is under way.
+pub(super) type Slot = u32;
+
+/// A message that some node is sending or receiving.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    message: Message,
+    offered: Cycle,
+    /// Packets that have not been consumed yet.
+    to_receive: u64,
+}
+
+/// The messages that are under way in a network.
+#[derive(Debug)]
+pub(super) struct Messages {
+    underway: Slab<Underway>,
+}
+
+impl Messages {
+    pub(super) const fn new() -> Self {
+        Self { underway: Slab::new() }
+    }
+
+    /// Takes a message of `packets` packets (at least 1) that is offered in cycle `now`.
+    pub(super) fn enter(&mut self, message: Message, packets: u64, now: Cycle) -> Slot {
+        self.underway.store(Underway { message, offered: now, to_receive: packets })
+    }
+
+    /// The message in a slot.
+    pub(super) fn get(&self, slot: Slot) -> Message {
+        self.underway[slot].message
+    }
+
+    /// A packet of the message in `slot` has been consumed in full.
+    pub(super) fn packet_received(&mut self, slot: Slot, now: Cycle, notices: &mut Notices) {
+        let underway = &mut self.underway[slot];
+        underway.to_receive -= 1;
+        if underway.to_receive == 0 {
+            notices.delivered.push(Delivery { message: underway.message, offered: underway.offered, delivered: now });
+            self.underway.release(slot);
+        }
+    }
+}
+
+/// A message of which packets have not entered a source buffer yet, at the interface of its node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsent {
+    pub(super) slot: Slot,
+    pub(super) destination: NodeId,
+    pub(super) offered: Cycle,
+    /// Packets to go.
+    pub(super) packets: u64,
+    /// It has more than one packet.
+    pub(super) is_long: bool,
+}
+
+impl Unsent {
+    /// The whole message in `slot`.
+    pub(super) const fn new(slot: Slot, message: &Message, packets: u64, now: Cycle) -> Self {
+        Self { slot, destination: message.destination, offered: now, packets, is_long: packets > 1 }
+    }
+}

@@ -1,0 +1,534 @@
+//! The reference engine: every phit of every queue, every cycle, in the order in which the model is stated.
+//!
+//! It is the definition that other engines are judged by, so it is written to be read, not to be fast. A cycle has two
+//! phases. In phase A every node looks at what the previous cycle left and decides; in phase B phits move. No decision
+//! of phase A changes what another node can see in phase A, and no phit moves twice in phase B (a phit that a link is
+//! about to take arrived at least one cycle before), so the order in which nodes are visited does not matter.
+
+use std::collections::VecDeque;
+
+use trgen::{Cycle, NodeId};
+
+use super::messages::{Messages, Slot, Unsent};
+use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
+use crate::router::congestion::{GlobalControl, Timer};
+use crate::router::layout::AnySize;
+use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key};
+use crate::router::wires::Wires;
+use crate::router::{Consumption, Inject, RouterParams, SourceQueue};
+use fsin_core::network::Notices;
+use fsin_core::stats::{Receipt, Recorder};
+use fsin_core::topology::{Offsets, Port, Shape, Topology};
+
+mod near;
+mod network;
+
+use near::Near;
+
+/// A packet under way. Phits refer to it by position.
+#[derive(Clone, Debug)]
+struct Packet {
+    message: Slot,
+    source: NodeId,
+    destination: NodeId,
+    sequence: u64,
+    key: u64,
+    /// Hops still to go.
+    offsets: Offsets,
+    /// \[cycle\] From which delay counts.
+    start: Cycle,
+    hops: u64,
+    /// \[cycle\] From which its header can ask where it stands: until then it is on a wire.
+    ready: Cycle,
+    /// True if its message has more than one packet.
+    long: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Phit {
+    packet: usize,
+    /// 0 is the header, L-1 the tail.
+    index: u32,
+}
+
+/// What an input was given, from header to tail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Given {
+    Output(OutputVc),
+    Consumption,
+}
+
+/// A physical output link, shared by its virtual channels packet by packet.
+#[derive(Clone, Copy, Default, Debug)]
+struct Link {
+    /// The channel whose packet is crossing.
+    current: Option<u8>,
+    /// The channel that crossed last.
+    last: u8,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    /// Packets that this node has sent so far.
+    sequence: u64,
+    /// Messages at its interface.
+    unsent: VecDeque<Unsent>,
+    /// Source buffers, one for each injector, in packets.
+    buffers: Vec<VecDeque<usize>>,
+    /// Transit queues in the order of [`OutputVc::index`], then injection queues, in phits.
+    queues: Vec<VecDeque<Phit>>,
+    /// What each queue was given.
+    given: Vec<Option<Given>>,
+    /// \[cycle\] In which the header at the head of each queue first asked; `None` if there is none that asks.
+    since: Vec<Option<Cycle>>,
+    /// Of each queue, where a routing keeps bets.
+    bets: Vec<u8>,
+    /// The queue that owns each output channel.
+    owner: Vec<Option<usize>>,
+    /// The queue that each output channel was given to last.
+    last_winner: Vec<usize>,
+    links: Vec<Link>,
+    last_consumed: usize,
+    /// Serial injection: the injector served last, and the packet that is moving with the phits that have moved.
+    serial: (usize, Option<Phit>),
+    /// How congested it is, where that matters.
+    timer: Option<Timer>,
+}
+
+impl Node {
+    /// \[packets\] At its interface.
+    fn packets_unsent(&self) -> u64 {
+        self.unsent.iter().map(|message| message.packets).sum()
+    }
+}
+
+/// The phit-by-phit engine of the functional router.
+#[derive(Debug)]
+pub struct Reference {
+    params: RouterParams,
+    topology: Box<dyn Topology>,
+    shape: Shape,
+    requests: Requests<AnySize>,
+    wires: Wires,
+    control: Option<GlobalControl>,
+    clock: Cycle,
+    nodes: Vec<Node>,
+    packets: Vec<Packet>,
+    vacant: Vec<usize>,
+    messages: Messages,
+    recorder: Recorder,
+    in_flight: u64,
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    in_network: u64,
+    last_moved: Cycle,
+    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    crossed: Vec<u64>,
+}
+
+impl Reference {
+    /// An empty network. `params` must have passed [`RouterParams::check`] for this topology.
+    #[must_use]
+    pub fn new(topology: Box<dyn Topology>, params: RouterParams) -> Self {
+        let shape = topology.shape();
+        let outputs = shape.ports() * params.vcs;
+        let inputs = outputs + params.injectors;
+        let node = Node {
+            sequence: 0,
+            unsent: VecDeque::new(),
+            buffers: vec![VecDeque::new(); params.injectors],
+            queues: vec![VecDeque::new(); inputs],
+            given: vec![None; inputs],
+            bets: vec![0; inputs],
+            since: vec![None; inputs],
+            owner: vec![None; outputs],
+            last_winner: vec![inputs - 1; outputs],
+            links: vec![Link { current: None, last: params.vcs as u8 - 1 }; shape.ports()],
+            last_consumed: inputs - 1,
+            serial: (0, None),
+            timer: params.timeouts.map(|limits| Timer::new(limits, outputs)),
+        };
+        Self {
+            wires: Wires::new(&params, &*topology),
+            control: GlobalControl::new(&params, &*topology),
+            requests: Requests::new(&params, AnySize { shape, vcs: params.vcs }, &*topology),
+            clock: Cycle::FIRST,
+            nodes: vec![node; topology.nodes()],
+            packets: Vec::new(),
+            vacant: Vec::new(),
+            messages: Messages::new(),
+            recorder: Recorder::new(topology.endpoints()),
+            in_flight: 0,
+            in_network: 0,
+            last_moved: Cycle::FIRST,
+            crossed: Vec::new(),
+            params,
+            topology,
+            shape,
+        }
+    }
+
+    /// Packets that stand anywhere in the network or before it, counted one by one: what conservation is checked with.
+    #[must_use]
+    pub fn count_packets(&self) -> u64 {
+        let waiting: u64 = self.nodes.iter().map(Node::packets_unsent).sum();
+        let mut seen = vec![false; self.packets.len()];
+        for node in &self.nodes {
+            for &packet in node.buffers.iter().flatten() {
+                seen[packet] = true;
+            }
+            for phit in node.queues.iter().flatten().chain(&node.serial.1) {
+                seen[phit.packet] = true;
+            }
+        }
+        waiting + seen.iter().filter(|&&is| is).count() as u64
+    }
+
+    fn outputs(&self) -> usize {
+        self.shape.ports() * self.params.vcs
+    }
+
+    fn space(&self, node: NodeId, queue: usize) -> u32 {
+        self.params.queue_phits() - self.nodes[node.index()].queues[queue].len() as u32
+    }
+
+    /// One cycle.
+    fn step(&mut self, notices: &mut Notices) {
+        let (now, in_network) = (self.clock.0, self.in_network);
+        let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
+        for node in 0..self.topology.endpoints() {
+            if !is_tripped {
+                self.generate(node, notices);
+            }
+            self.inject_packets(node);
+        }
+        for node in 0..self.nodes.len() {
+            let standing = self.standing(node);
+            let asked = self.request(node);
+            self.arbitrate(node, &asked);
+            self.time(node, &standing);
+        }
+        for node in 0..self.nodes.len() {
+            self.consume(node, notices);
+            self.move_phits(node);
+        }
+        notices.sent.sort_unstable_by_key(|message| message.source);
+        notices.delivered.sort_unstable_by_key(|delivery| {
+            (delivery.message.destination, delivery.message.source, delivery.message.id)
+        });
+    }
+
+    /// Phase A, 1: one packet of the message in front enters an injector's source buffer, if it fits.
+    fn generate(&mut self, node: usize, notices: &mut Notices) {
+        let outputs = self.outputs();
+        let params = &self.params;
+        let this = &mut self.nodes[node];
+        let source = NodeId::at(node);
+        let Some(message) = this.unsent.front_mut() else { return };
+        let key = packet_key(source_key(params.seed, source), this.sequence);
+        let route = |key| self.requests.route(&*self.topology, source, message.destination, key);
+        let offsets = route(key);
+        let has_room = |injector: usize| this.buffers[injector].len() < params.injection_queue_packets as usize;
+        let (serving, moving) = this.serial;
+        let occupied = |injector: usize| {
+            let rest = moving.filter(|_| serving == injector).map_or(0, |phit| params.packet_phits - phit.index);
+            let buffered = this.buffers[injector].len() as u32 * params.packet_phits;
+            buffered + rest + this.queues[outputs + injector].len() as u32
+        };
+        let injector = params.injection.injector(
+            (params.order, self.shape),
+            &route(injector_key(key, self.clock.0))[..self.shape.dimensions],
+            params.injectors,
+            has_room,
+            occupied,
+        );
+        if !has_room(injector) {
+            return;
+        }
+        let packet = Packet {
+            message: message.slot,
+            source,
+            destination: message.destination,
+            sequence: this.sequence,
+            key,
+            offsets,
+            start: match self.params.source_queue {
+                SourceQueue::Throttled => self.clock,
+                SourceQueue::Open => message.offered,
+            },
+            hops: 0,
+            ready: self.clock,
+            long: message.is_long,
+        };
+        this.sequence += 1;
+        let position = match self.vacant.pop() {
+            Some(position) => {
+                self.packets[position] = packet;
+                position
+            }
+            None => {
+                self.packets.push(packet);
+                self.packets.len() - 1
+            }
+        };
+        this.buffers[injector].push_back(position);
+        message.packets -= 1;
+        if message.packets == 0 {
+            notices.sent.push(self.messages.get(message.slot));
+            this.unsent.pop_front();
+        }
+        self.recorder.injected(1);
+    }
+
+    /// Phase A, 2: from the source buffers to the injection queues.
+    fn inject_packets(&mut self, node: usize) {
+        let outputs = self.outputs();
+        let length = self.params.packet_phits;
+        let room = (self.params.queue_phits() - length) as usize;
+        let injectors = self.params.injectors;
+        let this = &mut self.nodes[node];
+        match self.params.inject {
+            Inject::Parallel => {
+                for injector in 0..injectors {
+                    let queue = &mut this.queues[outputs + injector];
+                    while queue.len() <= room
+                        && let Some(packet) = this.buffers[injector].pop_front()
+                    {
+                        queue.extend((0..length).map(|index| Phit { packet, index }));
+                    }
+                }
+            }
+            Inject::Serial => {
+                let (mut injector, mut moving) = this.serial;
+                if moving.is_none() {
+                    let ready = |injector: usize| {
+                        !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() <= room
+                    };
+                    let Some(next) = round_robin(injectors, injector, ready) else { return };
+                    injector = next;
+                    // A packet leaves the buffer with its header.
+                    moving = this.buffers[injector].pop_front().map(|packet| Phit { packet, index: 0 });
+                }
+                if let Some(phit) = moving {
+                    this.queues[outputs + injector].push_back(phit);
+                    let rest = phit.index + 1 < length;
+                    moving = rest.then_some(Phit { index: phit.index + 1, ..phit });
+                }
+                this.serial = (injector, moving);
+            }
+        }
+    }
+
+    /// The header at the head of a queue that has not been given anything yet.
+    fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
+        let this = &self.nodes[node];
+        let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.given[queue].is_none())?;
+        Some(&self.packets[phit.packet]).filter(|packet| packet.ready <= self.clock)
+    }
+
+    fn head<'a>(&self, node: usize, queue: usize, packet: &'a Packet) -> Head<'a> {
+        let input = if queue < self.outputs() {
+            Input::Transit(OutputVc::at(queue, self.params.vcs))
+        } else {
+            Input::Injection
+        };
+        Head {
+            node: NodeId::at(node),
+            input,
+            queue,
+            source: packet.source,
+            destination: packet.destination,
+            offsets: &packet.offsets[..self.shape.dimensions],
+            key: packet.key,
+            now: self.clock.0,
+            long: packet.long,
+        }
+    }
+
+    /// Phase A, 3: what every queue asks for.
+    fn request(&mut self, node: usize) -> Vec<Option<Given>> {
+        let mut bets = std::mem::take(&mut self.nodes[node].bets);
+        let near = Near { engine: self, node: NodeId::at(node) };
+        let ask = |(queue, bet): (usize, &mut u8)| {
+            let packet = self.unrouted(node, queue)?;
+            if packet.destination.index() == node {
+                return Some(Given::Consumption);
+            }
+            self.requests.request(&self.head(node, queue, packet), bet, &near).map(Given::Output)
+        };
+        let asked = bets.iter_mut().enumerate().map(ask).collect();
+        self.nodes[node].bets = bets;
+        asked
+    }
+
+    /// What an arbiter sees of a queue; `None` if no header at its head asks.
+    fn contender(&self, node: usize, queue: usize) -> Option<Contender> {
+        let packet = self.unrouted(node, queue)?;
+        let this = &self.nodes[node];
+        Some(Contender {
+            since: this.since[queue].unwrap_or(self.clock).0,
+            phits: this.queues[queue].len() as u32,
+            start: packet.start.0,
+            vc: (queue < self.outputs()).then(|| OutputVc::at(queue, self.params.vcs).vc),
+        })
+    }
+
+    /// Phase A, 4: consumption, then each output channel that nobody owns.
+    fn arbitrate(&mut self, node: usize, asked: &[Option<Given>]) {
+        let outputs = self.outputs();
+        let inputs = asked.len();
+        let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
+        let near = Near { engine: self, node: NodeId::at(node) };
+        let priority = if near.restricts() { self.params.in_transit_priority } else { 0.0 };
+        let this = &mut self.nodes[node];
+        for (since, contender) in this.since.iter_mut().zip(&contenders) {
+            *since = contender.map(|contender| Cycle(contender.since));
+        }
+        let choose = |last: usize, key: u64, asks: &dyn Fn(usize) -> bool| {
+            let contender = |queue: usize| contenders[queue].expect("who asks is a header at the head of its queue");
+            winner(self.params.arbitration, inputs, last, key, asks, contender)
+        };
+        let key = |output: usize| arbiter_key(self.params.seed, node as u32, output, self.clock.0);
+        match self.params.consumption {
+            Consumption::Multiple => {
+                for (given, asked) in this.given.iter_mut().zip(asked) {
+                    if *asked == Some(Given::Consumption) {
+                        *given = *asked;
+                    }
+                }
+            }
+            Consumption::Single => {
+                let arrived = |queue: usize| asked[queue] == Some(Given::Consumption);
+                if !this.given.contains(&Some(Given::Consumption))
+                    && let Some(winner) = choose(this.last_consumed, key(outputs), &arrived)
+                {
+                    this.given[winner] = Some(Given::Consumption);
+                    this.last_consumed = winner;
+                }
+            }
+        }
+        for output in 0..outputs {
+            if this.owner[output].is_some() {
+                continue;
+            }
+            let wanted = Some(Given::Output(OutputVc::at(output, self.params.vcs)));
+            let (last, key) = (this.last_winner[output], key(output));
+            let in_transit = |queue: usize| queue < outputs && asked[queue] == wanted;
+            let first = transit_first(key, priority);
+            let winner = if first { choose(last, key, &in_transit) } else { None };
+            if let Some(winner) = winner.or_else(|| choose(last, key, &|queue| asked[queue] == wanted)) {
+                this.given[winner] = wanted;
+                this.bets[winner] = 0;
+                this.owner[output] = Some(winner);
+                this.last_winner[output] = winner;
+            }
+        }
+        for (since, given) in this.since.iter_mut().zip(&this.given) {
+            // The next header has not asked yet.
+            *since = since.filter(|_| given.is_none());
+        }
+    }
+
+    /// The transit queues in which a header stands that has to go on; empty where nobody watches them.
+    fn standing(&self, node: usize) -> Vec<bool> {
+        let goes_on = |queue| self.unrouted(node, queue).is_some_and(|packet| packet.destination.index() != node);
+        let watched = if self.nodes[node].timer.is_some() { self.outputs() } else { 0 };
+        (0..watched).map(goes_on).collect()
+    }
+
+    /// Phase A, 5: timers of congestion; `standing` is as it was before outputs were given away.
+    fn time(&mut self, node: usize, standing: &[bool]) {
+        let (now, outputs) = (self.clock.0, self.outputs());
+        let Node { timer: Some(timer), given, .. } = &mut self.nodes[node] else { return };
+        let stands = |queue: usize| standing[queue];
+        timer.step(now, outputs, stands, |queue| stands(queue) && given[queue].is_none());
+    }
+
+    /// Phase B, 1: arrived packets drain.
+    fn consume(&mut self, node: usize, notices: &mut Notices) {
+        let tail = self.params.packet_phits - 1;
+        for queue in 0..self.nodes[node].queues.len() {
+            let this = &mut self.nodes[node];
+            if this.given[queue] != Some(Given::Consumption) {
+                continue;
+            }
+            let Some(phit) = this.queues[queue].pop_front() else { continue };
+            self.last_moved = self.last_moved.max(self.clock);
+            if phit.index != tail {
+                continue;
+            }
+            this.given[queue] = None;
+            let packet = &self.packets[phit.packet];
+            self.recorder.received(
+                self.clock,
+                &Receipt {
+                    source: packet.source,
+                    destination: packet.destination,
+                    sequence: packet.sequence,
+                    latency: self.clock.since(packet.start),
+                    hops: packet.hops,
+                },
+            );
+            self.messages.packet_received(packet.message, self.clock, notices);
+            self.in_network -= u64::from(packet.hops > 0);
+            self.vacant.push(phit.packet);
+            self.in_flight -= 1;
+        }
+    }
+
+    /// Phase B, 2: every link moves one phit into the neighbour's queue.
+    fn move_phits(&mut self, node: usize) {
+        let vcs = self.params.vcs;
+        let outputs = self.outputs();
+        for port in (0..self.shape.ports()).map(|port| Port(port as u8)) {
+            let this = &mut self.nodes[node];
+            let link = &mut this.links[port.index()];
+            let vc = link.current.or_else(|| {
+                let owned = |vc: usize| this.owner[OutputVc { port, vc: vc as u8 }.index(vcs)].is_some();
+                round_robin(vcs, link.last as usize, owned).map(|vc| vc as u8)
+            });
+            let Some(vc) = vc else { continue };
+            let output = OutputVc { port, vc };
+            let Some(queue) = this.owner[output.index(vcs)] else { continue };
+            let Some(phit) = this.queues[queue].pop_front() else { continue };
+            *link = Link { current: Some(vc), last: vc };
+            let neighbour = self.topology.neighbour(NodeId::at(node), port);
+            let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
+            // What is on the wire moves.
+            let wire = u64::from(self.wires.to(neighbour.index(), port.index()));
+            self.last_moved = self.last_moved.max(self.clock + wire);
+            if phit.index == 0 {
+                let packet = &mut self.packets[phit.packet];
+                if queue >= outputs {
+                    self.recorder.departed(self.clock.since(packet.start));
+                    self.in_network += 1;
+                }
+                packet.ready = self.clock.next() + wire;
+                self.requests.hop(NodeId::at(node), packet.destination, packet.key, port, &mut packet.offsets);
+                packet.hops += 1;
+                self.recorder.hops(1);
+                if let Some(crossed) = self.crossed.get_mut(node * self.shape.ports() + port.index()) {
+                    *crossed += 1;
+                }
+            }
+            if phit.index == self.params.packet_phits - 1 {
+                link.current = None;
+                this.owner[output.index(vcs)] = None;
+                this.given[queue] = None;
+            }
+            self.nodes[neighbour.index()].queues[output.index(vcs)].push_back(phit);
+        }
+    }
+
+    /// The queue whose lack of room keeps this queue's head where it is.
+    fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
+        let packet = self.unrouted(node, queue)?;
+        let head = self.head(node, queue, packet);
+        let output = self.requests.last_resort(&head)?;
+        let near = Near { engine: self, node: NodeId::at(node) };
+        let index = output.index(self.params.vcs);
+        if near.space_ahead(output)? < self.params.packet_phits {
+            return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
+        }
+        (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
+    }
+}

@@ -1,0 +1,114 @@
+//! The reference engine as a network, and what it shows of itself.
+
+use std::collections::VecDeque;
+
+use trgen::{Cycle, Message};
+
+use super::Reference;
+use crate::engine::messages::Unsent;
+use crate::engine::wait::{channel, cyclic_wait};
+use crate::router::SourceQueue;
+use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::stats::Recorder;
+use fsin_core::view::{Occupancy, View};
+
+impl Network for Reference {
+    fn nodes(&self) -> usize {
+        self.topology.endpoints()
+    }
+
+    fn clock(&self) -> Cycle {
+        self.clock
+    }
+
+    fn inject(&mut self, message: Message) -> Injected {
+        let packets = self.params.packets_of(message.bytes);
+        if !self.requests.reaches(&*self.topology, message.source, message.destination) {
+            self.recorder.generated(packets);
+            self.recorder.dropped(packets);
+            return Injected::Dropped;
+        }
+        let unsent = &mut self.nodes[message.source.index()].unsent;
+        if self.params.source_queue == SourceQueue::Throttled && !unsent.is_empty() {
+            return Injected::Refused;
+        }
+        let slot = self.messages.enter(message, packets, self.clock);
+        unsent.push_back(Unsent::new(slot, &message, packets, self.clock));
+        if self.in_flight == 0 {
+            self.last_moved = self.clock;
+        }
+        self.in_flight += packets;
+        self.recorder.generated(packets);
+        Injected::Accepted
+    }
+
+    fn holds_back(&mut self) -> bool {
+        let (now, packets) = (self.clock.0, self.in_network);
+        self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+        notices.clear();
+        while self.clock < until {
+            if self.in_flight == 0 {
+                self.clock = until;
+                break;
+            }
+            self.step(notices);
+            if self.clock.since(self.last_moved) >= self.params.watchdog_cycles {
+                let blocked = (0..self.nodes.len())
+                    .flat_map(|node| (0..self.nodes[node].queues.len()).map(move |queue| (node, queue)))
+                    .find(|&(node, queue)| self.unrouted(node, queue).is_some());
+                let cycle = cyclic_wait(blocked, |(node, queue)| self.waits_for(node, queue));
+                return Err(Deadlock {
+                    since: self.last_moved,
+                    in_flight: self.in_flight,
+                    cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
+                });
+            }
+            self.clock = self.clock.next();
+            if !notices.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.recorder
+    }
+
+    fn view(&self) -> Option<&dyn View> {
+        Some(self)
+    }
+
+    fn observe(&mut self) {
+        self.recorder.observe();
+        self.crossed.resize(self.nodes.len() * self.shape.ports(), 0);
+    }
+}
+
+impl View for Reference {
+    fn occupancy(&self, into: &mut Occupancy) {
+        let (ports, vcs) = (self.shape.ports(), self.params.vcs);
+        into.reset(self.nodes.len(), ports);
+        for (node, this) in self.nodes.iter().enumerate() {
+            let (transit, injection) = this.queues.split_at(ports * vcs);
+            for (index, queue) in transit.iter().enumerate() {
+                into.transit[node * ports + index / vcs] += queue.len() as u32;
+            }
+            into.injection[node] = injection.iter().map(|queue| queue.len() as u32).sum();
+            let buffered: usize = this.buffers.iter().map(VecDeque::len).sum();
+            into.waiting.push(buffered as u64 + this.packets_unsent());
+        }
+        into.crossed.extend_from_slice(&self.crossed);
+    }
+}

@@ -1,0 +1,186 @@
+//! Who gets an output that several inputs ask for.
+
+use trgen::catalog::Component;
+use trgen::rng::{Purpose, mix2, pick};
+
+/// How one of the contenders for an output is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Arbitration {
+    /// The first after the last winner, in the order of the inputs.
+    RoundRobin,
+    /// Whose header has stood at the head of its queue for the longest time.
+    Fifo,
+    /// The longest queue.
+    Longest,
+    /// Any, drawn in every cycle.
+    Random,
+    /// The oldest packet.
+    Age,
+    /// The transit queue of the highest virtual channel; injection queues last.
+    HighestVc,
+}
+
+/// Every arbitration that `--arbitration` knows.
+pub const ARBITRATIONS: &[Component] = &[
+    component("rr", "round robin: the first after the last winner, in the order of the inputs"),
+    component(
+        "fifo",
+        "the header that has stood at the head of its queue for the longest time; of equals the first input",
+    ),
+    component("longest", "the input queue with most phits; equals in turn"),
+    component("random", "any of those that ask, drawn"),
+    component("age", "the packet that entered its source buffer first; of equals the first input"),
+    component("highest-vc", "the transit queue of the highest virtual channel, injection queues last; equals in turn"),
+];
+
+const fn component(name: &'static str, about: &'static str) -> Component {
+    Component { name, about, parameters: &[], source: "FSIN (INSEE), arbitration modes" }
+}
+
+impl Arbitration {
+    /// Every one with its name, in the order of [`ARBITRATIONS`].
+    pub const ALL: [(&str, Self); 6] = [
+        ("rr", Self::RoundRobin),
+        ("fifo", Self::Fifo),
+        ("longest", Self::Longest),
+        ("random", Self::Random),
+        ("age", Self::Age),
+        ("highest-vc", Self::HighestVc),
+    ];
+}
+
+impl Arbitration {
+    /// True if a tie goes to the first input after the last winner, not to that of lowest number.
+    const fn serves_equals_in_turn(self) -> bool {
+        !matches!(self, Self::Fifo | Self::Age)
+    }
+}
+
+/// What an arbiter sees of an input that asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Contender {
+    /// \[cycle\] In which its header first asked.
+    pub since: u64,
+    /// \[phits\] In its queue.
+    pub phits: u32,
+    /// \[cycle\] From which the packet's delay counts.
+    pub start: u64,
+    /// The channel of a transit queue; `None` of an injection queue.
+    pub vc: Option<u8>,
+}
+
+impl Contender {
+    /// Who has least is served first.
+    fn rank(&self, mode: Arbitration) -> u64 {
+        match mode {
+            Arbitration::RoundRobin | Arbitration::Random => 0,
+            Arbitration::Fifo => self.since,
+            Arbitration::Longest => u64::from(u32::MAX - self.phits),
+            Arbitration::Age => self.start,
+            Arbitration::HighestVc => u64::from(u8::MAX) - self.vc.map_or(0, |vc| u64::from(vc) + 1),
+        }
+    }
+}
+
+/// Names (run seed, node, output, cycle) in draws of an arbiter.
+#[must_use]
+pub const fn arbiter_key(seed: u64, node: u32, output: usize, now: u64) -> u64 {
+    mix2(mix2(mix2(seed, node as u64), output as u64), now)
+}
+
+/// Whether transit queues are considered before injection queues, which has this probability.
+#[must_use]
+pub fn transit_first(key: u64, probability: f64) -> bool {
+    f64::from(pick(key, 1 << 24)) < probability * f64::from(1 << 24)
+}
+
+/// Round robin: the first contender after the last winner, in the order of the inputs, cyclically.
+///
+/// `asks(input)` says whether an input contends. Returns `None` if nobody does.
+pub fn round_robin(inputs: usize, last_winner: usize, asks: impl Fn(usize) -> bool) -> Option<usize> {
+    (1..=inputs).map(|step| (last_winner + step) % inputs).find(|&input| asks(input))
+}
+
+/// The one of the inputs that ask which is given what they ask for. `key` is that of [`arbiter_key`].
+///
+/// Returns `None` if nobody asks.
+pub fn winner(
+    mode: Arbitration,
+    inputs: usize,
+    last_winner: usize,
+    key: u64,
+    asks: impl Fn(usize) -> bool,
+    contender: impl Fn(usize) -> Contender,
+) -> Option<usize> {
+    let asking = || (0..inputs).filter(|&input| asks(input));
+    match mode {
+        Arbitration::RoundRobin => round_robin(inputs, last_winner, asks),
+        Arbitration::Random => {
+            let count = asking().count() as u32;
+            asking().nth(pick(mix2(key, Purpose::Output as u64), count) as usize)
+        }
+        _ => {
+            let first = asking().map(|input| contender(input).rank(mode)).min()?;
+            let is_first = |input: usize| asks(input) && contender(input).rank(mode) == first;
+            // Of equals the input of lowest number, transit queues in the order of ports before injection queues; or in
+            // turn.
+            let last_winner = if mode.serves_equals_in_turn() { last_winner } else { inputs - 1 };
+            round_robin(inputs, last_winner, is_first)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neighbouring seeds are not the same draws at other nodes.
+    #[test]
+    fn every_seed_has_draws_of_its_own() {
+        let keys = |seed| (0..64).map(move |node| arbiter_key(seed, node, 3, 100));
+        let first: std::collections::HashSet<u64> = keys(0).collect();
+        assert!((1..64).all(|seed| !keys(seed).any(|key| first.contains(&key))));
+    }
+
+    #[test]
+    fn everybody_who_asks_is_served_in_turn() {
+        let asks = |input: usize| [1, 2, 4].contains(&input);
+        let mut last = 0;
+        let mut served = Vec::new();
+        for _ in 0..6 {
+            last = round_robin(5, last, asks).unwrap();
+            served.push(last);
+        }
+        assert_eq!(served, [1, 2, 4, 1, 2, 4]);
+        assert_eq!(round_robin(5, 3, |_| false), None);
+    }
+
+    #[test]
+    fn every_mode_serves_the_input_that_it_names() {
+        assert!(Arbitration::ALL.iter().map(|&(name, _)| name).eq(ARBITRATIONS.iter().map(|one| one.name)));
+        let contenders = [
+            Contender { since: 5, phits: 8, start: 1, vc: Some(0) },
+            Contender { since: 3, phits: 4, start: 3, vc: Some(2) },
+            Contender { since: 4, phits: 9, start: 2, vc: Some(1) },
+            Contender { since: 3, phits: 9, start: 2, vc: None },
+        ];
+        let serve = |mode, last| winner(mode, 4, last, 7, |_| true, |input| contenders[input]);
+        for (mode, last, expected) in [
+            (Arbitration::RoundRobin, 1, 2),
+            (Arbitration::Fifo, 0, 1),
+            (Arbitration::Fifo, 1, 1),
+            (Arbitration::Longest, 0, 2),
+            (Arbitration::Longest, 2, 3),
+            (Arbitration::Age, 2, 0),
+            (Arbitration::HighestVc, 3, 1),
+        ] {
+            assert_eq!(serve(mode, last), Some(expected), "{mode:?} after {last}");
+        }
+        let drawn =
+            |key| winner(Arbitration::Random, 4, 0, mix2(key, 1), |input| input != 2, |input| contenders[input]);
+        let mut counts = [0u32; 4];
+        (0..30_000).filter_map(drawn).for_each(|input| counts[input] += 1);
+        assert!([0, 1, 3].iter().all(|&input| (9_700..10_300).contains(&counts[input])), "{counts:?}");
+        assert_eq!(winner(Arbitration::Random, 4, 0, 7, |_| false, |input| contenders[input]), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! Dragonflies: within the group to the switch with the link, to the other group, and there to the switch.
+//!
+//! A packet that has crossed c links between groups is in class c: local links of class c, links between groups of
+//! class c, then local links of class c + 1. So it goes through channels of increasing numbers, and nothing locks: with
+//! two classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section
+//! 4.)
+//!
+//! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route,
+//! times its hops, against those on the first link of the other, which is another link where another group gives one.
+//! Packets that go to their own group always go straight.
+
+use trgen::NodeId;
+use trgen::rng::{Purpose, mix2, pick};
+
+use super::{Visit, Way, classes};
+use crate::router::request::Input;
+use fsin_core::routing::Routing;
+use fsin_core::topology::Port;
+use fsin_core::topology::switched::{Dragonfly, Fabric};
+
+/// Positions of what a packet carries: links between groups that it has crossed, and how it goes.
+const CROSSED: usize = 0;
+const COURSE: usize = 1;
+
+/// How a packet goes: not decided yet (at its first switch), straight, or through another group.
+const UNDECIDED: i16 = 0;
+const STRAIGHT: i16 = 1;
+const ROUND: i16 = 2;
+
+/// Most draws of another group to go through: where all groups are behind one link, there is no other.
+const REDRAWS: usize = 8;
+
+/// Ways of a dragonfly.
+#[derive(Debug)]
+pub(super) struct DragonflyGuide {
+    plan: Dragonfly,
+    routing: Routing,
+    classes: Vec<u32>,
+    first: u32,
+    /// By switch: its group, and its number there.
+    stands: Box<[(u32, u32)]>,
+    /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
+    gates: Box<[(u32, u32)]>,
+    /// By switch and port: it leads to another group.
+    leaves: Box<[bool]>,
+    ports: usize,
+}
+
+impl DragonflyGuide {
+    pub(super) fn new(plan: &Dragonfly, fabric: &Fabric, routing: Routing, vcs: usize) -> Self {
+        let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
+        Self {
+            routing,
+            classes: classes(count, vcs),
+            first: fabric.endpoints() as u32,
+            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            leaves: (fabric.endpoints()..fabric.nodes())
+                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
+                .map(|(switch, port)| {
+                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
+                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
+                })
+                .collect(),
+            ports: fabric.ports(),
+            plan: plan.clone(),
+        }
+    }
+
+    /// The group of a switch, and its number there.
+    #[inline(always)]
+    fn stand(&self, switch: NodeId) -> (u32, u32) {
+        self.stands[(switch.0 - self.first) as usize]
+    }
+
+    /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
+    /// [`Dragonfly::gateway`] says.
+    #[inline(always)]
+    fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
+        self.gates[self.plan.link(from, to, copy) as usize]
+    }
+
+    /// The way of a packet that has no choice, or none any more.
+    #[inline(always)]
+    pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
+        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
+        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
+    }
+
+    /// Which of the links between two groups a packet takes, if there are several: of those that the switch has where
+    /// it stands, if it has any.
+    #[inline(always)]
+    fn copy(&self, key: u64, stand: (u32, u32), to: u32) -> u32 {
+        match self.plan.copies {
+            1 => 0,
+            copies => self.copy_among(copies, key, stand, to),
+        }
+    }
+
+    #[inline(never)]
+    fn copy_among(&self, copies: u32, key: u64, (from, own): (u32, u32), to: u32) -> u32 {
+        let own = self.plan.copies_of(own, from, to);
+        let among = if own.is_empty() { 0..copies } else { own };
+        among.start + pick(mix2(key ^ u64::from(from), u64::from(to)), among.end - among.start)
+    }
+
+    /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it
+    /// with the straight way, whose first link is at place `straight`, and takes another one where the way there begins
+    /// with that link, too: it would be held up by the same packets.
+    fn round(&self, key: u64, (from, own): (u32, u32), to: u32, straight: usize) -> Option<u32> {
+        if from == to || self.plan.groups < 3 {
+            return None;
+        }
+        let mut draw = mix2(key, Purpose::Output as u64);
+        let mut through = self.third(draw, from, to);
+        for _ in 0..REDRAWS {
+            if self.routing != Routing::DragonflyUgal || self.towards(key, (from, own), through) != straight {
+                break;
+            }
+            draw = mix2(draw, Purpose::Output as u64);
+            through = self.third(draw, from, to);
+        }
+        Some(through)
+    }
+
+    /// A group that is neither of two, drawn.
+    fn third(&self, draw: u64, from: u32, to: u32) -> u32 {
+        let drawn = pick(draw, self.plan.groups - 2);
+        let (low, high) = (from.min(to), from.max(to));
+        let drawn = drawn + u32::from(drawn >= low);
+        drawn + u32::from(drawn >= high)
+    }
+
+    /// The place of the link that leads from a switch towards another group.
+    #[inline(always)]
+    fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
+        let (gate, link) = self.gateway(group, to, self.copy(key, (group, own), to));
+        if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
+    }
+
+    /// \[hops\] From a switch to another group, and which switch of it is met.
+    fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
+        let copy = self.copy(key, (group, own), to);
+        let (gate, _) = self.gateway(group, to, copy);
+        let (arrival, _) = self.gateway(to, group, copy);
+        (1 + u8::from(gate != own), arrival)
+    }
+
+    /// The places of the straight way, and of that round, with hops to the last switch.
+    fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        if group == to {
+            return [Some((self.plan.local_place(own, last), 1)), None];
+        }
+        let (hops, arrival) = self.hops_to(visit.key, (group, own), to);
+        let straight = (self.towards(visit.key, (group, own), to), hops + u8::from(arrival != last));
+        let round = self.round(visit.key, (group, own), to, straight.0).map(|through| {
+            let (first, middle) = self.hops_to(visit.key, (group, own), through);
+            let (second, arrival) = self.hops_to(visit.key, (through, middle), to);
+            (self.towards(visit.key, (group, own), through), first + second + u8::from(arrival != last))
+        });
+        [Some(straight), round]
+    }
+
+    /// Where there is more than [one](Self::only_way).
+    pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
+        let vcs = self.classes[0];
+        let course = match (self.routing, visit.state[COURSE]) {
+            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
+            (_, course) => course,
+        };
+        let mut way =
+            |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
+        let [straight, round] = self.courses(visit, home);
+        if course == UNDECIDED || round.is_none() {
+            straight.into_iter().for_each(&mut way);
+        }
+        round.into_iter().for_each(&mut way);
+    }
+
+    /// Where a choice is to be made.
+    pub(super) fn weighs(&self, visit: &Visit<'_>) -> bool {
+        self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
+    }
+
+    /// What a packet carries after it has left a switch through a port.
+    #[inline(always)]
+    pub(super) fn hop(
+        &self,
+        fabric: &Fabric,
+        node: NodeId,
+        destination: NodeId,
+        key: u64,
+        port: Port,
+        state: &mut [i16],
+    ) {
+        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
+            let visit = Visit { node, input: Input::Injection, source: node, destination, key, state };
+            state[COURSE] = self.course(fabric, &visit, port);
+        }
+        let switch = (node.0 - self.first) as usize;
+        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
+    }
+
+    /// How a packet goes that has left its first switch through a port.
+    #[inline(never)]
+    fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
+        let (home, last) = fabric.home(visit.destination);
+        if home == visit.node && last == port {
+            // It has arrived.
+            return UNDECIDED;
+        }
+        let [straight, round] = self.courses(visit, home);
+        let takes =
+            |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
+        let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
+        if is_round { ROUND } else { STRAIGHT }
+    }
+}

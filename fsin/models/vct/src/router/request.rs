@@ -1,0 +1,458 @@
+//! How a head asks for an output virtual channel.
+//!
+//! **A head does not look at ownership.** In each cycle it asks for one output channel that *passes*: behind which a
+//! whole packet fits, and where the bubble and the local bubble restriction are obeyed. If another packet owns that
+//! channel, nothing is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head
+//! asks.
+//!
+//! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs),
+//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation.md` compares the two kinds.
+
+use std::sync::Arc;
+
+use trgen::NodeId;
+use trgen::rng::{Purpose, mix2, pick};
+
+use super::RouterParams;
+use super::detours::Detours;
+use super::guide::{Choice, Guide};
+use super::layout::Layout;
+use fsin_core::routing::{Order, Routing};
+use fsin_core::topology::{Offsets, Port, Topology};
+
+mod bubble;
+mod dally;
+mod double;
+mod guided;
+mod smart;
+mod wants;
+
+pub use smart::{lots, lots_key};
+
+use dally::Ring;
+
+/// One virtual channel of one output link of a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct OutputVc {
+    /// The link.
+    pub port: Port,
+    /// The channel, 0 to V-1.
+    pub vc: u8,
+}
+
+impl OutputVc {
+    /// Position in a table of a node's output channels, port by port.
+    #[must_use]
+    pub const fn index(self, vcs: usize) -> usize {
+        self.port.index() * vcs + self.vc as usize
+    }
+
+    /// The channel at `index` of such a table.
+    #[must_use]
+    pub const fn at(index: usize, vcs: usize) -> Self {
+        Self { port: Port((index / vcs) as u8), vc: (index % vcs) as u8 }
+    }
+}
+
+/// The queue in which a head stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// The transit queue of packets that came through this channel of this port's direction.
+    Transit(OutputVc),
+    /// An injection queue.
+    Injection,
+}
+
+/// A header that stands at the head of its queue and has not been routed yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    /// Where it stands.
+    pub node: NodeId,
+    /// In which queue.
+    pub input: Input,
+    /// The number of that queue: transit queues in the order of [`OutputVc::index`], then injection queues.
+    pub queue: usize,
+    /// Where it came from.
+    pub source: NodeId,
+    /// Where it goes to; not this node.
+    pub destination: NodeId,
+    /// Hops to go in each dimension; in a network of switches, what the packet carries for its guide.
+    pub offsets: &'a [i16],
+    /// Names (run seed, packet): see [`packet_key`].
+    pub key: u64,
+    /// \[cycle\] In which it asks: draws are made anew in every cycle.
+    pub now: u64,
+    /// True if its message has more than one packet.
+    pub long: bool,
+}
+
+/// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
+pub trait Surroundings {
+    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), whether a
+    /// packet owns them or not. 0 where there is no (working) link.
+    fn fitting(&self, port: Port) -> u32;
+    /// Those of them that no packet owns.
+    fn open(&self, port: Port) -> u32;
+    /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must
+    /// exist.
+    fn packets_ahead(&self, output: OutputVc) -> u32;
+    /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
+    fn space_ahead(&self, output: OutputVc) -> Option<u32>;
+    /// True if this node's own transit queue of the same port and channel has room for so many packets.
+    fn has_room(&self, output: OutputVc, packets: u32) -> bool;
+    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
+    fn restricts(&self) -> bool;
+}
+
+/// The part of every draw that names (run seed, node).
+#[must_use]
+pub const fn source_key(seed: u64, source: NodeId) -> u64 {
+    mix2(seed, source.0 as u64)
+}
+
+/// The part of every draw that names (run seed, packet). A packet is named by its source, whose key this takes, and its
+/// number there.
+#[must_use]
+pub const fn packet_key(source: u64, sequence: u64) -> u64 {
+    mix2(source, sequence)
+}
+
+/// A draw of a head in the cycle in which it asks, for a purpose.
+const fn draw(head: &Head<'_>, purpose: Purpose, bound: u32) -> u32 {
+    pick(mix2(mix2(head.key ^ head.node.0 as u64, purpose as u64), head.now), bound)
+}
+
+/// Names (run seed, packet, cycle), where an injector is chosen.
+#[must_use]
+pub const fn injector_key(key: u64, now: u64) -> u64 {
+    mix2(key, now)
+}
+
+/// The direction of a packet in a dimension in which both are equally long: true for +.
+#[must_use]
+pub const fn draw_direction(key: u64, dimension: usize) -> bool {
+    pick(mix2(key ^ dimension as u64, Purpose::Direction as u64), 2) == 0
+}
+
+/// \[queues\] Most of a router whose masks fit in a word; one bit is for other use.
+pub(crate) const WORD: usize = 63;
+
+/// The request rules of a router.
+#[derive(Clone, Debug)]
+pub struct Requests<L> {
+    layout: L,
+    routing: Routing,
+    order: Order,
+    packet_phits: u32,
+    bubble: u32,
+    lbr: u32,
+    seed: u64,
+    /// The first channel of each port, as a mask of outputs.
+    escapes: u64,
+    /// What a packet may ask for follows from its hops to go.
+    tells_wants: bool,
+    /// It does so in the same way for all packets, and ports come in the order of the deterministic route.
+    wants_in_order: bool,
+    /// `bubble:smart`, and nothing else to be looked at.
+    is_plain: bool,
+    /// Of each dimension, for routings that look at coordinates.
+    rings: Box<[Ring]>,
+    /// Of a network of switches.
+    guide: Option<Arc<Guide>>,
+    /// Of a direct network with dead links.
+    detours: Option<Arc<Detours>>,
+}
+
+/// The channels of a port whose change concerns a blocked head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interest {
+    /// An adaptive one opens: no packet owns it any longer, or there is room behind it.
+    Adaptive = 0,
+    /// One of its deterministic route opens; also if the bubble of that ring opened.
+    Deterministic = 1,
+    /// There is no longer room behind an adaptive one.
+    Filled = 2,
+}
+
+/// For how long a head that was not granted anything need not be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// Not at all: in the next cycle it may ask for something that is open now.
+    Poll,
+    /// Until something opens.
+    Opening,
+    /// Until something opens, or there is no longer room behind one of the channels that keep it from asking for
+    /// another one.
+    OpeningOrFilling,
+}
+
+impl<L: Layout> Requests<L> {
+    /// The rules for these settings, which must have passed [`RouterParams::check`] for this topology; `layout` is that
+    /// of both.
+    #[must_use]
+    pub fn new(params: &RouterParams, layout: L, topology: &dyn Topology) -> Self {
+        let routing = params.routing;
+        let detours = Detours::new(params, topology).map(Arc::new);
+        let escapes = Self::first_channels(layout);
+        let tells_wants =
+            routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
+        // Datelines know no restriction, as in the original.
+        let lbr = if routing.uses_datelines() { 0 } else { params.lbr };
+        Self {
+            wants_in_order: tells_wants && params.order == Order::Dimension && routing != Routing::BubbleBimodal,
+            is_plain: tells_wants && routing == Routing::BubbleSmart && lbr == 0,
+            tells_wants,
+            escapes,
+            layout,
+            routing,
+            order: params.order,
+            bubble: if routing.uses_bubble() { params.bubble } else { 0 },
+            packet_phits: params.packet_phits,
+            lbr,
+            seed: params.seed,
+            rings: Ring::of(topology.geometry()),
+            detours,
+            guide: topology.switched().and_then(|network| Guide::new(params, network).ok()).map(Arc::new),
+        }
+    }
+
+    /// The hops that a packet has to go: a shortest route, drawn if there are several; where links are dead, one that
+    /// is alive if there is any.
+    #[must_use]
+    pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
+        let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
+        match &self.detours {
+            None => route,
+            Some(detours) => detours.usable(topology, from, to, route).unwrap_or(route),
+        }
+    }
+
+    /// False if dead links leave no route from one node to another.
+    #[must_use]
+    pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {
+        self.detours.as_ref().is_none_or(|detours| detours.reaches(topology, from, to))
+    }
+
+    /// True if an adaptive channel of this port may be taken: where links are dead, only towards a live escape route.
+    #[inline(always)]
+    fn leads_on(&self, head: &Head<'_>, port: Port) -> bool {
+        self.detours.as_ref().is_none_or(|detours| detours.leads_on(head.node, port, head.offsets))
+    }
+
+    #[inline(always)]
+    fn vcs(&self) -> u8 {
+        self.layout.vcs() as u8
+    }
+
+    /// The output that the deterministic route takes next. Where links are dead, only if that route is alive to its
+    /// end: a packet that sets out on adaptive channels because it is not must not enter it.
+    #[inline(always)]
+    fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
+        let is_alive = |_: &Port| self.detours.as_ref().is_none_or(|detours| detours.is_alive(head.node, head.offsets));
+        self.order.next(self.layout.shape(), head.offsets).filter(is_alive)
+    }
+
+    /// True if each input queue keeps a bet, which [`request`](Self::request) is told and changes.
+    #[inline(always)]
+    pub fn keeps_bets(&self) -> bool {
+        self.routing == Routing::BubbleSmart
+    }
+
+    /// The output channel that a head asks for in this cycle, or `None` if none passes. To be called once in each cycle
+    /// in which the header stands there and has not been granted anything. `bet` is that of its queue, 0 at first and
+    /// after each grant.
+    #[inline(always)]
+    pub fn request(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
+        if self.layout.is_switched() {
+            return self.guided(head, near);
+        }
+        match self.routing {
+            Routing::BubbleOblivious => self.oblivious(head, near),
+            Routing::BubbleRandom => self.random(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleShortest => self.shortest(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleAdaptive => self.most_open_space(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleBimodal if head.long => self.escape(head, near),
+            Routing::BubbleBimodal => self.random(head, near).or_else(|| self.escape(head, near)),
+            Routing::BubbleSmart => self.smart(head, bet, near),
+            Routing::DoubleOblivious | Routing::HexaOblivious => self.double(head, near, false),
+            Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
+            Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
+            Routing::DallyAdaptive => self.random(head, near).or_else(|| self.dally(head, near)),
+            // Of networks of switches.
+            _ => None,
+        }
+    }
+
+    /// The output channel that a head [asks for](Self::request), if that can be granted; if not, for how long the head
+    /// need not be looked at. A head that loses the arbitration is looked at in the next cycle.
+    #[inline(always)]
+    pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Result<OutputVc, Wait> {
+        if self.layout.is_switched() {
+            return self.guided_if_open(head, near);
+        }
+        let asked = self.request(head, bet, near);
+        let is_open = |output: &OutputVc| near.open(output.port) & 1 << output.vc != 0;
+        asked.filter(is_open).ok_or_else(|| self.wait(head, near))
+    }
+
+    /// For how long a head in a direct network that was not granted anything in this cycle need not be looked at.
+    fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
+        match self.routing {
+            Routing::BubbleSmart => Wait::Poll,
+            Routing::BubbleOblivious => self.oblivious_wait(head, near),
+            Routing::BubbleBimodal if head.long => Wait::Opening,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal => {
+                self.adaptive_wait(head, near, || self.escape(head, near))
+            }
+            Routing::DallyAdaptive => self.adaptive_wait(head, near, || self.dally_open(head, near)),
+            Routing::DallyImproved => {
+                if self.dally_open(head, near).is_some() {
+                    Wait::Poll
+                } else {
+                    Wait::Opening
+                }
+            }
+            Routing::DoubleOblivious | Routing::DoubleAdaptive | Routing::HexaOblivious | Routing::HexaAdaptive => {
+                self.double_wait(head, near)
+            }
+            _ => Wait::Opening,
+        }
+    }
+
+    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the
+    /// last one in its dimension, so that the packet [wants something else](Self::wants_next).
+    #[inline(always)]
+    pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
+        if self.layout.is_switched() {
+            self.guided_hop(node, destination, key, port, offsets);
+            return false;
+        }
+        let (dimension, positive) = self.layout.shape().direction(port);
+        offsets[dimension] -= if positive { 1 } else { -1 };
+        offsets[dimension] == 0
+    }
+
+    /// What a blocked head waits for: only if something changes of what this tells, port by port, can it be granted
+    /// something.
+    pub fn interest(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, Interest)) {
+        if self.layout.is_switched() {
+            return self.guided_ports(head, |port| tell(port, Interest::Deterministic));
+        }
+        if self.routing.orders_by_channel() {
+            self.double_ports(head, |port| tell(port, Interest::Deterministic));
+        } else if let Some(port) = self.deterministic(head) {
+            tell(port, Interest::Deterministic);
+        }
+        let escapes_only = head.long && self.routing == Routing::BubbleBimodal;
+        if self.first_adaptive() < self.vcs() && !escapes_only {
+            for port in self.profitable(head) {
+                tell(port, Interest::Adaptive);
+                if wait == Wait::OpeningOrFilling {
+                    tell(port, Interest::Filled);
+                }
+            }
+        }
+    }
+
+    /// The first channel of a port that only packets with an adaptive [`Interest`] take; channels below it are
+    /// deterministic.
+    #[must_use]
+    pub fn first_adaptive(&self) -> u8 {
+        match self.routing {
+            routing if routing.has_escape_channel() => 1,
+            Routing::DallyAdaptive => 2,
+            _ => self.vcs(),
+        }
+    }
+
+    /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
+    #[must_use]
+    pub fn compare_space(&self) -> bool {
+        matches!(self.routing, Routing::BubbleShortest | Routing::BubbleAdaptive)
+            || self.guide.as_ref().is_some_and(|guide| guide.choice() != Choice::Open)
+    }
+
+    /// True if heads may have to wait for [`Wait::OpeningOrFilling`].
+    #[must_use]
+    pub const fn waits_for_filling(&self) -> bool {
+        matches!(
+            self.routing,
+            Routing::BubbleRandom | Routing::BubbleShortest | Routing::BubbleBimodal | Routing::DallyAdaptive
+        )
+    }
+
+    /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
+    /// of such waits is a deadlock.
+    #[must_use]
+    pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
+        if self.layout.is_switched() {
+            return self.guided_last_resort(head);
+        }
+        if self.routing.orders_by_channel() {
+            return self.double_last_resort(head);
+        }
+        let port = self.deterministic(head)?;
+        let vc = match (self.routing, head.input) {
+            (Routing::BubbleOblivious, Input::Transit(input)) if input.port == port => input.vc,
+            (routing, _) if !routing.uses_bubble() => self.dally_last_resort(head, port),
+            _ => 0,
+        };
+        Some(OutputVc { port, vc })
+    }
+
+    /// The bubble: a packet that enters a ring must leave room in it. One that goes on in the same queue of the ring
+    /// need not.
+    #[inline]
+    pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
+        self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
+    }
+
+    /// The channels of `vcs` (a mask) that pass where no bubble is asked for: those behind which a packet fits, and for
+    /// a packet that leaves an injection queue those that obey the local bubble restriction.
+    #[inline(always)]
+    fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
+        let fitting = near.fitting(port) & vcs;
+        if self.lbr == 0 || head.input != Input::Injection || !near.restricts() {
+            return fitting;
+        }
+        self.keep(fitting, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
+    }
+
+    /// The same where the bubble is asked for.
+    #[inline]
+    fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
+        self.keep(self.passing(head, port, vcs, near), |vc| self.bubble_open(head, OutputVc { port, vc }, near))
+    }
+
+    #[inline]
+    fn keep(&self, vcs: u32, passes: impl Fn(u8) -> bool) -> u32 {
+        if vcs == 0 {
+            return 0;
+        }
+        (0..self.vcs()).filter(|&vc| vcs & 1 << vc != 0 && passes(vc)).fold(0, |kept, vc| kept | 1 << vc)
+    }
+
+    /// All channels from `first` on, as a mask.
+    #[inline]
+    fn channels_from(&self, first: u8) -> u32 {
+        (((1u64 << self.vcs()) - 1) as u32) & !((1 << first) - 1)
+    }
+
+    /// Ports that bring the packet nearer, in the order of dimensions.
+    fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
+        let shape = self.layout.shape();
+        let offsets = head.offsets;
+        (0..shape.dimensions)
+            .filter(move |&dimension| offsets[dimension] != 0)
+            .map(move |dimension| shape.port(dimension, offsets[dimension] > 0))
+            .filter(|&port| self.leads_on(head, port))
+    }
+}
+
+/// Position of the `n`-th bit that is set, from 0; there must be more than `n`.
+fn nth_bit(mut mask: u32, n: u32) -> u8 {
+    for _ in 0..n {
+        mask &= mask - 1;
+    }
+    mask.trailing_zeros() as u8
+}

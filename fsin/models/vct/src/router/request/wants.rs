@@ -1,0 +1,119 @@
+//! Which output channels a packet wants, as a mask, where that follows from its hops to go alone: a head need not be
+//! looked at while none of them is open.
+
+use super::{Requests, WORD};
+use crate::router::layout::Layout;
+use fsin_core::routing::Routing;
+use fsin_core::topology::Port;
+
+impl<L: Layout> Requests<L> {
+    /// The output channels, as a mask, that a packet may ask for where it has so many hops to go: while none of them is
+    /// open, its head asks for nothing. All, where more than that has to be known.
+    #[must_use]
+    #[inline(always)]
+    pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
+        if self.layout.is_switched() || !self.tells_wants {
+            return u64::MAX;
+        }
+        let shape = self.layout.shape();
+        // There may be room for more dimensions than there are.
+        let offsets = &offsets[..shape.dimensions];
+        let channels = |port: Port| self.layout.channels(port.index());
+        let escape = self.order.next(shape, offsets).map_or(0, channels);
+        if long && self.routing == Routing::BubbleBimodal {
+            return escape & self.escapes;
+        }
+        let profitable = (0..shape.dimensions)
+            .filter(|&dimension| offsets[dimension] != 0)
+            .fold(0, |mask, dimension| mask | channels(shape.port(dimension, offsets[dimension] > 0)));
+        profitable & !self.escapes | escape & self.escapes
+    }
+
+    /// What a packet that [wanted](Self::wants) these wants where its header comes to through a port; `is_last` if that
+    /// was its last hop in a dimension, as [`hop`](Self::hop) says.
+    #[inline(always)]
+    pub fn wants_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
+        if !self.wants_in_order {
+            return if is_last { self.wants(offsets, long) } else { wanted };
+        }
+        // Which hop is the last is unpredictable, so computed without a branch. The first adaptive channel that is left
+        // stands next to the escape channel of its port.
+        let gone = self.layout.channels(port.index()) & u64::from(is_last).wrapping_neg();
+        let adaptive = wanted & !gone & !self.escapes;
+        adaptive | (adaptive & adaptive.wrapping_neg()) >> 1
+    }
+
+    /// True for `bubble:smart` where nothing but room and bubble is looked at: heads that wait can be looked at all
+    /// together.
+    #[inline(always)]
+    pub const fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    /// The first channel of each port, as a mask of outputs: the escape channels where there are any.
+    #[inline(always)]
+    pub(crate) const fn escapes(&self) -> u64 {
+        self.escapes
+    }
+
+    /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.
+    pub(super) fn first_channels(layout: L) -> u64 {
+        let outputs = layout.outputs();
+        (0..outputs.min(WORD))
+            .filter(|&output| layout.channel(output).vc == 0)
+            .fold(0, |mask, output| mask | 1 << output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trgen::NodeId;
+
+    use super::*;
+    use crate::router::RouterParams;
+    use crate::router::layout::AnySize;
+    use fsin_core::routing::Order;
+    use fsin_core::topology::parse;
+
+    /// On every way of packets whose hops come in drawn orders.
+    #[test]
+    fn what_is_wanted_next_is_what_is_wanted_there() {
+        let mut key = 1u64;
+        let mut draw = |bound: usize| {
+            key = trgen::rng::mix(key + 1);
+            key as usize % bound
+        };
+        for (spec, ways) in
+            [("torus:5x6", 2), ("torus:4x3x5", 2), ("torus:5x4", 1), ("mesh:4x4", 2), ("hypercube:6", 1)]
+        {
+            let topology = parse(spec, ways).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"));
+            let shape = topology.shape();
+            for routing in
+                [Routing::BubbleSmart, Routing::BubbleRandom, Routing::BubbleShortest, Routing::BubbleBimodal]
+            {
+                for (vcs, order) in [(2, Order::Dimension), (4, Order::Dimension), (3, Order::Direction)] {
+                    let params = RouterParams { routing, vcs, order, ..RouterParams::default() };
+                    let requests = Requests::new(&params, AnySize { shape, vcs }, &*topology);
+                    for packet in 0..200 {
+                        let long = packet % 2 == 1;
+                        let (from, to) = (NodeId::at(draw(topology.nodes())), NodeId::at(draw(topology.nodes())));
+                        let mut offsets = requests.route(&*topology, from, to, packet);
+                        let mut wanted = requests.wants(&offsets, long);
+                        loop {
+                            let left: Vec<usize> = (0..shape.dimensions).filter(|&at| offsets[at] != 0).collect();
+                            if left.is_empty() {
+                                break;
+                            }
+                            let dimension = left[draw(left.len())];
+                            let port = shape.port(dimension, offsets[dimension] > 0);
+                            let is_last = requests.hop(from, to, packet, port, &mut offsets);
+                            wanted = requests.wants_next(wanted, port, is_last, &offsets, long);
+                            assert_eq!(wanted, requests.wants(&offsets, long), "{spec} {routing:?} {vcs} {offsets:?}");
+                        }
+                        assert_eq!(wanted, 0);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! How long hops take: delays of links and routers.
+//!
+//! A phit that leaves a router in cycle s is seen by the next one from cycle s + 1 + d on, d being the delay of the
+//! link and of the router that it leads to. Its place in the queue is taken when it is sent: what is on a wire counts
+//! as standing in the queue behind it, for all who look at room, and credits come back in no time, as with d = 0.
+
+use super::RouterParams;
+use fsin_core::topology::{MAX_DELAY, Port, Topology};
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+/// What hops take beyond one cycle, by where they end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wires {
+    /// By port, or by node and port.
+    delays: Box<[u32]>,
+    /// Ports, if delays are by node and port; else 0.
+    stride: usize,
+    longest: u32,
+}
+
+impl Wires {
+    /// The delays that are set. They must have passed [`RouterParams::check`] for this topology.
+    #[must_use]
+    pub fn new(params: &RouterParams, topology: &dyn Topology) -> Self {
+        let ports = topology.shape().ports();
+        let delay = |node: NodeId, port: Port| {
+            let set = match &*params.link_delays {
+                [] => 0,
+                [all] => *all,
+                several => several.get(topology.link_class(node, port)).copied().unwrap_or(0),
+            };
+            set + topology.wire(node, port) + params.router_delay
+        };
+        if topology.switched().is_none() {
+            let delays: Box<[u32]> = (0..ports).map(|port| delay(NodeId(0), Port(port as u8))).collect();
+            return Self { longest: delays.iter().copied().max().unwrap_or(0), delays, stride: 0 };
+        }
+        let mut delays = vec![0; topology.nodes() * ports];
+        for node in (0..topology.nodes()).map(NodeId::at) {
+            for port in (0..ports).map(|port| Port(port as u8)) {
+                if let Some(there) = topology.neighbour(node, port) {
+                    delays[there.index() * ports + port.index()] = delay(node, port);
+                }
+            }
+        }
+        Self { longest: delays.iter().copied().max().unwrap_or(0), delays: delays.into(), stride: ports }
+    }
+
+    /// \[cycles\] The longest delay; 0 if there is none.
+    #[must_use]
+    #[inline(always)]
+    pub const fn longest(&self) -> u32 {
+        self.longest
+    }
+
+    /// \[cycles\] Of the hop that ends at this node, in the transit queues of this port.
+    #[must_use]
+    #[inline]
+    pub fn to(&self, node: usize, port: usize) -> u32 {
+        self.delays[node * self.stride + port]
+    }
+}
+
+/// Refuses delays that are out of range, or as many as the network has no kinds of links.
+pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), Refusal> {
+    let delays = &params.link_delays;
+    if let Some(delay) = delays.iter().chain([&params.router_delay]).find(|&&delay| delay > MAX_DELAY) {
+        let flag = if params.router_delay == *delay { "router-delay" } else { "link-delay" };
+        return Err(Refusal::value(
+            format!("--{flag} {delay} is out of range"),
+            format!("use 0 to {MAX_DELAY} cycles"),
+        ));
+    }
+    let kinds = topology.link_classes();
+    if delays.len() > 1 && delays.len() != kinds.len() {
+        let given: Vec<String> = delays.iter().map(u32::to_string).collect();
+        let what = format!(
+            "--link-delay {}: {} has {}",
+            given.join(":"),
+            topology.spec(),
+            match &*kinds {
+                [] => "links of one kind".to_owned(),
+                kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
+            }
+        );
+        let remedy = if kinds.is_empty() {
+            "give one number".to_owned()
+        } else {
+            format!("give one number, or {}", kinds.len())
+        };
+        return Err(Refusal::value(what, remedy));
+    }
+    Ok(())
+}

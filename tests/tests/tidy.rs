@@ -1,0 +1,231 @@
+//! The order of the house: which crate may build on which, which folders may know what, and how wide comments are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tests::shared::workspace;
+use toml::{Table, Value};
+
+/// A crate, its folder, and the crates of this workspace that it may build on.
+struct Room {
+    name: &'static str,
+    folder: &'static str,
+    builds_on: &'static [&'static str],
+}
+
+const fn room(name: &'static str, folder: &'static str, builds_on: &'static [&'static str]) -> Room {
+    Room { name, folder, builds_on }
+}
+
+/// The arrows of ARCHITECTURE.md. What is allowed and not used is an error too.
+const ROOMS: &[Room] = &[
+    room("trgen", "trgen", &[]),
+    room("fsin-core", "fsin/core", &["trgen"]),
+    room("fsin-vct", "fsin/models/vct", &["fsin-core", "trgen"]),
+    room("fsin-models", "fsin/models", &["fsin-core", "fsin-vct", "trgen"]),
+    room("fsin-stamp", "fsin/stamp", &[]),
+    room("tui", "tui", &[]),
+    room("adapters", "adapters", &["trgen"]),
+    room("trace-prep", "trace-prep", &["trgen"]),
+    room(
+        "fsin",
+        "fsin",
+        &["adapters", "fsin-core", "fsin-models", "fsin-stamp", "fsin-vct", "trace-prep", "trgen", "tui"],
+    ),
+];
+
+/// The folders of the library `fsin`, and those that each may name.
+const LIBRARY: &[(&str, &[&str])] = &[
+    ("experiment", &[]),
+    ("sweep", &["experiment", "report"]),
+    ("report", &["dashboard", "experiment", "sweep"]),
+    ("dashboard", &["experiment", "sweep"]),
+];
+
+/// Crates of tests, which may build on everything.
+const TESTS: &[&str] = &["tests", "tests/hostile"];
+
+/// Of what concerns a terminal, a picture or the system: the folders that may know it, and everything below them.
+const KNOWN_BY: &[(&str, &[&str])] = &[
+    ("clap", &["fsin/src/cli", "trace-prep/src/cli"]),
+    ("miette", &["fsin/src/cli", "trace-prep/src/cli"]),
+    ("plotters", &["fsin/src/report"]),
+    ("ratatui", &["tui/src"]),
+    ("crossterm", &["tui/src"]),
+    (
+        "std::fs",
+        &[
+            "fsin/src/cli",
+            "fsin/src/dashboard",
+            "fsin/src/experiment",
+            "fsin/src/sweep",
+            "trace-prep/src",
+            // Traces, placements and matrices of traffic are read where they are parsed.
+            "trgen/src/synthetic/spatial/file.rs",
+            "trgen/src/trace/formats",
+            "trgen/src/trace/placement",
+            // Sockets, and the secrets of guests, are files.
+            "adapters/src",
+            // The topology `graph:FILE`.
+            "fsin/core/src/topology/switched/graph.rs",
+        ],
+    ),
+];
+
+/// \[columns\] Of a line that is a comment, at most.
+const WIDEST: usize = 120;
+
+/// Folders in which it holds.
+const NARROW: &[&str] = &["fsin/core", "fsin/models", "fsin/stamp"];
+
+fn manifest(folder: &str) -> Table {
+    let path = workspace().join(folder).join("Cargo.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The members of the workspace among the dependencies in a table of a manifest.
+fn ours(manifest: &Table, table: &str) -> BTreeSet<String> {
+    let names = manifest.get(table).and_then(Value::as_table).into_iter().flat_map(Table::keys);
+    names.filter(|name| ROOMS.iter().any(|room| room.name == *name)).cloned().collect()
+}
+
+/// The sources below a folder, without those of crates that lie within it.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else { continue };
+        for path in entries.map(|entry| entry.expect("a folder of sources can be listed").path()) {
+            if path.is_dir() && !path.join("Cargo.toml").exists() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The path within the workspace, with `/`.
+fn told(path: &Path) -> String {
+    let within = path.strip_prefix(workspace()).unwrap_or(path);
+    within.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
+/// The code of a source: lines without those that are comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"))
+}
+
+/// Whether a line of code names a crate or module in a path: `use NAME;`, `NAME::x`, but not `OTHER_NAME::x`.
+fn names(line: &str, name: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + name.len()..]);
+        let begins = !before.ends_with(|letter| is_part(letter) || [':', '"', '`'].contains(&letter));
+        begins && (after.starts_with("::") || (line.contains("use ") && !after.starts_with(is_part)))
+    })
+}
+
+#[test]
+fn every_crate_of_the_workspace_is_in_the_drawing() {
+    let members = manifest("")["workspace"]["members"].as_array().expect("a list of folders").clone();
+    let members: BTreeSet<&str> = members.iter().filter_map(Value::as_str).collect();
+    let drawn = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied());
+    assert_eq!(members, drawn.collect());
+    for room in ROOMS {
+        assert_eq!(manifest(room.folder)["package"]["name"].as_str(), Some(room.name));
+    }
+}
+
+#[test]
+fn crates_build_on_what_the_drawing_allows() {
+    for room in ROOMS {
+        let manifest = manifest(room.folder);
+        let allowed: BTreeSet<String> = room.builds_on.iter().map(|&name| name.to_owned()).collect();
+        assert_eq!(ours(&manifest, "dependencies"), allowed, "{}", room.name);
+        for table in ["dev-dependencies", "build-dependencies"] {
+            assert!(ours(&manifest, table).is_subset(&allowed), "{table} of {}", room.name);
+        }
+    }
+}
+
+#[test]
+fn arrows_lead_one_way() {
+    // Rooms are listed from the ground up: nothing builds on what comes later.
+    for (at, room) in ROOMS.iter().enumerate() {
+        let below = &ROOMS[..at];
+        for name in room.builds_on {
+            assert!(below.iter().any(|room| room.name == *name), "{} builds on {name}", room.name);
+        }
+    }
+}
+
+#[test]
+fn folders_of_the_library_name_what_the_drawing_allows() {
+    for &(folder, allowed) in LIBRARY {
+        for path in sources(&workspace().join("fsin/src").join(folder)) {
+            let text = read(&path);
+            for other in LIBRARY.iter().map(|&(other, _)| other).filter(|other| other != &folder) {
+                let path_of_other = format!("crate::{other}");
+                let is_named = code(&text).any(|line| names(line, &path_of_other));
+                assert!(!is_named || allowed.contains(&other), "{} names {path_of_other}", told(&path));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_rim_knows_terminals_pictures_and_files() {
+    for &(name, folders) in KNOWN_BY {
+        let mut users = BTreeSet::new();
+        for room in ROOMS {
+            for path in sources(&workspace().join(room.folder).join("src")) {
+                if code(&read(&path)).any(|line| names(line, name)) {
+                    users.insert(told(&path));
+                }
+            }
+        }
+        let below = |path: &str, folder: &str| path == folder || path.starts_with(&format!("{folder}/"));
+        for path in &users {
+            assert!(folders.iter().any(|folder| below(path, folder)), "{path} knows {name}");
+        }
+        for folder in folders {
+            assert!(users.iter().any(|path| below(path, folder)), "{folder} does not need {name}");
+        }
+    }
+}
+
+#[test]
+fn comments_are_not_wide() {
+    let mut wide = Vec::new();
+    for folder in NARROW {
+        for path in sources(&workspace().join(folder)) {
+            for (number, line) in read(&path).lines().enumerate() {
+                if line.trim_start().starts_with("//") && line.chars().count() > WIDEST {
+                    wide.push(format!("{}:{}", told(&path), number + 1));
+                }
+            }
+        }
+    }
+    assert!(wide.is_empty(), "comments beyond {WIDEST} columns: {}", wide.join(", "));
+}
+
+#[test]
+fn a_name_is_found_in_paths_and_nowhere_else() {
+    for line in ["use clap;", "use clap::Arg;", "let x = clap::value_parser!(u32);", "pub use {clap as words};"] {
+        assert!(names(line, "clap"), "{line}");
+    }
+    for line in ["use overclap::x;", "claps::x()", "\"clap::x\"", "let clap = 1;", "crate::clap::x()"] {
+        assert!(!names(line, "clap"), "{line}");
+    }
+    assert!(names("use std::fs;", "std::fs") && names("std::fs::read(path)", "std::fs"));
+    assert!(!names("use std::fsync;", "std::fs"));
+}
