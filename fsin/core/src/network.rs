@@ -31,11 +31,13 @@ pub struct Notices {
 impl Notices {
     /// True if nothing happened that a source must know.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.delivered.is_empty()
     }
 
     /// Forgets everything.
+    #[inline]
     pub fn clear(&mut self) {
         self.sent.clear();
         self.delivered.clear();

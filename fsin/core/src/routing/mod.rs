@@ -350,6 +350,7 @@ impl Routing {
 
     /// True if channel 0 is the escape channel of deterministic routes, and all others are adaptive.
     #[must_use]
+    #[inline]
     pub const fn has_escape_channel(self) -> bool {
         matches!(
             self,
@@ -359,6 +360,7 @@ impl Routing {
 
     /// True if packets that enter a ring leave a bubble there.
     #[must_use]
+    #[inline]
     pub const fn uses_bubble(self) -> bool {
         let is_cube = matches!(self, Self::CubeOblivious | Self::CubeAdaptive);
         is_cube || !(self.is_for_switches() || self.uses_datelines())
@@ -366,12 +368,14 @@ impl Routing {
 
     /// True if channels cut every ring open: it needs rings that wrap at a coordinate.
     #[must_use]
+    #[inline]
     pub const fn uses_datelines(self) -> bool {
         matches!(self, Self::DallyTrc | Self::DallyBasic | Self::DallyImproved | Self::DallyAdaptive)
     }
 
     /// True if it is for networks of switches, not for direct networks.
     #[must_use]
+    #[inline]
     pub const fn is_for_switches(self) -> bool {
         matches!(
             self,
@@ -391,6 +395,7 @@ impl Routing {
 
     /// True if packets in direct networks may leave the one deterministic route, with so many virtual channels.
     #[must_use]
+    #[inline]
     pub const fn leaves_order(self, vcs: usize) -> bool {
         match self {
             Self::BubbleRandom | Self::BubbleShortest | Self::BubbleAdaptive | Self::BubbleSmart => vcs > 1,
@@ -402,6 +407,7 @@ impl Routing {
 
     /// True if every channel has an order of dimensions of its own.
     #[must_use]
+    #[inline]
     pub const fn orders_by_channel(self) -> bool {
         matches!(self, Self::DoubleOblivious | Self::DoubleAdaptive | Self::HexaOblivious | Self::HexaAdaptive)
     }

@@ -13,6 +13,7 @@ pub struct Moments {
 
 impl Moments {
     /// Adds a value.
+    #[inline]
     pub fn record(&mut self, value: u64) {
         self.count += 1;
         self.sum += u128::from(value);
@@ -21,6 +22,7 @@ impl Moments {
     }
 
     /// Adds everything that `other` holds.
+    #[inline]
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
@@ -86,6 +88,7 @@ impl Default for Distribution {
 
 impl Distribution {
     /// Adds a value.
+    #[inline]
     pub fn record(&mut self, value: u64) {
         self.moments.record(value);
         match self.small.get_mut(value as usize) {

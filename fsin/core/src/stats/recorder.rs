@@ -142,36 +142,43 @@ impl Recorder {
     }
 
     /// `packets` were handed to an interface.
+    #[inline]
     pub fn generated(&mut self, packets: u64) {
         self.window.counts.generated += packets;
     }
 
     /// `packets` were lost before they entered a source buffer.
+    #[inline]
     pub fn dropped(&mut self, packets: u64) {
         self.window.counts.dropped += packets;
     }
 
     /// `packets` entered source buffers.
+    #[inline]
     pub fn injected(&mut self, packets: u64) {
         self.window.counts.injected += packets;
     }
 
     /// A header left its injection queue, `latency` cycles after the packet's start.
+    #[inline]
     pub fn departed(&mut self, latency: u64) {
         self.window.injection_latency.record(latency);
     }
 
     /// Headers left their injection queues, after so many cycles each.
+    #[inline]
     pub fn departed_after(&mut self, latencies: &Moments) {
         self.window.injection_latency.merge(latencies);
     }
 
     /// So many headers crossed a link.
+    #[inline]
     pub fn hops(&mut self, headers: u64) {
         self.window.counts.hops += headers;
     }
 
     /// A packet was consumed in full in cycle `now`.
+    #[inline]
     pub fn received(&mut self, now: Cycle, receipt: &Receipt) {
         self.window.counts.received += 1;
         self.window.latency.record(receipt.latency);
@@ -184,6 +191,7 @@ impl Recorder {
 
     /// The window that is open.
     #[must_use]
+    #[inline]
     pub const fn window(&self) -> &Window {
         &self.window
     }
@@ -204,6 +212,7 @@ impl Recorder {
 
     /// True if somebody looks: what costs a little is counted too.
     #[must_use]
+    #[inline]
     pub const fn is_observed(&self) -> bool {
         self.observed.is_some()
     }

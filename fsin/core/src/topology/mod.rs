@@ -40,6 +40,7 @@ pub struct Port(pub u8);
 impl Port {
     /// Position in a table of a node's ports.
     #[must_use]
+    #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }

@@ -22,6 +22,7 @@ pub struct Cube {
 
 impl Cube {
     /// The coordinates of a switch.
+    #[inline]
     pub fn coordinates(&self, switch: NodeId) -> impl Iterator<Item = u32> + '_ {
         self.sizes.iter().scan(switch.0 - self.first, |rest, &size| {
             let coordinate = *rest % size;

@@ -80,6 +80,7 @@ impl Dragonfly {
 
     /// Which of the links from group `from` to group `to` switch `own` of `from` has.
     #[must_use]
+    #[inline]
     pub fn copies_of(&self, own: u32, from: u32, to: u32) -> Range<u32> {
         // Link numbers of a switch follow each other; those to a group are `groups - 1` apart.
         let (first, apart) = (self.link(from, to, 0), self.groups - 1);
@@ -89,6 +90,7 @@ impl Dragonfly {
 
     /// The switch that has a link of its group, by its number there, and which of its links to other groups it is.
     #[must_use]
+    #[inline]
     pub const fn gate(&self, link: u32) -> (u32, u32) {
         (link / self.globals, link % self.globals)
     }

@@ -22,6 +22,7 @@ const MAX_HYPERX_DIMENSIONS: usize = 15;
 
 impl Hyperx {
     /// The coordinates of a switch.
+    #[inline]
     pub fn coordinates(&self, switch: NodeId) -> impl Iterator<Item = u32> + '_ {
         self.sizes.iter().scan(switch.0 - self.first, |rest, &size| {
             let coordinate = *rest % size;

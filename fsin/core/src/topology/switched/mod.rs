@@ -150,18 +150,21 @@ impl Fabric {
 
     /// Nodes that send and receive; the first ones.
     #[must_use]
+    #[inline]
     pub const fn endpoints(&self) -> usize {
         self.endpoints
     }
 
     /// Endpoints and switches.
     #[must_use]
+    #[inline]
     pub const fn nodes(&self) -> usize {
         self.nodes
     }
 
     /// Ports of the switch that has most.
     #[must_use]
+    #[inline]
     pub const fn ports(&self) -> usize {
         self.ports
     }
@@ -174,6 +177,7 @@ impl Fabric {
 
     /// Places for links of a node.
     #[must_use]
+    #[inline]
     pub fn degree(&self, node: NodeId) -> usize {
         (self.starts[node.index() + 1] - self.starts[node.index()]) as usize
     }
@@ -195,6 +199,7 @@ impl Fabric {
 
     /// \[cycles\] What the description of the network tells of the delay of a link.
     #[must_use]
+    #[inline]
     pub fn wire(&self, node: NodeId, port: Port) -> u32 {
         self.wires.get(node.index() * self.ports + port.index()).copied().unwrap_or(0)
     }
@@ -263,12 +268,14 @@ impl Switched {
 
     /// Who is linked with whom.
     #[must_use]
+    #[inline]
     pub const fn fabric(&self) -> &Arc<Fabric> {
         &self.fabric
     }
 
     /// How it was built.
     #[must_use]
+    #[inline]
     pub const fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -54,6 +54,7 @@ impl Tree {
 
     /// Levels of switches.
     #[must_use]
+    #[inline]
     pub const fn levels(&self) -> usize {
         self.children.len()
     }
@@ -79,6 +80,7 @@ impl Tree {
 
     /// Where a switch stands.
     #[must_use]
+    #[inline]
     pub fn stand(&self, switch: NodeId) -> Stand {
         let level = self.firsts.partition_point(|&first| first <= switch.0) - 1;
         let below: u32 = self.parents[..level].iter().product();
@@ -96,6 +98,7 @@ impl Tree {
 
     /// True if every switch below the top has as many links up as down.
     #[must_use]
+    #[inline]
     pub fn is_fat(&self) -> bool {
         self.children.iter().zip(&self.parents[1..]).all(|(down, up)| down == up)
             && self.children.last() == self.children.first()
@@ -104,12 +107,14 @@ impl Tree {
     /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children
     /// apart.
     #[must_use]
+    #[inline]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         endpoint.0 % stand.span / stand.child_span % stand.parents
     }
 
     /// The strand down from a switch on the static route to an endpoint: at the top that to which its digits lead up.
     #[must_use]
+    #[inline]
     pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         if stand.strands == 1 {
             return 0;
