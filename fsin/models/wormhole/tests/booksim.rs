@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use fsin_core::topology;
-use fsin_wormhole::reference::Reference;
+use fsin_wormhole::fast::Fast;
 
 mod common;
 
@@ -72,7 +72,7 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
             let experiment = common::Experiment { seed, ..experiment.clone() };
             let topology = topology::parse(&experiment.topology, 2).unwrap();
             let mut network =
-                Reference::new(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }).unwrap();
+                Fast::new(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }).unwrap();
             let measured = common::run(&experiment, &mut network);
             if !measured.is_unstable {
                 latencies.push(measured.latency);

@@ -22,15 +22,14 @@ use fsin_core::network::{Channel, Notices};
 use fsin_core::topology::Topology;
 
 use crate::params::{Hold, Params};
+use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, sort};
 use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Routes, SpecError, Tier, select};
+use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
 
-mod allocator;
 mod network;
-
-use allocator::{Allocator, Request};
 
 /// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -467,6 +466,11 @@ impl Reference {
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
                 packet.switch_cycles += packet.lap(now);
+                let is_last = matches!(self.wiring.out(router, output / vcs).end, End::Endpoint(_));
+                self.ends.head_leaves(flit.packet, is_last);
+                if let Some(crossed) = self.crossed.get_mut(router * self.wiring.ports + output / vcs) {
+                    *crossed += 1;
+                }
             }
             if flit.is_tail {
                 this.outputs[output].owner = None;
@@ -510,10 +514,6 @@ impl Reference {
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
                 packet.traversal_cycles += packet.lap(now);
-                self.ends.head_leaves(flit.packet, matches!(wire.end, End::Endpoint(_)));
-                if let Some(crossed) = self.crossed.get_mut(router * self.wiring.ports + port) {
-                    *crossed += 1;
-                }
             }
             match wire.end {
                 End::Router { router: next, port: at } => {
@@ -594,21 +594,12 @@ impl Reference {
         let heads =
             (0..self.wiring.routers).flat_map(|router| (0..self.wiring.ports * vcs).map(move |vc| (router, vc)));
         let first = heads.into_iter().find(|&(router, vc)| !self.routers[router].inputs[vc].buffer.is_empty());
-        let mut path: Vec<(usize, usize)> = Vec::new();
-        let mut next = first;
-        while let Some(place) = next {
-            if let Some(start) = path.iter().position(|&seen| seen == place) {
-                let cycle = path.split_off(start);
-                return cycle.into_iter().map(|(router, vc)| self.wiring.input(router, vc / vcs, vc % vcs)).collect();
-            }
-            path.push(place);
-            next = self.waits_for(place);
-        }
-        Vec::new()
+        let cycle = cyclic_wait(first, |place| self.waits_for(place));
+        cycle.into_iter().map(|(router, vc)| self.wiring.input(router, vc / vcs, vc % vcs)).collect()
     }
 
     /// The buffer behind the output VC that the front of a buffer has or, if it needs one, would take last.
-    fn waits_for(&self, (router, input): (usize, usize)) -> Option<(usize, usize)> {
+    fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
         let this = &self.routers[router].inputs[input];
         let front = this.buffer.front()?;

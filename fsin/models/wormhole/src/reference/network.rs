@@ -32,6 +32,7 @@ impl Network for Reference {
             }
             self.cycle(notices);
             let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
+            self.clock += 1;
             if is_stuck && self.ends.in_flight > 0 {
                 return Err(Deadlock {
                     since: Cycle(self.last_moved),
@@ -39,7 +40,6 @@ impl Network for Reference {
                     cycle: self.cyclic_wait(),
                 });
             }
-            self.clock += 1;
             if !notices.is_empty() {
                 break;
             }

@@ -4,7 +4,7 @@ use crate::params::Allocator as Kind;
 
 /// Matches requesters with resources, with memory from one step to the next.
 #[derive(Clone, Debug)]
-pub(super) struct Allocator {
+pub(crate) struct Allocator {
     kind: Kind,
     /// By requester: the resource that its search begins with.
     accept: Vec<usize>,
@@ -16,19 +16,19 @@ pub(super) struct Allocator {
 
 /// A requester, a resource, and the age of the packet as the cycle of its creation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Request {
-    pub(super) requester: usize,
-    pub(super) resource: usize,
-    pub(super) created: u64,
+pub(crate) struct Request {
+    pub(crate) requester: usize,
+    pub(crate) resource: usize,
+    pub(crate) created: u64,
 }
 
 impl Allocator {
-    pub(super) fn new(kind: Kind, requesters: usize, resources: usize) -> Self {
+    pub(crate) fn new(kind: Kind, requesters: usize, resources: usize) -> Self {
         Self { kind, accept: vec![0; requesters], grant: vec![0; resources], diagonal: 0 }
     }
 
     /// By requester: the resource that it is given. At most one request for each pair.
-    pub(super) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
+    pub(crate) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
         let mut given = vec![None; self.accept.len()];
         let mut taken = vec![false; self.grant.len()];
         match self.kind {
