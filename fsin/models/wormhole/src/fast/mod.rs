@@ -30,7 +30,7 @@ use fsin_core::topology::Topology;
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
 
-use crate::params::Params;
+use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
 use crate::rules::routes::{ByKey, Candidate, Head, Routes, SpecError};
@@ -41,7 +41,7 @@ mod state;
 mod step;
 mod wheel;
 
-use state::{ENDPOINT, NOBODY, Routers, State, pack, unpack};
+use state::{ENDPOINT, NOBODY, Routers, State, is_by_masks, pack, unpack};
 use step::Scratch;
 use wheel::{Set, Wheel, bits};
 
@@ -74,6 +74,8 @@ pub struct Fast {
     queued: Vec<VecDeque<(u64, u64)>>,
     /// What a head requests depends on the state of its router.
     is_adaptive: bool,
+    /// Flit by flit, allocators by masks, queues of outputs without bound: a lone request needs no matching.
+    is_plain: bool,
     /// Which VCs are available depends on credits.
     heeds_credits: bool,
     scratch: Scratch,
@@ -94,9 +96,12 @@ impl Fast {
         let longest = u64::from(params.traverse_delay) + queue + link;
         let stages = params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
         let is_adaptive = routes.is_adaptive() || routes.decides();
+        let routers = Routers::new(&params, &wiring);
+        let queues = if params.output_queue.is_some() { routers.out_ports.len() } else { 0 };
+        let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
         Ok(Self {
             clock: Cycle::FIRST.0,
-            routers: Routers::new(&params, &wiring),
+            routers,
             ends: Endpoints::new(&params, wiring.endpoints, wiring.links_of_endpoint()),
             sources: Set::new(wiring.endpoints),
             arrivals: Wheel::new(longest),
@@ -107,11 +112,9 @@ impl Fast {
             occupancy: vec![(0, 0); params.vcs],
             last_moved: 0,
             crossed: Vec::new(),
-            queued: vec![
-                VecDeque::new();
-                if params.output_queue.is_some() { wiring.routers * wiring.ports } else { 0 }
-            ],
+            queued: vec![VecDeque::new(); queues],
             is_adaptive,
+            is_plain: by_masks && params.hold == Hold::Flit && params.output_queue.is_none(),
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
             params,
@@ -140,12 +143,11 @@ impl Fast {
         let mut stalls = self.stalls;
         for (at, input) in self.routers.inputs.iter().enumerate() {
             let lasts = step.saturating_sub(input.since);
-            let requests = self.routers.in_ports[at / self.routers.vcs].requests;
+            let (port, vc) = self.routers.split(at);
+            let requests = self.routers.in_ports[port].requests;
             match input.state {
                 State::NeedsVc => stalls.no_vc += lasts,
-                State::Active if input.len > 0 && requests >> (at % self.routers.vcs) & 1 != 0 => {
-                    stalls.lost_switch += lasts
-                }
+                State::Active if input.len > 0 && requests >> vc & 1 != 0 => stalls.lost_switch += lasts,
                 State::Active if input.len > 0 => stalls.no_credit += lasts,
                 _ => {}
             }
@@ -202,7 +204,8 @@ impl Fast {
                 if let Some((flit, vc)) = sent {
                     let (router, port) = self.wiring.home(endpoint);
                     let due = now + u64::from(self.wiring.back(router, port).delay) + 1;
-                    let target = (router * self.routers.ports + port) * self.routers.vcs + usize::from(vc);
+                    let first = self.routers.first_vc(self.routers.first_port(router) + port);
+                    let target = first + usize::from(vc);
                     self.arrivals.add(due, (target as u32, pack(flit)));
                     self.last_moved = self.last_moved.max(due);
                 }
@@ -218,7 +221,7 @@ impl Fast {
     fn arrive(&mut self, input: usize, flit: u32, step: u64) {
         let now = self.clock;
         let routers = &mut self.routers;
-        let vc = input % routers.vcs;
+        let (_, vc) = routers.split(input);
         let this = &mut routers.inputs[input];
         let place = input * routers.ring + (usize::from(this.first + this.len) & (routers.ring - 1));
         routers.flits[place] = flit;
@@ -244,14 +247,13 @@ impl Fast {
     #[inline]
     fn begin(&mut self, input: usize, from: u64, next: u64) {
         let from = from + self.params.head_delay();
-        let front = self.routers.front(input);
+        let (front, router) = (self.routers.front(input), self.routers.router_of(input));
         let this = &mut self.routers.inputs[input];
         this.state = State::NeedsVc;
         this.since = from;
         if !self.is_adaptive {
             let packet = &self.ends.packets[front.packet];
             let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
-            let router = input / (self.routers.vcs * self.routers.ports);
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } = self.routes.only(router, &head, draw, &mut self.scratch.candidates);
             (this.port, this.vcs) = (port, vcs);
@@ -284,8 +286,8 @@ impl Fast {
     #[inline]
     fn ask(&mut self, input: usize) {
         let routers = &mut self.routers;
-        let of_router = routers.ports * routers.vcs;
-        let output = input / of_router * of_router + usize::from(routers.inputs[input].output);
+        let base = routers.base(routers.router_of(input));
+        let output = base + usize::from(routers.inputs[input].output);
         if routers.outputs[output].credits > 0 {
             routers.request(input);
         } else {
@@ -311,9 +313,10 @@ impl Fast {
         let routers = &mut self.routers;
         let this = &mut routers.outputs[output];
         this.credits += 1;
-        let of_router = routers.ports * routers.vcs;
-        if this.credits == 1 && this.owner != NOBODY {
-            let input = output / of_router * of_router + usize::from(this.owner);
+        let (credits, owner) = (this.credits, this.owner);
+        let router = routers.router_of(output);
+        if credits == 1 && owner != NOBODY {
+            let input = routers.base(router) + usize::from(owner);
             let owner = &mut routers.inputs[input];
             if owner.state == State::Active && owner.len > 0 {
                 self.stalls.no_credit += step - owner.since;
@@ -321,8 +324,8 @@ impl Fast {
                 routers.request(input);
             }
         }
-        if self.heeds_credits && routers.needs[output / of_router] != 0 {
-            routers.active.insert(output / of_router);
+        if self.heeds_credits && routers.needs[router] != 0 {
+            routers.active.insert(router);
         }
     }
 
@@ -337,11 +340,11 @@ impl Fast {
 
     fn waits_for(&self, (router, input): Place) -> Option<Place> {
         let vcs = self.params.vcs;
-        let at = router * self.routers.ports * vcs + input;
+        let at = self.routers.base(router) + self.routers.padded(input);
         let this = &self.routers.inputs[at];
         let (port, vc) = match this.state {
             _ if this.len == 0 => return None,
-            State::Active | State::Later => (usize::from(this.output) / vcs, usize::from(this.output) % vcs),
+            State::Active | State::Later => self.routers.split(this.output.into()),
             _ => {
                 let packet = &self.ends.packets[self.routers.front(at).packet];
                 let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
@@ -359,9 +362,10 @@ impl Fast {
 
     fn deadlock(&self) -> Deadlock {
         let vcs = self.params.vcs;
-        let of_router = self.routers.ports * vcs;
-        let first = self.routers.inputs.iter().position(|input| input.len > 0);
-        let first = first.map(|at| (at / of_router, at % of_router));
+        let first = self.routers.inputs.iter().position(|input| input.len > 0).map(|at| {
+            let router = self.routers.router_of(at);
+            (router, self.routers.plain(at - self.routers.base(router)))
+        });
         let cycle = cyclic_wait(first, |place| self.waits_for(place));
         Deadlock {
             since: Cycle(self.last_moved),
@@ -436,10 +440,9 @@ impl Network for Fast {
 
 impl View for Fast {
     fn occupancy(&self, into: &mut Occupancy) {
-        let vcs = self.params.vcs;
         let flits = |router: usize, port: usize| {
-            let first = (router * self.routers.ports + port) * vcs;
-            self.routers.inputs[first..first + vcs].iter().map(|input| u32::from(input.len)).sum()
+            let first = self.routers.first_vc(self.routers.first_port(router) + port);
+            self.routers.inputs[first..first + self.params.vcs].iter().map(|input| u32::from(input.len)).sum()
         };
         self.wiring.show(flits, &self.crossed, into);
         into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));

@@ -4,7 +4,7 @@ use super::wheel::Set;
 use crate::params::{Allocator as Kind, Params};
 use crate::rules::allocator::Allocator;
 use crate::rules::interface::Flit;
-use crate::rules::wiring::{End, Wiring};
+use crate::rules::wiring::{End, Wire, Wiring};
 
 /// Marks an endpoint among targets.
 pub(super) const ENDPOINT: u32 = 1 << 31;
@@ -96,14 +96,22 @@ pub(super) struct OutPort {
     pub(super) left: u64,
 }
 
+/// The port that makes the number of ports a power of two.
+const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
+
 /// No connection is kept.
 pub(super) const NOT_HELD: u8 = u8::MAX;
 
-/// All routers.
+/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are ports and VCs
+/// rounded up to powers of two; within a router numbers begin with its first port. So numbers are taken apart by
+/// shifts, and their order is that of the model.
 #[derive(Debug)]
 pub(super) struct Routers {
     pub(super) ports: usize,
     pub(super) vcs: usize,
+    /// Binary logarithms of P and V.
+    port_shift: u32,
+    vc_shift: u32,
     /// \[flits\] Of a ring: a power of two.
     pub(super) ring: usize,
     /// By router, port and VC.
@@ -138,13 +146,14 @@ impl Routers {
     pub(super) fn new(params: &Params, wiring: &Wiring) -> Self {
         let Wiring { routers, ports, .. } = *wiring;
         let vcs = params.vcs;
-        let count = routers * ports * vcs;
+        let (port_shift, vc_shift) = (ports.next_power_of_two().ilog2(), vcs.next_power_of_two().ilog2());
+        let count = routers << port_shift << vc_shift;
         let ring = (params.buffer as usize).next_power_of_two();
         let input = Input { first: 0, len: 0, output: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
-        let first = |router: u32, port: u8| ((router as usize * ports + usize::from(port)) * vcs) as u32;
-        let places = || (0..routers).flat_map(|router| (0..ports).map(move |port| (router, port)));
+        let first = |router: u32, port: u8| (router << port_shift | u32::from(port)) << vc_shift;
+        let places = || (0..routers).flat_map(|router| (0..1 << port_shift).map(move |port| (router, port)));
         let in_port = |(router, port)| {
-            let wire = wiring.back(router, port);
+            let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
             let (back, extra) = match wire.end {
                 End::Router { router, port } => (first(router, port), params.credit_delay),
                 End::Endpoint(endpoint) => (ENDPOINT | endpoint, 0),
@@ -154,7 +163,7 @@ impl Routers {
             InPort { requests: 0, needs: 0, next_vc: 0, held: NOT_HELD, accept: 0, back, delay, sent: 0 }
         };
         let out_port = |(router, port)| {
-            let wire = wiring.out(router, port);
+            let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
             let target = match wire.end {
                 End::Router { router, port } => first(router, port),
                 End::Endpoint(endpoint) => ENDPOINT | endpoint,
@@ -169,6 +178,8 @@ impl Routers {
         Self {
             ports,
             vcs,
+            port_shift,
+            vc_shift,
             ring,
             inputs: vec![input; count],
             outputs: vec![Output { credits: params.buffer as u16, owner: NOBODY }; count],
@@ -186,6 +197,58 @@ impl Routers {
         }
     }
 
+    /// The number of the first port of a router.
+    #[inline(always)]
+    pub(super) const fn first_port(&self, router: usize) -> usize {
+        router << self.port_shift
+    }
+
+    /// The number of the first VC of a port.
+    #[inline(always)]
+    pub(super) const fn first_vc(&self, port: usize) -> usize {
+        port << self.vc_shift
+    }
+
+    /// The number of the first VC of a router.
+    #[inline(always)]
+    pub(super) const fn base(&self, router: usize) -> usize {
+        router << (self.port_shift + self.vc_shift)
+    }
+
+    /// The router of a VC.
+    #[inline(always)]
+    pub(super) const fn router_of(&self, vc: usize) -> usize {
+        vc >> (self.port_shift + self.vc_shift)
+    }
+
+    /// The port of a VC, and which one of it that is.
+    #[inline(always)]
+    pub(super) const fn split(&self, vc: usize) -> (usize, usize) {
+        (vc >> self.vc_shift, vc & ((1 << self.vc_shift) - 1))
+    }
+
+    /// The port within its router.
+    #[inline(always)]
+    const fn local_port(&self, port: usize) -> usize {
+        port & ((1 << self.port_shift) - 1)
+    }
+
+    /// Numbers of VCs of a router.
+    #[inline(always)]
+    pub(super) const fn of_router(&self) -> usize {
+        1 << (self.port_shift + self.vc_shift)
+    }
+
+    /// The place of a VC of a router in the order of the model's definition: port x VCs + VC.
+    pub(super) const fn plain(&self, local: usize) -> usize {
+        (local >> self.vc_shift) * self.vcs + (local & ((1 << self.vc_shift) - 1))
+    }
+
+    /// The same the other way round.
+    pub(super) const fn padded(&self, plain: usize) -> usize {
+        (plain / self.vcs) << self.vc_shift | plain % self.vcs
+    }
+
     /// The flit at the front of an input VC, which must not be empty.
     #[inline(always)]
     pub(super) fn front(&self, input: usize) -> Flit {
@@ -195,41 +258,41 @@ impl Routers {
     /// The front of an input VC may be granted the switch from the next step on.
     #[inline(always)]
     pub(super) fn request(&mut self, input: usize) {
-        let port = input / self.vcs;
-        self.in_ports[port].requests |= 1 << (input % self.vcs);
-        let router = port / self.ports;
-        self.requests[router] |= 1 << (port % self.ports);
+        let (port, vc) = self.split(input);
+        self.in_ports[port].requests |= 1 << vc;
+        let router = port >> self.port_shift;
+        self.requests[router] |= 1 << self.local_port(port);
         self.active.insert(router);
     }
 
     /// It has nothing that could be granted.
     #[inline(always)]
     pub(super) fn request_no_more(&mut self, input: usize) {
-        let port = input / self.vcs;
+        let (port, vc) = self.split(input);
         let requests = &mut self.in_ports[port].requests;
-        *requests &= !(1 << (input % self.vcs));
+        *requests &= !(1 << vc);
         if *requests == 0 {
-            self.requests[port / self.ports] &= !(1 << (port % self.ports));
+            self.requests[port >> self.port_shift] &= !(1 << self.local_port(port));
         }
     }
 
     /// The head of an input VC may be given an output VC from the next step on.
     #[inline(always)]
     pub(super) fn need(&mut self, input: usize) {
-        let port = input / self.vcs;
-        self.in_ports[port].needs |= 1 << (input % self.vcs);
-        let router = port / self.ports;
-        self.needs[router] |= 1 << (port % self.ports);
+        let (port, vc) = self.split(input);
+        self.in_ports[port].needs |= 1 << vc;
+        let router = port >> self.port_shift;
+        self.needs[router] |= 1 << self.local_port(port);
         self.active.insert(router);
     }
 
     #[inline(always)]
     pub(super) fn need_no_more(&mut self, input: usize) {
-        let port = input / self.vcs;
+        let (port, vc) = self.split(input);
         let needs = &mut self.in_ports[port].needs;
-        *needs &= !(1 << (input % self.vcs));
+        *needs &= !(1 << vc);
         if *needs == 0 {
-            self.needs[port / self.ports] &= !(1 << (port % self.ports));
+            self.needs[port >> self.port_shift] &= !(1 << self.local_port(port));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::rules::wiring::End;
 /// A head that requests output VCs.
 #[derive(Clone, Copy, Debug)]
 struct Needy {
-    /// Input VC, as port x VCs + VC.
+    /// Input VC, by its number in the router.
     input: u16,
     port: u8,
     /// VCs of the port that it requests: available ones, not none.
@@ -77,7 +77,7 @@ struct Local<'a> {
 
 impl Local<'_> {
     fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
-        let first = (self.router * self.routers.ports + port) * self.routers.vcs;
+        let first = self.routers.first_vc(self.routers.first_port(self.router) + port);
         bits(vcs.into()).map(move |vc| (vc, self.routers.outputs[first + vc].credits.into()))
     }
 }
@@ -85,7 +85,7 @@ impl Local<'_> {
 impl Outputs for Local<'_> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
         let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
-        let free = self.routers.out_ports[self.router * self.routers.ports + port].free & vcs;
+        let free = self.routers.out_ports[self.routers.first_port(self.router) + port].free & vcs;
         let suits = |credits: u32| {
             (!wait_for_tail_credit || credits == buffer)
                 && (!vc_busy_when_full || credits > 0)
@@ -115,6 +115,12 @@ const fn next(number: usize, count: usize) -> usize {
     if number + 1 == count { 0 } else { number + 1 }
 }
 
+/// The bits of a mask, from `start` on, cyclically.
+#[inline(always)]
+fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
+    bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
+}
+
 impl Fast {
     /// One step of a router that may have something to do.
     #[inline]
@@ -123,17 +129,80 @@ impl Fast {
         if self.routers.needs[router] != 0 {
             self.collect_heads(router);
         }
-        if self.scratch.heads.is_empty() {
-            if self.routers.requests[router] == 0 {
-                self.routers.active.remove(router);
-                if self.params.hold == Hold::Packet {
-                    let ports = self.routers.ports;
-                    let in_ports = &mut self.routers.in_ports[router * ports..][..ports];
-                    in_ports.iter_mut().for_each(|port| port.held = NOT_HELD);
+        let requests = self.routers.requests[router];
+        match (&self.scratch.heads[..], self.is_plain) {
+            ([], _) if requests == 0 => self.sleep(router),
+            ([], true) if requests.is_power_of_two() => {
+                let from = requests.trailing_zeros() as usize;
+                let mask = self.routers.in_ports[self.routers.first_port(router) + from].requests;
+                if mask.is_power_of_two() {
+                    self.pass_one(router, from, mask.trailing_zeros() as usize, step);
+                } else {
+                    self.step_of_many(router, step);
                 }
-                return;
             }
-        } else {
+            (&[head], true) if requests == 0 => self.head_alone(router, head, step),
+            _ => self.step_of_many(router, step),
+        }
+    }
+
+    /// A router that has nothing to do, until something wakes it.
+    #[inline]
+    fn sleep(&mut self, router: usize) {
+        self.routers.active.remove(router);
+        if self.params.hold == Hold::Packet {
+            let (first, ports) = (self.routers.first_port(router), self.routers.ports);
+            self.routers.in_ports[first..first + ports].iter_mut().for_each(|port| port.held = NOT_HELD);
+        }
+    }
+
+    /// The only request: it is granted.
+    #[inline]
+    fn pass_one(&mut self, router: usize, from: usize, vc: usize, step: u64) {
+        let local = self.routers.first_vc(from) + vc;
+        let input = &self.routers.inputs[self.routers.base(router) + local];
+        let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
+        self.turn(router, from, input.port.into(), vc);
+        self.grant(router, grant, step);
+    }
+
+    /// The only head, where nothing else requests the switch.
+    #[inline]
+    fn head_alone(&mut self, router: usize, mut head: Needy, step: u64) {
+        let base = self.routers.base(router);
+        let output = self.pick_vc(base, &head, head.vcs);
+        head.won = output as u16;
+        self.turn_vc(base, &head);
+        if self.params.speculative {
+            let first = base + self.routers.first_vc(head.port.into());
+            let has_credit = |vc: usize| self.routers.outputs[first + vc].credits > 0;
+            if bits(head.vcs.into()).any(has_credit) {
+                let (from, vc) = self.routers.split(head.input.into());
+                head.is_granted = self.routers.outputs[base + output].credits > 0;
+                self.turn(router, from, head.port.into(), vc);
+                self.stalls.misspeculated += u64::from(!head.is_granted);
+            }
+            self.stalls.no_credit += u64::from(!head.is_granted);
+        }
+        self.own(base, &head, step);
+        if head.is_granted {
+            self.grant(router, Grant { input: head.input, output: head.won, is_speculative: true }, step);
+        }
+    }
+
+    /// Pointers of switch allocation move past an input port, an output port and a VC.
+    #[inline(always)]
+    fn turn(&mut self, router: usize, from: usize, to: usize, vc: usize) {
+        let (first, ports) = (self.routers.first_port(router), self.routers.ports);
+        let in_port = &mut self.routers.in_ports[first + from];
+        in_port.accept = next(to, ports) as u8;
+        in_port.next_vc = next(vc, self.routers.vcs) as u8;
+        self.routers.out_ports[first + to].grant = next(from, ports) as u8;
+    }
+
+    /// Any number of heads and requests.
+    fn step_of_many(&mut self, router: usize, step: u64) {
+        if !self.scratch.heads.is_empty() {
             self.allocate_vcs(router);
         }
         self.allocate_switch(router, step);
@@ -141,16 +210,16 @@ impl Fast {
     }
 
     /// Heads that request an available VC.
+    #[inline]
     fn collect_heads(&mut self, router: usize) {
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
+        let first = self.routers.first_port(router);
         for port in bits(self.routers.needs[router]) {
-            for vc in bits(self.routers.in_ports[router * ports + port].needs.into()) {
-                let local = port * vcs + vc;
-                let (to, mask) = self.request(router, local);
-                if mask != 0 {
-                    let head =
-                        Needy { input: local as u16, port: to, vcs: mask, granted: 0, won: NOBODY, is_granted: false };
-                    self.scratch.heads.push(head);
+            for vc in bits(self.routers.in_ports[first + port].needs.into()) {
+                let local = self.routers.first_vc(port) + vc;
+                let (to, vcs) = self.request(router, local);
+                if vcs != 0 {
+                    let input = local as u16;
+                    self.scratch.heads.push(Needy { input, port: to, vcs, granted: 0, won: NOBODY, is_granted: false });
                 }
             }
         }
@@ -159,12 +228,19 @@ impl Fast {
     /// The output port and the available VCs that a head requests.
     #[inline]
     fn request(&mut self, router: usize, local: usize) -> (u8, u32) {
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
-        let at = router * ports * vcs + local;
-        let input = self.routers.inputs[at];
+        let input = &self.routers.inputs[self.routers.base(router) + local];
         if !self.heeds_credits {
-            return (input.port, self.routers.out_ports[router * ports + usize::from(input.port)].free & input.vcs);
+            let out_port = &self.routers.out_ports[self.routers.first_port(router) + usize::from(input.port)];
+            return (input.port, out_port.free & input.vcs);
         }
+        self.request_by_credits(router, local)
+    }
+
+    /// The same where it depends on credits.
+    #[inline(never)]
+    fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
+        let at = self.routers.base(router) + local;
+        let input = self.routers.inputs[at];
         let number = self.routers.front(at).packet;
         let packet = &self.ends.packets[number];
         let view = Local { params: &self.params, routers: &self.routers, router, flits: packet.flits };
@@ -173,7 +249,8 @@ impl Fast {
         }
         let key = packet.key;
         let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
-        if self.routes.decides() && self.wiring.back(router, local / vcs).end == End::Endpoint(head.source) {
+        let (port, _) = self.routers.split(local);
+        if self.routes.decides() && self.wiring.back(router, port).end == End::Endpoint(head.source) {
             head.phase = self.routes.decide(router, &head, &mut ByKey(key), &view);
         }
         self.routes.candidates(router, &head, &mut ByKey(key), &mut self.scratch.candidates);
@@ -195,40 +272,37 @@ impl Fast {
     /// The first of some VCs of a port, from the pointer of an input VC on.
     #[inline(always)]
     fn pick_vc(&self, base: usize, head: &Needy, vcs: u32) -> usize {
-        let count = self.routers.vcs;
-        let first = usize::from(head.port) * count;
+        let first = self.routers.first_vc(head.port.into());
         let pointer = usize::from(self.routers.vc_accept[base + usize::from(head.input)]);
         let start = pointer.wrapping_sub(first);
-        first + first_from(vcs.into(), if start < count { start } else { 0 })
+        first + first_from(vcs.into(), if start < self.routers.vcs { start } else { 0 })
     }
 
-    /// A head wins an output VC: both pointers move past it.
+    /// Pointers of VC allocation move past a head and the output VC that it wins.
     #[inline(always)]
-    fn win_vc(&mut self, base: usize, at: usize, output: usize) {
-        let count = self.routers.ports * self.routers.vcs;
-        let head = &mut self.scratch.heads[at];
-        head.won = output as u16;
-        self.routers.vc_accept[base + usize::from(head.input)] = next(output, count) as u16;
-        self.routers.vc_grant[base + output] = next(head.input.into(), count) as u16;
+    fn turn_vc(&mut self, base: usize, head: &Needy) {
+        self.routers.vc_accept[base + usize::from(head.input)] = head.won + 1;
+        self.routers.vc_grant[base + usize::from(head.won)] = head.input + 1;
     }
 
     /// Among heads, the first from the pointer of an output VC on.
     #[inline(always)]
     fn pick_head(&self, base: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
-        let count = self.routers.ports * self.routers.vcs;
+        let count = self.routers.of_router();
         let pointer = usize::from(self.routers.vc_grant[base + output]);
-        let asking = self.scratch.heads.iter().enumerate().filter(|(_, head)| asks(head));
-        asking.min_by_key(|(_, head)| after(head.input.into(), pointer, count)).map(|(at, _)| at)
+        let mut best = None;
+        let mut least = usize::MAX;
+        for (at, head) in self.scratch.heads.iter().enumerate() {
+            let distance = after(head.input.into(), pointer, count);
+            if asks(head) && distance < least {
+                (best, least) = (Some(at), distance);
+            }
+        }
+        best
     }
 
     fn islip_vcs(&mut self, router: usize) {
-        let vcs = self.routers.vcs;
-        let base = router * self.routers.ports * vcs;
-        if let [head] = self.scratch.heads[..] {
-            let output = self.pick_vc(base, &head, head.vcs);
-            self.win_vc(base, 0, output);
-            return;
-        }
+        let base = self.routers.base(router);
         let mut seen = 0u64;
         for at in 0..self.scratch.heads.len() {
             let port = self.scratch.heads[at].port;
@@ -236,35 +310,41 @@ impl Fast {
                 continue;
             }
             seen |= 1 << port;
+            let others = &self.scratch.heads[at + 1..];
+            if others.iter().all(|head| head.port != port) {
+                // Every VC that it requests picks it.
+                self.scratch.heads[at].granted = self.scratch.heads[at].vcs;
+                continue;
+            }
             let of_port = self.scratch.heads.iter().filter(|head| head.port == port);
             let union = of_port.fold(0, |union, head| union | head.vcs);
             for vc in bits(union.into()) {
                 let asks = |head: &Needy| head.port == port && head.vcs >> vc & 1 != 0;
-                if let Some(picked) = self.pick_head(base, usize::from(port) * vcs + vc, asks) {
+                if let Some(picked) = self.pick_head(base, self.routers.first_vc(port.into()) + vc, asks) {
                     self.scratch.heads[picked].granted |= 1 << vc;
                 }
             }
         }
         for at in 0..self.scratch.heads.len() {
-            let head = self.scratch.heads[at];
+            let mut head = self.scratch.heads[at];
             if head.granted != 0 {
-                let output = self.pick_vc(base, &head, head.granted);
-                self.win_vc(base, at, output);
+                head.won = self.pick_vc(base, &head, head.granted) as u16;
+                self.scratch.heads[at].won = head.won;
+                self.turn_vc(base, &head);
             }
         }
     }
 
     fn separable_vcs(&mut self, router: usize) {
-        let vcs = self.routers.vcs;
-        let base = router * self.routers.ports * vcs;
+        let base = self.routers.base(router);
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             let output = self.pick_vc(base, &head, head.vcs);
-            self.scratch.heads[at].granted = 1 << (output - usize::from(head.port) * vcs);
+            self.scratch.heads[at].granted = 1 << (output - self.routers.first_vc(head.port.into()));
         }
         for at in 0..self.scratch.heads.len() {
             let Needy { port, granted, .. } = self.scratch.heads[at];
-            let output = usize::from(port) * vcs + granted.trailing_zeros() as usize;
+            let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &Needy| head.port == port && head.granted == granted;
             // Of those that picked the same one, the winner meets itself once.
             if self.pick_head(base, output, asks) == Some(at) {
@@ -272,28 +352,28 @@ impl Fast {
             }
         }
         for at in 0..self.scratch.heads.len() {
-            let won = self.scratch.heads[at].won;
-            if won != NOBODY {
-                self.win_vc(base, at, won.into());
+            let head = self.scratch.heads[at];
+            if head.won != NOBODY {
+                self.turn_vc(base, &head);
             }
         }
     }
 
     /// By an allocator that has no masks.
     fn other_vcs(&mut self, router: usize) {
-        let vcs = self.routers.vcs;
-        let base = router * self.routers.ports * vcs;
+        let base = self.routers.base(router);
         let requests = &mut self.scratch.requests;
         requests.clear();
         for head in &self.scratch.heads {
             let created = self.ends.packets[self.routers.front(base + usize::from(head.input)).packet].start;
-            let resources = bits(head.vcs.into()).map(|vc| usize::from(head.port) * vcs + vc);
-            let requester = head.input.into();
+            let resources = bits(head.vcs.into()).map(|vc| usize::from(head.port) * self.routers.vcs + vc);
+            let requester = self.routers.plain(head.input.into());
             requests.extend(resources.map(|resource| Request { requester, resource, created }));
         }
         let given = self.routers.vc_allocators[router].allocate(requests);
         for head in &mut self.scratch.heads {
-            head.won = given[usize::from(head.input)].map_or(NOBODY, |output| output as u16);
+            let won = given[self.routers.plain(head.input.into())];
+            head.won = won.map_or(NOBODY, |output| self.routers.padded(output) as u16);
         }
     }
 
@@ -314,69 +394,51 @@ impl Fast {
 
     /// Gives output ports to input ports.
     fn allocate_switch(&mut self, router: usize, step: u64) {
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
-        let (base_port, base) = (router * ports, router * ports * vcs);
+        let ports = self.routers.ports;
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
         self.scratch.grants.clear();
         let mut asking = self.routers.requests[router];
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
                 let Needy { input, port, vcs: mask, .. } = self.scratch.heads[at];
-                let first = base + usize::from(port) * vcs;
+                let first = base + self.routers.first_vc(port.into());
                 let has_credit = bits(mask.into()).any(|vc| self.routers.outputs[first + vc].credits > 0);
                 if has_credit && self.has_room(base_port + usize::from(port), step) {
-                    let from = usize::from(input) / vcs;
-                    self.scratch.speculative[from] |= 1 << (usize::from(input) - from * vcs);
+                    let (from, vc) = self.routers.split(input.into());
+                    self.scratch.speculative[from] |= 1 << vc;
                     asking |= 1 << from;
                 }
             }
         }
         let mut busy_outputs = 0u64;
         if self.params.hold == Hold::Packet {
-            for from in 0..ports {
-                let InPort { held, requests, .. } = self.routers.in_ports[base_port + from];
-                if held == NOT_HELD {
-                    continue;
-                }
-                let local = from * vcs + usize::from(held);
-                let input = self.routers.inputs[base + local];
-                let goes_on = requests >> held & 1 != 0 && self.has_room(base_port + usize::from(input.port), step);
-                if goes_on {
-                    let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
-                    self.scratch.grants.push(grant);
-                    busy_outputs |= 1 << input.port;
-                    asking &= !(1 << from);
-                    self.count_full(base, from, step);
-                    self.scratch.speculative[from] = 0;
-                } else {
-                    self.routers.in_ports[base_port + from].held = NOT_HELD;
-                }
-            }
+            (asking, busy_outputs) = self.keep_connections(router, asking, step);
         }
         let mut wanted = 0u64;
         let mut asked = 0u64;
         for from in bits(asking) {
-            let in_port = self.routers.in_ports[base_port + from];
+            let InPort { requests, next_vc, .. } = self.routers.in_ports[base_port + from];
             let speculative = std::mem::take(&mut self.scratch.speculative[from]);
-            let start = usize::from(in_port.next_vc);
+            let (start, first) = (usize::from(next_vc), base + self.routers.first_vc(from));
             let mut outs = 0u64;
             // Requests of flits that have a VC come before speculations.
-            for (is_real, mask) in [(true, in_port.requests), (false, speculative)] {
-                let late = mask & (u32::MAX << start);
-                for part in [late, mask ^ late] {
-                    for vc in bits(part.into()) {
-                        let input = &self.routers.inputs[base + from * vcs + vc];
-                        let to = usize::from(input.port);
-                        if is_real && self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
-                            self.routers.inputs[base + from * vcs + vc].since += 1;
-                            self.stalls.no_credit += 1;
-                            continue;
-                        }
-                        if outs >> to & 1 == 0 && busy_outputs >> to & 1 == 0 {
-                            outs |= 1 << to;
-                            self.scratch.candidate[from * ports + to] = vc as u8;
-                            self.scratch.ins[to] |= 1 << from;
-                        }
-                    }
+            for vc in bits_from(requests, start) {
+                let to = usize::from(self.routers.inputs[first + vc].port);
+                if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
+                    self.routers.inputs[first + vc].since += 1;
+                    self.stalls.no_credit += 1;
+                } else if (outs | busy_outputs) >> to & 1 == 0 {
+                    outs |= 1 << to;
+                    self.scratch.candidate[from * ports + to] = vc as u8;
+                    self.scratch.ins[to] |= 1 << from;
+                }
+            }
+            for vc in bits_from(speculative, start) {
+                let to = usize::from(self.routers.inputs[first + vc].port);
+                if (outs | busy_outputs) >> to & 1 == 0 {
+                    outs |= 1 << to;
+                    self.scratch.candidate[from * ports + to] = vc as u8;
+                    self.scratch.ins[to] |= 1 << from;
                 }
             }
             self.scratch.outs[from] = outs;
@@ -388,10 +450,14 @@ impl Fast {
         }
         self.match_ports(router, asked, wanted);
         for at in 0..self.scratch.pairs.len() {
-            let (from, to) = self.scratch.pairs[at];
-            let vc = self.scratch.candidate[usize::from(from) * ports + usize::from(to)];
-            self.routers.in_ports[base_port + usize::from(from)].next_vc = next(vc.into(), vcs) as u8;
-            let input = u16::from(from) * vcs as u16 + u16::from(vc);
+            let (from, to) = (usize::from(self.scratch.pairs[at].0), usize::from(self.scratch.pairs[at].1));
+            let vc = usize::from(self.scratch.candidate[from * ports + to]);
+            if is_by_masks(self.params.switch_allocator) {
+                self.turn(router, from, to, vc);
+            } else {
+                self.routers.in_ports[base_port + from].next_vc = next(vc, self.routers.vcs) as u8;
+            }
+            let input = (self.routers.first_vc(from) + vc) as u16;
             let this = &self.routers.inputs[base + usize::from(input)];
             if this.state == State::Active {
                 self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
@@ -408,27 +474,48 @@ impl Fast {
         }
     }
 
-    /// Counts the flits of an input port that stand before a full output queue.
-    fn count_full(&mut self, base: usize, from: usize, step: u64) {
-        if self.params.output_queue.is_none() {
-            return;
-        }
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
-        for vc in bits(self.routers.in_ports[base / vcs + from].requests.into()) {
-            let at = base + from * vcs + vc;
-            let to = usize::from(self.routers.inputs[at].port);
-            if !self.has_room(base / (ports * vcs) * ports + to, step) {
-                self.routers.inputs[at].since += 1;
-                self.stalls.no_credit += 1;
+    /// Connections that are kept come before all others. Returns the input ports that go on asking, and output ports that
+    /// are busy.
+    fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let mut busy_outputs = 0;
+        for from in 0..self.routers.ports {
+            let InPort { held, requests, .. } = self.routers.in_ports[base_port + from];
+            if held == NOT_HELD {
+                continue;
+            }
+            let local = self.routers.first_vc(from) + usize::from(held);
+            let input = self.routers.inputs[base + local];
+            if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
+                self.routers.in_ports[base_port + from].held = NOT_HELD;
+                continue;
+            }
+            let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
+            self.scratch.grants.push(grant);
+            busy_outputs |= 1 << input.port;
+            asking &= !(1 << from);
+            self.scratch.speculative[from] = 0;
+            if self.params.output_queue.is_none() {
+                continue;
+            }
+            // The other flits of this port stand before full queues all the same.
+            for vc in bits(requests.into()) {
+                let at = base + self.routers.first_vc(from) + vc;
+                let to = usize::from(self.routers.inputs[at].port);
+                if !self.has_room(base_port + to, step) {
+                    self.routers.inputs[at].since += 1;
+                    self.stalls.no_credit += 1;
+                }
             }
         }
+        (asking, busy_outputs)
     }
 
-    /// Matches the input ports `asked` with the output ports `wanted`; requests are in the scratch masks, which come out
-    /// empty.
+    /// Matches the input ports `asked` with the output ports `wanted`; requests are in the scratch masks, of which those
+    /// of outputs come out empty.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
-        let base = router * ports;
+        let base = self.routers.first_port(router);
         let Scratch { outs, ins, pairs, candidate, requests, .. } = &mut self.scratch;
         pairs.clear();
         let mut picked = 0u64;
@@ -466,7 +553,7 @@ impl Fast {
                 for from in bits(asked) {
                     for to in bits(outs[from]) {
                         let vc = usize::from(candidate[from * ports + to]);
-                        let front = self.routers.front((base + from) * self.routers.vcs + vc);
+                        let front = self.routers.front(self.routers.first_vc(base + from) + vc);
                         let created = self.ends.packets[front.packet].start;
                         requests.push(Request { requester: from, resource: to, created });
                     }
@@ -477,20 +564,13 @@ impl Fast {
                 let given = self.routers.switch_allocators[router].allocate(requests);
                 let given = given.iter().enumerate().filter_map(|(from, to)| Some((from as u8, (*to)? as u8)));
                 pairs.extend(given);
-                return;
             }
-        }
-        debug_assert!(is_by_masks(self.params.switch_allocator));
-        for &(from, to) in pairs.iter() {
-            self.routers.in_ports[base + usize::from(from)].accept = next(to.into(), ports) as u8;
-            self.routers.out_ports[base + usize::from(to)].grant = next(from.into(), ports) as u8;
         }
     }
 
     /// What the step changes.
     fn apply(&mut self, router: usize, step: u64) {
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
-        let base = router * ports * vcs;
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             if head.won == NOBODY {
@@ -498,7 +578,7 @@ impl Fast {
             }
             if self.params.speculative && !head.is_granted {
                 let has_credit = self.routers.outputs[base + usize::from(head.won)].credits > 0;
-                if has_credit && self.has_room(router * ports + usize::from(head.port), step) {
+                if has_credit && self.has_room(base_port + usize::from(head.port), step) {
                     self.stalls.lost_switch += 1;
                 } else {
                     self.stalls.no_credit += 1;
@@ -513,18 +593,24 @@ impl Fast {
     }
 
     /// A head has won an output VC.
+    #[inline]
     fn own(&mut self, base: usize, head: &Needy, step: u64) {
         let at = base + usize::from(head.input);
         let output = base + usize::from(head.won);
-        let vcs = self.routers.vcs;
+        let front = self.routers.front(at);
+        let packet = &mut self.ends.packets[front.packet];
+        packet.vc_cycles += packet.lap(self.clock);
+        self.routers.need_no_more(at);
         let input = &mut self.routers.inputs[at];
         self.stalls.no_vc += step - input.since;
+        if head.is_granted && front.is_tail {
+            // It is released in the same step.
+            return;
+        }
         input.output = head.won;
         self.routers.outputs[output].owner = head.input;
-        self.routers.out_ports[output / vcs].free &= !(1 << (output % vcs));
-        self.routers.need_no_more(at);
-        let packet = &mut self.ends.packets[self.routers.front(at).packet];
-        packet.vc_cycles += packet.lap(self.clock);
+        let (port, vc) = self.routers.split(output);
+        self.routers.out_ports[port].free &= !(1 << vc);
         let delay = self.params.switch_delay();
         let input = &mut self.routers.inputs[at];
         input.since = step + delay;
@@ -557,13 +643,12 @@ impl Fast {
     #[inline]
     fn grant(&mut self, router: usize, grant: Grant, step: u64) {
         let now = self.clock;
-        let (ports, vcs) = (self.routers.ports, self.routers.vcs);
-        let base = router * ports * vcs;
+        let base = self.routers.base(router);
         let at = base + usize::from(grant.input);
-        let (from, vc) = (usize::from(grant.input) / vcs, usize::from(grant.input) % vcs);
         let output = base + usize::from(grant.output);
-        let (port, out_vc) = (output / vcs, output % vcs);
         let routers = &mut self.routers;
+        let (from, vc) = routers.split(at);
+        let (port, out_vc) = routers.split(output);
 
         let input = &mut routers.inputs[at];
         let word = routers.flits[at * routers.ring + usize::from(input.first)];
@@ -578,7 +663,7 @@ impl Fast {
         let (sum, flits) = &mut self.occupancy[vc];
         (*sum, *flits) = (sum.wrapping_add(now), *flits - 1);
 
-        let in_port = &mut routers.in_ports[router * ports + from];
+        let in_port = &mut routers.in_ports[from];
         in_port.sent = now.max(in_port.sent + 1);
         self.credits.add(in_port.sent + u64::from(in_port.delay), (in_port.back, vc as u8));
 
@@ -601,7 +686,7 @@ impl Fast {
         if is_last {
             self.arrivals.add(due, (target, word));
             let back = due + delay + u64::from(self.params.credit_delay);
-            self.credits.add(back, ((port * vcs) as u32, out_vc as u8));
+            self.credits.add(back, ((output - out_vc) as u32, out_vc as u8));
         } else {
             self.arrivals.add(due, (target + out_vc as u32, word));
         }
@@ -610,19 +695,22 @@ impl Fast {
             packet.switch_cycles += packet.lap(now);
             packet.traversal_cycles += packet.lap(leaves);
             self.ends.head_leaves(flit.packet, is_last);
-            if let Some(crossed) = self.crossed.get_mut(port) {
-                *crossed += 1;
+            if !self.crossed.is_empty() {
+                let local = port - self.routers.first_port(router);
+                self.crossed[router * self.routers.ports + local] += 1;
             }
             if self.is_adaptive && !is_last {
                 let packet = &mut self.ends.packets[flit.packet];
-                let there = target as usize / (ports * vcs);
+                let there = self.routers.router_of(target as usize);
                 packet.phase = self.routes.hop(router, there, packet.phase, &mut ByKey(packet.key));
             }
         }
         if flit.is_tail {
-            self.routers.outputs[output].owner = NOBODY;
-            self.routers.out_ports[port].free |= 1 << out_vc;
-            self.routers.request_no_more(at);
+            if !grant.is_speculative || !flit.is_head {
+                self.routers.outputs[output].owner = NOBODY;
+                self.routers.out_ports[port].free |= 1 << out_vc;
+                self.routers.request_no_more(at);
+            }
             if left > 0 {
                 self.begin(at, step + 1, step + 1);
             } else {
