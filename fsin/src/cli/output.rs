@@ -74,9 +74,12 @@ impl Document {
     }
 
     /// Has all of it written.
-    pub(crate) fn write(mut self, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Complaint> {
+    pub(crate) fn write(
+        mut self,
+        write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> Result<(), Complaint> {
         match &mut self.file {
-            None => ignore_broken_pipe(write(&mut io::stdout().lock())),
+            None => ignore_broken_pipe(write(&mut io::stdout())),
             Some((file, path)) => {
                 let mut out = BufWriter::new(file);
                 let written = write(&mut out).and_then(|()| out.flush());
