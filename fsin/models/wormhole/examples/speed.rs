@@ -9,7 +9,7 @@ use std::time::Instant;
 use fsin_core::couple::Coupled;
 use fsin_core::{run, topology};
 use fsin_wormhole::Params;
-use fsin_wormhole::fast::Fast;
+use fsin_wormhole::fast;
 use trgen::synthetic::{Config, Mode, Traffic};
 
 /// Name, topology, flits of a packet, VCs, flits of a buffer, load in flits/node/cycle.
@@ -32,13 +32,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let params = Params { packet_flits, vcs, buffer, ..Params::booksim() };
         let topology = topology::parse(spec, 2)?;
-        let mut network = Fast::new(&*topology, params)?;
+        let mut network = fast::build(&*topology, params)?;
         let config =
             Config { load, packet_phits: packet_flits, mode: Mode::Open, ..Config::new(topology.geometry().clone()) };
         let mut source = Traffic::new(&config)?;
         let stop = AtomicBool::new(false);
         let begun = Instant::now();
-        let outcome = run::fixed(&mut Coupled::new(&mut source, &mut network, &stop), cycles, &mut |_| ());
+        let outcome = run::fixed(&mut Coupled::new(&mut source, &mut *network, &stop), cycles, &mut |_| ());
         let seconds = begun.elapsed().as_secs_f64();
         let hops = network.details().flit_hops;
         writeln!(

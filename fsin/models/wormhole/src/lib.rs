@@ -18,9 +18,20 @@ pub use params::{
 pub use rules::details::{Details, Stages, Stalls};
 pub use rules::routes::SpecError;
 
+use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use rules::routes::Routes;
 use rules::wiring::Wiring;
+use trgen::catalog::Refusal;
+
+/// Most ports of a router, that of its own endpoint included: a set of ports is a word.
+pub const MAX_PORTS: usize = 64;
+
+/// A wormhole network, whichever engine simulates it.
+pub trait Detailed: Network {
+    /// What this model measures beyond what every model does, since the start of the run.
+    fn details(&self) -> Details;
+}
 
 /// Checks the parameters with a topology: ranges, whether the routing fits, and freedom from deadlock by its channel
 /// dependency graph, unless [`Params::unsafe_routing`].
@@ -35,6 +46,10 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> 
 fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), SpecError> {
     params.check()?;
     let wiring = Wiring::new(topology, params.link_delay);
+    if wiring.ports > MAX_PORTS {
+        let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);
+        return Err(Refusal::value(what, format!("use a network whose routers have at most {MAX_PORTS}")).into());
+    }
     let routes = Routes::new(params, topology, &wiring)?;
     if !params.unsafe_routing {
         rules::proof::check(params, &routes, &wiring)?;

@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use fsin_core::topology;
-use fsin_wormhole::fast::Fast;
+use fsin_wormhole::fast;
 
 mod common;
 
@@ -72,8 +72,8 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
             let experiment = common::Experiment { seed, ..experiment.clone() };
             let topology = topology::parse(&experiment.topology, 2).unwrap();
             let mut network =
-                Fast::new(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }).unwrap();
-            let measured = common::run(&experiment, &mut network);
+                fast::build(&*topology, fsin_wormhole::Params { seed, ..experiment.params.clone() }).unwrap();
+            let measured = common::run(&experiment, &mut *network);
             if !measured.is_unstable {
                 latencies.push(measured.latency);
             }

@@ -5,9 +5,9 @@
 use fsin_core::network::{Deadlock, Network, Notices};
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
-use fsin_wormhole::fast::Fast;
+use fsin_wormhole::fast;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{Allocator, Hold, Params, Routing, Speedup, VcClasses};
+use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Routing, Speedup, VcClasses};
 use proptest::prelude::*;
 use trgen::rng::{Purpose, stream};
 use trgen::{Cycle, Message, NodeId};
@@ -101,7 +101,7 @@ prop_compose! {
 fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
     let topology = topology::parse(case.topology, 2).unwrap();
     let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
-    let mut fast = Fast::new(&*topology, case.params.clone()).unwrap();
+    let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
     if case.seed % 2 == 0 {
         reference.observe();
         fast.observe();

@@ -5,9 +5,8 @@
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{Params, Routing, SpecError, Speedup, VcClasses, check};
+use fsin_wormhole::{Detailed as _, Params, Routing, SpecError, Speedup, VcClasses, check};
 use proptest::prelude::*;
-use rand::Rng as _;
 use trgen::rng::{Purpose, stream};
 use trgen::{Cycle, Message, NodeId};
 
@@ -101,6 +100,7 @@ fn what_cannot_work_is_refused() {
         ("torus:4x4", Params { vcs: 1, ..base() }, "needs 2 VCs, one for each class"),
         ("torus:4x4", Params { routing: Routing::Adaptive, ..base() }, "needs 3 VCs"),
         ("torus:4x4", Params { routing: Routing::UpDown, ..base() }, "--routing updown is not for torus:4x4"),
+        ("hyperx:70:1", Params { routing: Routing::Minimal, ..base() }, "70 ports"),
         ("midimew:12", base(), "--routing dor is not for midimew:12"),
         ("dragonfly:p=1,a=3,h=1", Params { routing: Routing::Valiant, ..base() }, "needs 3 VCs"),
     ] {

@@ -30,6 +30,7 @@ use fsin_core::topology::Topology;
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
 
+use crate::Detailed;
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
@@ -41,37 +42,60 @@ mod state;
 mod step;
 mod wheel;
 
-use state::{ENDPOINT, NOBODY, Routers, State, is_by_masks, pack, unpack};
+use state::{ENDPOINT, Input, NOBODY, Routers, State, is_by_masks, pack, unpack};
 use step::Scratch;
 use wheel::{Set, Wheel, bits};
 
-/// The engine that visits what can move.
+/// An empty network.
+///
+/// # Errors
+/// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
+/// [`Params::unsafe_routing`].
+pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Detailed>, SpecError> {
+    let (wiring, routes) = crate::prepare(topology, &params)?;
+    // Sizes for which the compiler makes code of their own.
+    Ok(match (wiring.ports, params.vcs) {
+        (..=8, ..=2) => Box::new(Fast::<8, 2>::new(params, wiring, routes)),
+        (..=8, ..=4) => Box::new(Fast::<8, 4>::new(params, wiring, routes)),
+        (..=8, ..=8) => Box::new(Fast::<8, 8>::new(params, wiring, routes)),
+        (..=16, ..=4) => Box::new(Fast::<16, 4>::new(params, wiring, routes)),
+        (..=16, ..) => Box::new(Fast::<16, 32>::new(params, wiring, routes)),
+        (_, ..=4) => Box::new(Fast::<64, 4>::new(params, wiring, routes)),
+        _ => Box::new(Fast::<64, 32>::new(params, wiring, routes)),
+    })
+}
+
+/// The engine that visits what can move, for routers of at most `P` ports of `V` VCs.
 #[derive(Debug)]
-pub struct Fast {
+struct Fast<const P: usize, const V: usize> {
     params: Params,
     wiring: Wiring,
     routes: Routes,
     clock: u64,
-    routers: Routers,
+    routers: Routers<P, V>,
     ends: Endpoints,
     /// Sources that may be able to send.
     sources: Set,
     /// Input VC or endpoint, flit.
     arrivals: Wheel<(u32, u32)>,
-    /// Output VC; or endpoint and VC.
-    credits: Wheel<(u32, u8)>,
+    /// Output VC; or [`ENDPOINT`] and its number x V + VC.
+    credits: Wheel<u32>,
     /// By step: input VCs whose front may go on.
     timers: Wheel<u32>,
     stalls: Stalls,
     flit_hops: u64,
-    /// By VC: sum of the cycles in which flits left buffers, less those in which they came; and flits there.
-    occupancy: Vec<(u64, u64)>,
+    /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
+    occupancy: [u64; V],
+    /// One step a cycle.
+    is_in_step: bool,
     last_moved: u64,
     /// \[packets\] By router and output port; empty while nobody looks.
     crossed: Vec<u64>,
     /// By router and output port, where the queues of outputs are bounded: the steps after which flits come, and the
     /// cycles in which they leave.
     queued: Vec<VecDeque<(u64, u64)>>,
+    /// \[steps\] From a head's coming to the front to the first step in which it can be given an output VC.
+    head_delay: u64,
     /// What a head requests depends on the state of its router.
     is_adaptive: bool,
     /// Flit by flit, allocators by masks, queues of outputs without bound: a lone request needs no matching.
@@ -81,14 +105,8 @@ pub struct Fast {
     scratch: Scratch,
 }
 
-impl Fast {
-    /// An empty network.
-    ///
-    /// # Errors
-    /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
-    /// [`Params::unsafe_routing`].
-    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
-        let (wiring, routes) = crate::prepare(topology, &params)?;
+impl<const P: usize, const V: usize> Fast<P, V> {
+    fn new(params: Params, wiring: Wiring, routes: Routes) -> Self {
         // A queue of flits or credits is never longer than the buffers that they come from or go to.
         let queue = u64::from(params.buffer) * params.vcs as u64 * wiring.ports as u64;
         let queue = if params.speedup.is_one() { 0 } else { queue.min(1 << 16) };
@@ -99,7 +117,7 @@ impl Fast {
         let routers = Routers::new(&params, &wiring);
         let queues = if params.output_queue.is_some() { routers.out_ports.len() } else { 0 };
         let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
-        Ok(Self {
+        Self {
             clock: Cycle::FIRST.0,
             routers,
             ends: Endpoints::new(&params, wiring.endpoints, wiring.links_of_endpoint()),
@@ -109,10 +127,12 @@ impl Fast {
             timers: Wheel::new(stages),
             stalls: Stalls::default(),
             flit_hops: 0,
-            occupancy: vec![(0, 0); params.vcs],
+            occupancy: [0; V],
+            is_in_step: params.speedup.is_one(),
             last_moved: 0,
             crossed: Vec::new(),
             queued: vec![VecDeque::new(); queues],
+            head_delay: params.head_delay(),
             is_adaptive,
             is_plain: by_masks && params.hold == Hold::Flit && params.output_queue.is_none(),
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
@@ -120,20 +140,6 @@ impl Fast {
             params,
             wiring,
             routes,
-        })
-    }
-
-    /// What this model measures beyond what every model does.
-    #[must_use]
-    pub fn details(&self) -> Details {
-        let now = self.clock;
-        Details {
-            stalls: self.stalls_so_far(),
-            stages: self.ends.stages,
-            flits_sent: self.ends.flits_sent,
-            flits_received: self.ends.flits_received,
-            flit_hops: self.flit_hops,
-            occupancy: self.occupancy.iter().map(|&(sum, flits)| sum.wrapping_add(flits.wrapping_mul(now))).collect(),
         }
     }
 
@@ -169,13 +175,13 @@ impl Fast {
         }
         self.arrivals.restore(now, due);
         let due = self.credits.take(now);
-        for &(target, vc) in &due {
+        for &target in &due {
             if target & ENDPOINT != 0 {
-                let endpoint = (target & !ENDPOINT) as usize;
-                self.ends.credit(endpoint, vc.into());
+                let (endpoint, vc) = self.routers.split((target & !ENDPOINT) as usize);
+                self.ends.credit(endpoint, vc);
                 self.sources.insert(endpoint);
             } else {
-                self.credit(target as usize + usize::from(vc), steps.start);
+                self.credit(target as usize, steps.start);
             }
         }
         self.credits.restore(now, due);
@@ -221,38 +227,46 @@ impl Fast {
     fn arrive(&mut self, input: usize, flit: u32, step: u64) {
         let now = self.clock;
         let routers = &mut self.routers;
-        let (_, vc) = routers.split(input);
-        let this = &mut routers.inputs[input];
-        let place = input * routers.ring + (usize::from(this.first + this.len) & (routers.ring - 1));
+        let Input { first, len, state, output, .. } = routers.inputs[input];
+        let place = routers.place(input, first.wrapping_add(len));
         routers.flits[place] = flit;
-        if let Some(ready) = routers.ready.get_mut(place) {
-            *ready = step + u64::from(self.params.switch_alloc_delay) - 1;
+        routers.inputs[input].len = len + 1;
+        let waiting = &mut self.occupancy[input % V];
+        *waiting = waiting.wrapping_sub(now);
+        let is_pipelined = !routers.ready.is_empty();
+        if is_pipelined {
+            routers.ready[place] = step + u64::from(self.params.switch_alloc_delay) - 1;
         }
-        this.len += 1;
-        let is_first = this.len == 1;
-        let (sum, flits) = &mut self.occupancy[vc];
-        (*sum, *flits) = (sum.wrapping_sub(now), *flits + 1);
-        if flit & 2 != 0 {
-            let packet = &mut self.ends.packets[flit >> 2];
+        let flit = unpack(flit);
+        if flit.is_head {
+            let packet = &mut self.ends.packets[flit.packet];
             packet.link_cycles += packet.lap(now);
         }
-        match this.state {
-            State::Idle => self.begin(input, step, step),
-            State::Active if is_first => self.stand(input, step),
+        match state {
+            State::Idle => self.begin(input, flit.packet, step, step),
+            State::Active if len == 0 && is_pipelined => self.stand(input, step),
+            State::Active if len == 0 => {
+                routers.inputs[input].since = step;
+                let base = routers.base(routers.router_of(input));
+                if routers.outputs[base + usize::from(output)].credits > 0 {
+                    routers.request(input);
+                }
+            }
             _ => {}
         }
     }
 
-    /// A head has come to the front of an input VC, and enters its first stage in step `from`; `next` is the next step.
+    /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is the
+    /// next step.
     #[inline]
-    fn begin(&mut self, input: usize, from: u64, next: u64) {
-        let from = from + self.params.head_delay();
-        let (front, router) = (self.routers.front(input), self.routers.router_of(input));
+    fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
+        let from = from + self.head_delay;
+        let router = self.routers.router_of(input);
         let this = &mut self.routers.inputs[input];
         this.state = State::NeedsVc;
         this.since = from;
         if !self.is_adaptive {
-            let packet = &self.ends.packets[front.packet];
+            let packet = &self.ends.packets[packet];
             let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } = self.routes.only(router, &head, draw, &mut self.scratch.candidates);
@@ -269,8 +283,9 @@ impl Fast {
     #[inline]
     fn stand(&mut self, input: usize, next: u64) {
         let routers = &mut self.routers;
+        let place = routers.place(input, routers.inputs[input].first);
         let this = &mut routers.inputs[input];
-        let ready = routers.ready.get(input * routers.ring + usize::from(this.first)).copied().unwrap_or(next);
+        let ready = routers.ready.get(place).copied().unwrap_or(next);
         if ready > next {
             this.state = State::Later;
             this.since = ready;
@@ -362,7 +377,8 @@ impl Fast {
 
     fn deadlock(&self) -> Deadlock {
         let vcs = self.params.vcs;
-        let first = self.routers.inputs.iter().position(|input| input.len > 0).map(|at| {
+        let first = self.routers.inputs.iter().position(|input| input.len > 0);
+        let first = first.map(|at| {
             let router = self.routers.router_of(at);
             (router, self.routers.plain(at - self.routers.base(router)))
         });
@@ -375,7 +391,7 @@ impl Fast {
     }
 }
 
-impl Network for Fast {
+impl<const P: usize, const V: usize> Network for Fast<P, V> {
     fn nodes(&self) -> usize {
         self.wiring.endpoints
     }
@@ -438,11 +454,31 @@ impl Network for Fast {
     }
 }
 
-impl View for Fast {
+impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
+    fn details(&self) -> Details {
+        let now = self.clock;
+        Details {
+            stalls: self.stalls_so_far(),
+            stages: self.ends.stages,
+            flits_sent: self.ends.flits_sent,
+            flits_received: self.ends.flits_received,
+            flit_hops: self.flit_hops,
+            occupancy: (0..self.params.vcs)
+                .map(|vc| {
+                    let buffers = self.routers.inputs.iter().skip(vc).step_by(V);
+                    let flits: u64 = buffers.map(|input| u64::from(input.len)).sum();
+                    self.occupancy[vc].wrapping_add(flits.wrapping_mul(now))
+                })
+                .collect(),
+        }
+    }
+}
+
+impl<const P: usize, const V: usize> View for Fast<P, V> {
     fn occupancy(&self, into: &mut Occupancy) {
         let flits = |router: usize, port: usize| {
             let first = self.routers.first_vc(self.routers.first_port(router) + port);
-            self.routers.inputs[first..first + self.params.vcs].iter().map(|input| u32::from(input.len)).sum()
+            (first..first + self.params.vcs).map(|vc| u32::from(self.routers.inputs[vc].len)).sum()
         };
         self.wiring.show(flits, &self.crossed, into);
         into.waiting.extend((0..self.wiring.endpoints).map(|endpoint| self.ends.waiting(endpoint)));

@@ -39,7 +39,7 @@ pub(super) enum State {
 /// An input VC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
-    /// Where its ring begins, and how many flits are there.
+    /// Where its ring begins, counted on without end, and how many flits are there.
     pub(super) first: u16,
     pub(super) len: u16,
     /// The output VC that it has, as port x VCs + VC.
@@ -73,7 +73,7 @@ pub(super) struct InPort {
     pub(super) held: u8,
     /// The output port that iSLIP's acceptance begins with.
     pub(super) accept: u8,
-    /// The first output VC, or [`ENDPOINT`], that credits go to.
+    /// The first output VC that credits go to; or [`ENDPOINT`] and its number x V.
     pub(super) back: u32,
     /// \[cycles\] Until they count there.
     pub(super) delay: u32,
@@ -102,32 +102,29 @@ const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
 /// No connection is kept.
 pub(super) const NOT_HELD: u8 = u8::MAX;
 
-/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are ports and VCs
-/// rounded up to powers of two; within a router numbers begin with its first port. So numbers are taken apart by
+/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of two
+/// that are enough for ports and VCs; within a router numbers begin with its first port. So numbers are taken apart by
 /// shifts, and their order is that of the model.
 #[derive(Debug)]
-pub(super) struct Routers {
+pub(super) struct Routers<const P: usize, const V: usize> {
     pub(super) ports: usize,
     pub(super) vcs: usize,
-    /// Binary logarithms of P and V.
-    port_shift: u32,
-    vc_shift: u32,
-    /// \[flits\] Of a ring: a power of two.
-    pub(super) ring: usize,
-    /// By router, port and VC.
+    /// \[flits\] Of a ring, as a binary logarithm.
+    ring_shift: u32,
+    /// By VC.
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
-    /// The same, and place in the ring.
+    /// By VC and place in its ring.
     pub(super) flits: Vec<u32>,
     /// \[step\] From which each of them may request the switch; empty where that is the step of its arrival.
     pub(super) ready: Vec<u64>,
-    /// By router and port.
+    /// By port.
     pub(super) in_ports: Vec<InPort>,
     pub(super) out_ports: Vec<OutPort>,
     /// By router: input ports with requests, and with needs.
     pub(super) requests: Vec<u64>,
     pub(super) needs: Vec<u64>,
-    /// By router, port and VC: pointers of VC allocation.
+    /// By VC: pointers of VC allocation.
     pub(super) vc_accept: Vec<u16>,
     pub(super) vc_grant: Vec<u16>,
     /// By router, where an allocator is not one of those that the engine has by masks.
@@ -142,21 +139,22 @@ pub(super) const fn is_by_masks(kind: Kind) -> bool {
     matches!(kind, Kind::Islip { iterations: 1 } | Kind::Separable)
 }
 
-impl Routers {
+impl<const P: usize, const V: usize> Routers<P, V> {
     pub(super) fn new(params: &Params, wiring: &Wiring) -> Self {
+        const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are taken apart by shifts") };
         let Wiring { routers, ports, .. } = *wiring;
         let vcs = params.vcs;
-        let (port_shift, vc_shift) = (ports.next_power_of_two().ilog2(), vcs.next_power_of_two().ilog2());
-        let count = routers << port_shift << vc_shift;
-        let ring = (params.buffer as usize).next_power_of_two();
+        let ring_shift = params.buffer.next_power_of_two().ilog2();
+        let vcs_in_all = routers * P * V;
+        let ports_in_all = || (0..routers).flat_map(|router| (0..P).map(move |port| (router, port)));
+        let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
-        let first = |router: u32, port: u8| (router << port_shift | u32::from(port)) << vc_shift;
-        let places = || (0..routers).flat_map(|router| (0..1 << port_shift).map(move |port| (router, port)));
+        let first = |router: u32, port: u8| (router * P as u32 + u32::from(port)) * V as u32;
         let in_port = |(router, port)| {
             let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
             let (back, extra) = match wire.end {
                 End::Router { router, port } => (first(router, port), params.credit_delay),
-                End::Endpoint(endpoint) => (ENDPOINT | endpoint, 0),
+                End::Endpoint(endpoint) => (ENDPOINT | (endpoint * V as u32), 0),
                 End::Nothing => (ENDPOINT, 0),
             };
             let delay = wire.delay + 1 + extra;
@@ -178,19 +176,17 @@ impl Routers {
         Self {
             ports,
             vcs,
-            port_shift,
-            vc_shift,
-            ring,
-            inputs: vec![input; count],
-            outputs: vec![Output { credits: params.buffer as u16, owner: NOBODY }; count],
-            flits: vec![0; count * ring],
-            ready: vec![0; if params.switch_alloc_delay > 1 { count * ring } else { 0 }],
-            in_ports: places().map(in_port).collect(),
-            out_ports: places().map(out_port).collect(),
+            ring_shift,
+            inputs: vec![input; vcs_in_all],
+            outputs: vec![Output { credits: params.buffer as u16, owner: NOBODY }; vcs_in_all],
+            flits: vec![0; places],
+            ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
+            in_ports: ports_in_all().map(in_port).collect(),
+            out_ports: ports_in_all().map(out_port).collect(),
             requests: vec![0; routers],
             needs: vec![0; routers],
-            vc_accept: vec![0; count],
-            vc_grant: vec![0; count],
+            vc_accept: vec![0; vcs_in_all],
+            vc_grant: vec![0; vcs_in_all],
             vc_allocators: allocators(params.vc_allocator, ports * vcs),
             switch_allocators: allocators(params.switch_allocator, ports),
             active: Set::new(routers),
@@ -200,59 +196,59 @@ impl Routers {
     /// The number of the first port of a router.
     #[inline(always)]
     pub(super) const fn first_port(&self, router: usize) -> usize {
-        router << self.port_shift
+        router * P
     }
 
     /// The number of the first VC of a port.
     #[inline(always)]
     pub(super) const fn first_vc(&self, port: usize) -> usize {
-        port << self.vc_shift
+        port * V
     }
 
     /// The number of the first VC of a router.
     #[inline(always)]
     pub(super) const fn base(&self, router: usize) -> usize {
-        router << (self.port_shift + self.vc_shift)
+        router * (P * V)
     }
 
     /// The router of a VC.
     #[inline(always)]
     pub(super) const fn router_of(&self, vc: usize) -> usize {
-        vc >> (self.port_shift + self.vc_shift)
+        vc / (P * V)
     }
 
     /// The port of a VC, and which one of it that is.
     #[inline(always)]
     pub(super) const fn split(&self, vc: usize) -> (usize, usize) {
-        (vc >> self.vc_shift, vc & ((1 << self.vc_shift) - 1))
-    }
-
-    /// The port within its router.
-    #[inline(always)]
-    const fn local_port(&self, port: usize) -> usize {
-        port & ((1 << self.port_shift) - 1)
+        (vc / V, vc % V)
     }
 
     /// Numbers of VCs of a router.
     #[inline(always)]
     pub(super) const fn of_router(&self) -> usize {
-        1 << (self.port_shift + self.vc_shift)
+        P * V
     }
 
     /// The place of a VC of a router in the order of the model's definition: port x VCs + VC.
     pub(super) const fn plain(&self, local: usize) -> usize {
-        (local >> self.vc_shift) * self.vcs + (local & ((1 << self.vc_shift) - 1))
+        local / V * self.vcs + local % V
     }
 
     /// The same the other way round.
     pub(super) const fn padded(&self, plain: usize) -> usize {
-        (plain / self.vcs) << self.vc_shift | plain % self.vcs
+        plain / self.vcs * V + plain % self.vcs
+    }
+
+    /// Where the flit `at` places from the beginning of the ring of an input VC is.
+    #[inline(always)]
+    pub(super) const fn place(&self, input: usize, at: u16) -> usize {
+        input << self.ring_shift | (at as usize & ((1 << self.ring_shift) - 1))
     }
 
     /// The flit at the front of an input VC, which must not be empty.
     #[inline(always)]
     pub(super) fn front(&self, input: usize) -> Flit {
-        unpack(self.flits[input * self.ring + usize::from(self.inputs[input].first)])
+        unpack(self.flits[self.place(input, self.inputs[input].first)])
     }
 
     /// The front of an input VC may be granted the switch from the next step on.
@@ -260,8 +256,8 @@ impl Routers {
     pub(super) fn request(&mut self, input: usize) {
         let (port, vc) = self.split(input);
         self.in_ports[port].requests |= 1 << vc;
-        let router = port >> self.port_shift;
-        self.requests[router] |= 1 << self.local_port(port);
+        let router = port / P;
+        self.requests[router] |= 1 << (port % P);
         self.active.insert(router);
     }
 
@@ -272,7 +268,7 @@ impl Routers {
         let requests = &mut self.in_ports[port].requests;
         *requests &= !(1 << vc);
         if *requests == 0 {
-            self.requests[port >> self.port_shift] &= !(1 << self.local_port(port));
+            self.requests[port / P] &= !(1 << (port % P));
         }
     }
 
@@ -281,8 +277,8 @@ impl Routers {
     pub(super) fn need(&mut self, input: usize) {
         let (port, vc) = self.split(input);
         self.in_ports[port].needs |= 1 << vc;
-        let router = port >> self.port_shift;
-        self.needs[router] |= 1 << self.local_port(port);
+        let router = port / P;
+        self.needs[router] |= 1 << (port % P);
         self.active.insert(router);
     }
 
@@ -292,7 +288,7 @@ impl Routers {
         let needs = &mut self.in_ports[port].needs;
         *needs &= !(1 << vc);
         if *needs == 0 {
-            self.needs[port >> self.port_shift] &= !(1 << self.local_port(port));
+            self.needs[port / P] &= !(1 << (port % P));
         }
     }
 }

@@ -67,22 +67,22 @@ impl Scratch {
 }
 
 /// The output VCs of a router as a head sees them that needs one.
-struct Local<'a> {
+struct Local<'a, const P: usize, const V: usize> {
     params: &'a Params,
-    routers: &'a Routers,
+    routers: &'a Routers<P, V>,
     router: usize,
     /// \[flits\] Of the head's packet.
     flits: u32,
 }
 
-impl Local<'_> {
+impl<const P: usize, const V: usize> Local<'_, P, V> {
     fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
         let first = self.routers.first_vc(self.routers.first_port(self.router) + port);
         bits(vcs.into()).map(move |vc| (vc, self.routers.outputs[first + vc].credits.into()))
     }
 }
 
-impl Outputs for Local<'_> {
+impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
         let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
         let free = self.routers.out_ports[self.routers.first_port(self.router) + port].free & vcs;
@@ -121,7 +121,7 @@ fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
-impl Fast {
+impl<const P: usize, const V: usize> Fast<P, V> {
     /// One step of a router that may have something to do.
     #[inline]
     pub(super) fn step(&mut self, router: usize, step: u64) {
@@ -129,21 +129,46 @@ impl Fast {
         if self.routers.needs[router] != 0 {
             self.collect_heads(router);
         }
-        let requests = self.routers.requests[router];
-        match (&self.scratch.heads[..], self.is_plain) {
-            ([], _) if requests == 0 => self.sleep(router),
-            ([], true) if requests.is_power_of_two() => {
-                let from = requests.trailing_zeros() as usize;
-                let mask = self.routers.in_ports[self.routers.first_port(router) + from].requests;
-                if mask.is_power_of_two() {
-                    self.pass_one(router, from, mask.trailing_zeros() as usize, step);
-                } else {
-                    self.step_of_many(router, step);
-                }
+        if self.scratch.heads.is_empty() && self.routers.requests[router] == 0 {
+            self.sleep(router);
+        } else if self.is_plain && self.are_apart(router) {
+            let first = self.routers.first_port(router);
+            for from in bits(self.routers.requests[router]) {
+                let vc = self.routers.in_ports[first + from].requests.trailing_zeros() as usize;
+                self.pass(router, from, vc, step);
             }
-            (&[head], true) if requests == 0 => self.head_alone(router, head, step),
-            _ => self.step_of_many(router, step),
+            for at in 0..self.scratch.heads.len() {
+                self.head_alone(router, self.scratch.heads[at], step);
+            }
+        } else {
+            self.step_of_many(router, step);
         }
+    }
+
+    /// True if no two requests or heads are at the same input port or request the same output port.
+    #[inline]
+    fn are_apart(&self, router: usize) -> bool {
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let mut ins = self.routers.requests[router];
+        let mut outs = 0u64;
+        for from in bits(ins) {
+            let mask = self.routers.in_ports[base_port + from].requests;
+            let vc = mask.trailing_zeros() as usize;
+            let to = 1 << self.routers.inputs[base + self.routers.first_vc(from) + vc].port;
+            if !mask.is_power_of_two() || outs & to != 0 {
+                return false;
+            }
+            outs |= to;
+        }
+        for head in &self.scratch.heads {
+            let (from, to) = (1 << self.routers.split(head.input.into()).0, 1 << head.port);
+            if ins & from != 0 || outs & to != 0 {
+                return false;
+            }
+            ins |= from;
+            outs |= to;
+        }
+        true
     }
 
     /// A router that has nothing to do, until something wakes it.
@@ -151,14 +176,14 @@ impl Fast {
     fn sleep(&mut self, router: usize) {
         self.routers.active.remove(router);
         if self.params.hold == Hold::Packet {
-            let (first, ports) = (self.routers.first_port(router), self.routers.ports);
-            self.routers.in_ports[first..first + ports].iter_mut().for_each(|port| port.held = NOT_HELD);
+            let first = self.routers.first_port(router);
+            self.routers.in_ports[first..first + P].iter_mut().for_each(|port| port.held = NOT_HELD);
         }
     }
 
-    /// The only request: it is granted.
+    /// The only request for its ports is granted.
     #[inline]
-    fn pass_one(&mut self, router: usize, from: usize, vc: usize, step: u64) {
+    fn pass(&mut self, router: usize, from: usize, vc: usize, step: u64) {
         let local = self.routers.first_vc(from) + vc;
         let input = &self.routers.inputs[self.routers.base(router) + local];
         let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
@@ -166,7 +191,7 @@ impl Fast {
         self.grant(router, grant, step);
     }
 
-    /// The only head, where nothing else requests the switch.
+    /// The only head that requests its ports.
     #[inline]
     fn head_alone(&mut self, router: usize, mut head: Needy, step: u64) {
         let base = self.routers.base(router);
@@ -628,10 +653,10 @@ impl Fast {
     /// \[cycle\] Of a step.
     #[inline(always)]
     fn cycle_of(&self, step: u64) -> u64 {
-        let speedup = self.params.speedup;
-        if speedup.is_one() {
+        if self.is_in_step {
             return step;
         }
+        let speedup = self.params.speedup;
         let mut cycle = self.clock;
         while speedup.before(cycle + 1) <= step {
             cycle += 1;
@@ -650,22 +675,25 @@ impl Fast {
         let (from, vc) = routers.split(at);
         let (port, out_vc) = routers.split(output);
 
+        let place = routers.place(at, routers.inputs[at].first);
         let input = &mut routers.inputs[at];
-        let word = routers.flits[at * routers.ring + usize::from(input.first)];
-        input.first = (input.first + 1) & (routers.ring as u16 - 1);
+        let word = routers.flits[place];
+        input.first = input.first.wrapping_add(1);
         input.len -= 1;
         let left = input.len;
         if !grant.is_speculative {
             self.stalls.lost_switch += step - input.since;
         }
-        routers.outputs[output].credits -= 1;
+        let credits = &mut routers.outputs[output].credits;
+        *credits -= 1;
+        let credits = *credits;
         self.flit_hops += 1;
-        let (sum, flits) = &mut self.occupancy[vc];
-        (*sum, *flits) = (sum.wrapping_add(now), *flits - 1);
+        let waiting = &mut self.occupancy[vc % V];
+        *waiting = waiting.wrapping_add(now);
 
         let in_port = &mut routers.in_ports[from];
         in_port.sent = now.max(in_port.sent + 1);
-        self.credits.add(in_port.sent + u64::from(in_port.delay), (in_port.back, vc as u8));
+        self.credits.add(in_port.sent + u64::from(in_port.delay), in_port.back + vc as u32);
 
         let enters = step + u64::from(self.params.traverse_delay);
         let flit = unpack(word);
@@ -686,7 +714,7 @@ impl Fast {
         if is_last {
             self.arrivals.add(due, (target, word));
             let back = due + delay + u64::from(self.params.credit_delay);
-            self.credits.add(back, ((output - out_vc) as u32, out_vc as u8));
+            self.credits.add(back, output as u32);
         } else {
             self.arrivals.add(due, (target + out_vc as u32, word));
         }
@@ -706,20 +734,28 @@ impl Fast {
             }
         }
         if flit.is_tail {
-            if !grant.is_speculative || !flit.is_head {
+            if !grant.is_speculative {
                 self.routers.outputs[output].owner = NOBODY;
                 self.routers.out_ports[port].free |= 1 << out_vc;
                 self.routers.request_no_more(at);
             }
             if left > 0 {
-                self.begin(at, step + 1, step + 1);
+                let packet = self.routers.front(at).packet;
+                self.begin(at, packet, step + 1, step + 1);
             } else {
                 self.routers.inputs[at].state = State::Idle;
             }
-        } else if left > 0 {
+        } else if left == 0 {
+            self.routers.request_no_more(at);
+        } else if !self.routers.ready.is_empty() {
             self.stand(at, step + 1);
         } else {
-            self.routers.request_no_more(at);
+            self.routers.inputs[at].since = step + 1;
+            if credits == 0 {
+                self.routers.request_no_more(at);
+            } else if grant.is_speculative {
+                self.routers.request(at);
+            }
         }
     }
 }

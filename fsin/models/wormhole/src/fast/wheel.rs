@@ -4,14 +4,13 @@
 #[derive(Debug)]
 pub(super) struct Wheel<T> {
     slots: Vec<Vec<T>>,
-    count: usize,
 }
 
 impl<T> Wheel<T> {
     /// For delays of up to `longest`.
     pub(super) fn new(longest: u64) -> Self {
         let size = (longest as usize + 2).next_power_of_two();
-        Self { slots: (0..size).map(|_| Vec::new()).collect(), count: 0 }
+        Self { slots: (0..size).map(|_| Vec::new()).collect() }
     }
 
     #[inline(always)]
@@ -24,16 +23,13 @@ impl<T> Wheel<T> {
     pub(super) fn add(&mut self, time: u64, thing: T) {
         let slot = self.slot(time);
         self.slots[slot].push(thing);
-        self.count += 1;
     }
 
     /// Takes the list of what is due now. It should be [given back](Self::restore), emptied, for its memory.
     #[inline(always)]
     pub(super) fn take(&mut self, now: u64) -> Vec<T> {
         let slot = self.slot(now);
-        let due = std::mem::take(&mut self.slots[slot]);
-        self.count -= due.len();
-        due
+        std::mem::take(&mut self.slots[slot])
     }
 
     /// Gives the memory of a list back.
@@ -44,15 +40,12 @@ impl<T> Wheel<T> {
         self.slots[slot] = due;
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.count == 0
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.iter().all(Vec::is_empty)
     }
 
     /// The first time from `now` on at which something is due, if anything is.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
-        if self.is_empty() {
-            return None;
-        }
         (now..now + self.slots.len() as u64).find(|&time| !self.slots[self.slot(time)].is_empty())
     }
 }
@@ -61,30 +54,25 @@ impl<T> Wheel<T> {
 #[derive(Debug)]
 pub(super) struct Set {
     words: Vec<u64>,
-    count: usize,
 }
 
 impl Set {
     pub(super) fn new(size: usize) -> Self {
-        Self { words: vec![0; size.div_ceil(64)], count: 0 }
+        Self { words: vec![0; size.div_ceil(64)] }
     }
 
     #[inline(always)]
     pub(super) fn insert(&mut self, number: usize) {
-        let (word, bit) = (&mut self.words[number / 64], 1 << (number % 64));
-        self.count += usize::from(*word & bit == 0);
-        *word |= bit;
+        self.words[number / 64] |= 1 << (number % 64);
     }
 
     #[inline(always)]
     pub(super) fn remove(&mut self, number: usize) {
-        let (word, bit) = (&mut self.words[number / 64], 1 << (number % 64));
-        self.count -= usize::from(*word & bit != 0);
-        *word &= !bit;
+        self.words[number / 64] &= !(1 << (number % 64));
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.count == 0
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
     }
 
     pub(super) const fn words(&self) -> usize {

@@ -23,7 +23,7 @@ use fsin_core::topology::Topology;
 
 use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
-use crate::rules::details::{Details, Stalls};
+use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit, sort};
 use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Routes, SpecError, Tier, select};
 use crate::rules::wait::{Place, cyclic_wait};
@@ -193,20 +193,6 @@ impl Reference {
             wiring,
             routes,
         })
-    }
-
-    /// What this model measures beyond what every model does.
-    #[must_use]
-    pub fn details(&self) -> Details {
-        let now = self.clock;
-        Details {
-            stalls: self.stalls,
-            stages: self.ends.stages,
-            flits_sent: self.ends.flits_sent,
-            flits_received: self.ends.flits_received,
-            flit_hops: self.flit_hops,
-            occupancy: self.occupancy.iter().map(|&(sum, flits)| sum.wrapping_add(flits.wrapping_mul(now))).collect(),
-        }
     }
 
     /// One cycle.

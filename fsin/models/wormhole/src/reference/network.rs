@@ -6,6 +6,7 @@ use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
 
 use super::Reference;
+use crate::{Detailed, Details};
 
 impl Network for Reference {
     fn nodes(&self) -> usize {
@@ -66,6 +67,20 @@ impl Network for Reference {
     fn observe(&mut self) {
         self.ends.recorder.observe();
         self.crossed.resize(self.wiring.routers * self.wiring.ports, 0);
+    }
+}
+
+impl Detailed for Reference {
+    fn details(&self) -> Details {
+        let now = self.clock;
+        Details {
+            stalls: self.stalls,
+            stages: self.ends.stages,
+            flits_sent: self.ends.flits_sent,
+            flits_received: self.ends.flits_received,
+            flit_hops: self.flit_hops,
+            occupancy: self.occupancy.iter().map(|&(sum, flits)| sum.wrapping_add(flits.wrapping_mul(now))).collect(),
+        }
     }
 }
 

@@ -134,24 +134,24 @@ impl Grid {
         (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u8
     }
 
-    /// The lowest dimension in which the head is not where it goes to.
     #[inline(always)]
-    fn first(&self, router: usize, head: &Head) -> Option<usize> {
-        (0..self.rings.len())
-            .find(|&dimension| self.at(router, dimension) != self.at(head.destination as usize, dimension))
+    fn coordinates(&self, router: usize) -> &[u16] {
+        let dimensions = self.rings.len();
+        &self.coordinates[router * dimensions..][..dimensions]
     }
 
     /// The next hop in dimension order.
     #[inline]
     pub(super) fn dimension_order(&self, router: usize, head: &Head, draw: &mut impl Draw) -> Candidate {
-        let dimension = self.first(router, head).unwrap_or(0);
-        let ring = self.rings[dimension];
-        let to = self.at(head.destination as usize, dimension);
+        let (here, there) = (self.coordinates(router), self.coordinates(head.destination as usize));
+        let dimension = here.iter().zip(there).position(|(here, there)| here != there).unwrap_or(0);
+        let (here, to) = (u32::from(here[dimension]), u32::from(there[dimension]));
         // In dimension order a packet enters a dimension where it was sent from.
-        let from = self.at(head.source as usize, dimension);
-        let positive = self.positive(dimension, (from, to), draw);
+        let from = self.coordinates(head.source as usize)[dimension].into();
+        let ring = &self.rings[dimension];
+        let positive = ring.is_positive((from, to), || draw.draw(TIE + dimension as u32, 2) == 0);
         let vcs = match ring.wraps && ring.size > 2 {
-            true => self.halves[self.class(dimension, (from, self.at(router, dimension), to), positive, draw)],
+            true => self.halves[self.class(dimension, (from, here, to), positive, draw)],
             false => self.all,
         };
         Candidate { port: self.port(dimension, positive), vcs, tier: Tier::Free }
