@@ -3,7 +3,7 @@
 //! The rule: latency within 2 % or two standard errors of both sides up to 80 % of saturation, within 5 % or two standard
 //! errors up to 95 %. Beyond, both sides are noise. Traffic is that of the table, messages of a node to itself included.
 
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use std::fmt::Write as _;
 
@@ -120,7 +120,7 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
 #[test]
 fn a_sample_of_the_points() {
     let sample = ["m8-dor-uni-p1", "t8-dor-uni-p1", "val-t8-vc2-uni-p8-is2", "t8-dor-uni-p1-default-pipe"];
-    compare("wormhole-booksim-sample.csv", 2, |number, name| number % 3 == 0 && sample.contains(&name));
+    compare("wormhole-booksim-sample.csv", 2, |number, name| number.is_multiple_of(3) && sample.contains(&name));
 }
 
 /// Every point, in minutes with optimisation: `cargo test --release -p fsin-wormhole --test booksim -- --ignored`.
@@ -128,4 +128,77 @@ fn a_sample_of_the_points() {
 #[ignore = "minutes"]
 fn all_points() {
     compare("wormhole-booksim.csv", 8, |_, _| true);
+}
+
+/// Loads at which mean latency is three times that without load, of the same long windows: 3000-cycle periods, 3 of
+/// warm-up.
+const THREE_T0: [(&str, f64); 24] = [
+    ("m8-dor-trp-p8", 0.141),
+    ("m8-dor-uni-p1", 0.402),
+    ("t16-bal-bcp-p1", 0.226),
+    ("t16-dor-uni-p16", 0.218),
+    ("t8-dor-hot-p1", 0.136),
+    ("t8-dor-tor-p8", 0.157),
+    ("t8-dor-uni-p1", 0.432),
+    ("t888-dor-uni-p8", 0.344),
+    ("t8-dor-uni-p1-bal-vc2", 0.457),
+    ("t8-dor-uni-p1-bal-vc4", 0.594),
+    ("t8-dor-uni-p1-buf16", 0.603),
+    ("t8-dor-uni-p1-default-pipe", 0.228),
+    ("t8-dor-uni-p1-is2", 0.572),
+    ("t8-dor-uni-p1-vc4", 0.579),
+    ("val-m8-vc1-trp-p8-fast", 0.144),
+    ("val-m8-vc1-trp-p8-is2", 0.141),
+    ("val-m8-vc1-uni-p1-fast", 0.372),
+    ("val-m8-vc1-uni-p1-is2", 0.445),
+    ("val-m8-vc1-uni-p8-fast", 0.325),
+    ("val-m8-vc1-uni-p8-is2", 0.362),
+    ("val-t8-vc2-bcp-p8-fast", 0.386),
+    ("val-t8-vc2-bcp-p8-is2", 0.410),
+    ("val-t8-vc2-uni-p8-fast", 0.446),
+    ("val-t8-vc2-uni-p8-is2", 0.580),
+];
+
+/// \[flits/node/cycle\] The load at which the mean over seeds of latency is `factor` times that without load.
+fn load_of_latency(experiment: &common::Experiment, factor: f64, (mut low, mut high): (f64, f64)) -> f64 {
+    let latency = |rate: f64| {
+        let of_seed = |seed: u64| {
+            let experiment = common::Experiment { seed, rate, period: 3000, max_periods: 8, ..experiment.clone() };
+            let topology = topology::parse(&experiment.topology, 2).unwrap();
+            let params = fsin_wormhole::Params { seed, ..experiment.params.clone() };
+            let measured = common::run(&experiment, &mut *fast::build(&*topology, params).unwrap());
+            if measured.is_unstable { f64::INFINITY } else { measured.latency }
+        };
+        (of_seed(1) + of_seed(2)) / 2.0
+    };
+    let bound = factor * latency(0.01);
+    while high - low > 0.005 * high {
+        let middle = (low + high) / 2.0;
+        if latency(middle) < bound { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
+/// The loads at which latency is three times that without load are within 2 % where latency rises steeply; where it rises slowly,
+/// as the table says itself, a load is worth what its noise is.
+#[test]
+#[ignore = "minutes"]
+fn saturation_of_every_set() {
+    let Some(rows) = common::rows("reference/booksim2.csv") else { return };
+    let mut table = String::from("name,theirs,ours,difference_percent\n");
+    let mut outside = Vec::new();
+    for (name, theirs) in THREE_T0 {
+        let row = rows.iter().find(|row| row["name"] == name).expect("a row of the set");
+        let experiment = common::experiment(|column| row[column].clone()).expect("a row of dimension-order routing");
+        let experiment = common::Experiment { is_throughput: false, ..experiment };
+        let ours = load_of_latency(&experiment, 3.0, (0.5 * theirs, 1.3 * theirs));
+        let difference = 100.0 * (ours / theirs - 1.0);
+        writeln!(table, "{name},{theirs},{ours:.4},{difference:.1}").expect("text grows");
+        if difference.abs() > 2.0 {
+            outside.push(format!("{name}: {ours:.4}, not {theirs}"));
+        }
+    }
+    std::fs::write(shared::report_dir().unwrap().join("wormhole-saturation.csv"), &table).unwrap();
+    shared::aloud(&table);
+    assert!(outside.is_empty(), "{}", outside.join("\n"));
 }

@@ -1,6 +1,6 @@
 //! The fast engine gives what the reference gives: notices, clocks, records, stalls, stages, occupancy, deadlocks.
 
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use fsin_core::network::{Deadlock, Network, Notices};
 use fsin_core::topology;
@@ -102,7 +102,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
     let topology = topology::parse(case.topology, 2).unwrap();
     let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
     let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
-    if case.seed % 2 == 0 {
+    if case.seed.is_multiple_of(2) {
         reference.observe();
         fast.observe();
     }
@@ -115,7 +115,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
         prop_assert_eq!(now, fast.clock().0);
         if now <= case.cycles {
             for node in 0..nodes {
-                if rng.next_u64() % case.gap != 0 {
+                if !rng.next_u64().is_multiple_of(case.gap) {
                     continue;
                 }
                 let message = Message {

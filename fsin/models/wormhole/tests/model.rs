@@ -1,6 +1,6 @@
 //! What must hold of the model in every cycle.
 
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;
@@ -46,7 +46,7 @@ proptest! {
         let mut id = 0;
         while network.clock() <= Cycle(200) || network.in_flight() > 0 {
             for node in 0..nodes {
-                if network.clock() <= Cycle(200) && rng.next_u64() % 8 == 0 {
+                if network.clock() <= Cycle(200) && rng.next_u64().is_multiple_of(8) {
                     network.inject(message(id, node, rng.next_u64() % nodes, rng.next_u64() % 60));
                     id += 1;
                 }

@@ -1,6 +1,6 @@
 //! Latency without contention is the formula's, to the cycle.
 
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;

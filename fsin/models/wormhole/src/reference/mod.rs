@@ -370,12 +370,12 @@ impl Reference {
         // Connections that are kept come before all others.
         let mut busy_outputs = vec![false; ports];
         let mut busy_inputs = vec![false; ports];
-        for port in 0..ports {
+        for (port, is_busy) in busy_inputs.iter_mut().enumerate() {
             let Some(input) = self.routers[router].held[port] else { continue };
             match (wanted[input], self.ready(router, input, step)) {
                 (Some((_, false)), Some(output)) => {
                     grants.push(Grant { input, output });
-                    (busy_inputs[port], busy_outputs[output / vcs]) = (true, true);
+                    (*is_busy, busy_outputs[output / vcs]) = (true, true);
                 }
                 _ => self.routers[router].held[port] = None,
             }
