@@ -5,7 +5,8 @@
 //! passed; each flit is allocated the switch for itself, if the output VC has a credit for a place in the next router's
 //! buffer.
 //!
-//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the flits that move. Results depend on [`Params`], the topology and the messages only.
+//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the flits that move.
+//! Results depend on [`Params`], the topology and the messages only.
 
 pub mod fast;
 mod params;

@@ -20,8 +20,8 @@ pub const MAX_SPEEDUP: u32 = 16;
 /// How requests are matched with resources: input VCs with output VCs, or input ports with output ports.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Allocator {
-    /// Input-first: each requester picks one resource, each resource one of those requesters, both round robin. Pointers
-    /// move past the winner, and only when a request is granted (Dally and Towles, 2004, section 19.3).
+    /// Input-first: each requester picks one resource, each resource one of those requesters, both round robin.
+    /// Pointers move past the winner, and only when a request is granted (Dally and Towles, 2004, section 19.3).
     Separable,
     /// Resources grant, requesters accept, both round robin; pointers move only with accepted grants of the first
     /// iteration (McKeown, The iSLIP scheduling algorithm for input-queued switches, ToN 7(2), 1999).
@@ -126,7 +126,8 @@ pub enum Routing {
     UpDown,
     /// Trees, dragonflies, HyperX: a shortest path.
     Minimal,
-    /// Dragonflies: through a group that is drawn; HyperX: through a switch that is drawn (Valiant, SICOMP 11(2), 1982).
+    /// Dragonflies: through a group that is drawn; HyperX: through a switch that is drawn (Valiant, SICOMP 11(2),
+    /// 1982).
     Valiant,
     /// Minimal or Valiant, whichever has the smaller product of flits ahead and hops at the first switch (Singh, 2005).
     Ugal,
@@ -253,8 +254,8 @@ pub struct Params {
     pub switch_allocator: Allocator,
     /// How long a connection through the crossbar lasts.
     pub hold: Hold,
-    /// \[flits\] The queue of an output takes grants while it holds fewer; `None`: always. What is still in the crossbar
-    /// does not count, so that a queue may hold a flit more.
+    /// \[flits\] The queue of an output takes grants while it holds fewer; `None`: always. What is still in the
+    /// crossbar does not count, so that a queue may hold a flit more.
     pub output_queue: Option<u32>,
     /// Of the rings of a torus.
     pub vc_classes: VcClasses,

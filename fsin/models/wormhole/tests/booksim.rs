@@ -1,7 +1,8 @@
 //! Against the means over seeds of BookSim 2 (`../shared/reference/booksim2-multiseed.csv`), with the preset `booksim`.
 //!
-//! The rule: latency within 2 % or two standard errors of both sides up to 80 % of saturation, within 5 % or two standard
-//! errors up to 95 %. Beyond, both sides are noise. Traffic is that of the table, messages of a node to itself included.
+//! The rule: latency within 2 % or two standard errors of both sides up to 80 % of saturation, within 5 % or two
+//! standard errors up to 95 %. Beyond, both sides are noise. Traffic is that of the table, messages of a node to itself
+//! included.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
@@ -179,8 +180,8 @@ fn load_of_latency(experiment: &common::Experiment, factor: f64, (mut low, mut h
     (low + high) / 2.0
 }
 
-/// The loads at which latency is three times that without load are within 2 % where latency rises steeply; where it rises slowly,
-/// as the table says itself, a load is worth what its noise is.
+/// The loads at which latency is three times that without load are within 2 % where latency rises steeply; where it
+/// rises slowly, as the table says itself, a load is worth what its noise is.
 #[test]
 #[ignore = "minutes"]
 fn saturation_of_every_set() {

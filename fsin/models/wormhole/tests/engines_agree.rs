@@ -56,7 +56,8 @@ prop_compose! {
     ) -> Params {
         let speedup = Speedup::new(speedup.0, speedup.1).unwrap();
         Params {
-            route_delay, vc_alloc_delay, switch_alloc_delay, traverse_delay, link_delay, credit_delay, speculative, speedup,
+            route_delay, vc_alloc_delay, switch_alloc_delay, traverse_delay, link_delay, credit_delay, speculative,
+            speedup,
             ..Params::default()
         }
     }
@@ -75,7 +76,8 @@ fn allocator() -> impl Strategy<Value = Allocator> {
 prop_compose! {
     fn case()(
         (topology, routing) in (0..PLACES.len()).prop_flat_map(|at| {
-            (Just(PLACES[at].0), 0..PLACES[at].1.len()).prop_map(move |(topology, routing)| (topology, PLACES[at].1[routing]))
+            let (topology, routings) = PLACES[at];
+            (Just(topology), 0..routings.len()).prop_map(move |(topology, routing)| (topology, routings[routing]))
         }),
         pipeline in pipeline(),
         (vc_allocator, switch_allocator) in (allocator(), allocator()),
@@ -89,8 +91,8 @@ prop_compose! {
     ) -> Case {
         // Missing classes are part of it: both engines find the same deadlock.
         let params = Params {
-            vc_allocator, switch_allocator, vcs, buffer, packet_flits, hold, output_queue, vc_classes, wait_for_tail_credit,
-            vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
+            vc_allocator, switch_allocator, vcs, buffer, packet_flits, hold, output_queue, vc_classes,
+            wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
             ..pipeline
         };
         Case { topology, params, cycles, gap, bytes, seed }

@@ -17,8 +17,8 @@ fn message(id: u64, source: u64, destination: u64, bytes: u64) -> Message {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every flit that was sent and not received is in one place, every credit too, in each cycle; the stages of received
-    /// packets sum up to their latencies; what is safe delivers everything.
+    /// Every flit that was sent and not received is in one place, every credit too, in each cycle; the stages of
+    /// received packets sum up to their latencies; what is safe delivers everything.
     #[test]
     fn flits_credits_and_cycles_are_conserved(
         (spec, routing, least) in prop_oneof![

@@ -12,15 +12,15 @@
 //!
 //! # Which routers sleep, and why waking is complete
 //! A router sleeps if no VC requests the switch and no head finds a VC that it may be given. What can change that wakes
-//! it: a flit that comes to the front, a credit for a VC that has none, a timer of a stage with a delay; an output VC is
-//! released by the router's own steps, after which it stays awake. Where availability depends on credits, each credit
-//! wakes a router whose heads need VCs.
+//! it: a flit that comes to the front, a credit for a VC that has none, a timer of a stage with a delay; an output VC
+//! is released by the router's own steps, after which it stays awake. Where availability depends on credits, each
+//! credit wakes a router whose heads need VCs.
 //!
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
 //! # Agreement
-//! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics are
-//! equal, bit for bit.
+//! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics
+//! are equal, bit for bit.
 
 use std::collections::VecDeque;
 
@@ -38,12 +38,13 @@ use crate::rules::routes::{ByKey, Candidate, Head, Routes, SpecError};
 use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
 
+mod allocate;
 mod state;
 mod step;
 mod wheel;
 
+use allocate::Scratch;
 use state::{ENDPOINT, Input, NOBODY, Routers, State, is_by_masks, pack, unpack};
-use step::Scratch;
 use wheel::{Set, Wheel, bits};
 
 /// An empty network.
@@ -256,8 +257,8 @@ impl<const P: usize, const V: usize> Fast<P, V> {
         }
     }
 
-    /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is the
-    /// next step.
+    /// The head of a packet has come to the front of an input VC, and enters its first stage in step `from`; `next` is
+    /// the next step.
     #[inline]
     fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let from = from + self.head_delay;

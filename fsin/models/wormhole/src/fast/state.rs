@@ -102,9 +102,9 @@ const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
 /// No connection is kept.
 pub(super) const NOT_HELD: u8 = u8::MAX;
 
-/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of two
-/// that are enough for ports and VCs; within a router numbers begin with its first port. So numbers are taken apart by
-/// shifts, and their order is that of the model.
+/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
+/// two that are enough for ports and VCs; within a router numbers begin with its first port. So numbers are taken apart
+/// by shifts, and their order is that of the model.
 #[derive(Debug)]
 pub(super) struct Routers<const P: usize, const V: usize> {
     pub(super) ports: usize,

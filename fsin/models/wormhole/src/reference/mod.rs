@@ -8,13 +8,13 @@
 //! 3. Every router makes its steps: one, or more with a speedup.
 //! 4. Every output sends at most one flit from its queue, every input port at most one credit.
 //!
-//! What is sent in cycle t over a link of delay d is taken in t + d + 1. So nothing crosses between two routers within a
-//! cycle, and the order in which routers are visited does not matter.
+//! What is sent in cycle t over a link of delay d is taken in t + d + 1. So nothing crosses between two routers within
+//! a cycle, and the order in which routers are visited does not matter.
 //!
 //! # A step of a router
 //! First, on the state as the step before left it: VC allocation, then switch allocation; only a speculative grant is
-//! checked against the VCs won in this step. Then everything is applied: VCs are owned, flits leave their buffers, flits
-//! granted earlier reach the queues of the outputs.
+//! checked against the VCs won in this step. Then everything is applied: VCs are owned, flits leave their buffers,
+//! flits granted earlier reach the queues of the outputs.
 
 use std::collections::VecDeque;
 
@@ -29,6 +29,7 @@ use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Routes, SpecError, T
 use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
 
+mod conservation;
 mod network;
 
 /// A flit in a buffer.
@@ -291,7 +292,10 @@ impl Reference {
     /// By input VC: the output port and the available VCs that its head requests.
     fn vc_requests(&mut self, router: usize, step: u64) -> Vec<Option<(usize, u32)>> {
         let inputs = self.routers[router].inputs.len();
-        let needs = |this: &Self, input: usize| matches!(this.routers[router].inputs[input].state, State::NeedsVc { from } if from <= step);
+        let needs = |this: &Self, input: usize| match this.routers[router].inputs[input].state {
+            State::NeedsVc { from } => from <= step,
+            _ => false,
+        };
         (0..inputs).map(|input| if needs(self, input) { self.request(router, input) } else { None }).collect()
     }
 
@@ -529,49 +533,6 @@ impl Reference {
         self.ends.in_flight == 0
             && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
             && self.routers.iter().all(credits_home)
-    }
-
-    /// Flits of the network: in buffers, crossbars, output queues and on links.
-    #[must_use]
-    pub fn count_flits(&self) -> u64 {
-        let in_router = |router: &Router| {
-            let buffers: usize = router.inputs.iter().map(|input| input.buffer.len()).sum();
-            let queues: usize = router.queues.iter().map(VecDeque::len).sum();
-            let links: usize = router.arriving.iter().map(VecDeque::len).sum();
-            (buffers + router.crossing.len() + queues + links) as u64
-        };
-        let to_sinks: usize = self.pipes.iter().map(|pipes| pipes.arriving.len()).sum();
-        self.routers.iter().map(in_router).sum::<u64>() + to_sinks as u64
-    }
-
-    /// True if each credit is in one place: with its sender, in use by a flit, or on its way back.
-    #[must_use]
-    pub fn credits_are_conserved(&self) -> bool {
-        let vcs = self.params.vcs;
-        let ends = |router: usize, port: usize, vc: usize| {
-            let this = &self.routers[router];
-            let back = this.inputs[port * vcs + vc].buffer.len()
-                + this.arriving[port].iter().filter(|arriving| usize::from(arriving.1) == vc).count()
-                + this.credits_to_send[port].iter().filter(|&&sent| usize::from(sent) == vc).count();
-            let before = match self.wiring.back(router, port).end {
-                End::Nothing => self.params.buffer as usize,
-                End::Endpoint(endpoint) => {
-                    let pipes = &self.pipes[endpoint as usize];
-                    self.ends.credits(endpoint as usize)[vc] as usize
-                        + pipes.returning.iter().filter(|returning| usize::from(returning.1) == vc).count()
-                }
-                End::Router { router, port } => {
-                    let (from, port) = (&self.routers[router as usize], usize::from(port));
-                    let crossing = from.crossing.iter().filter(|crossing| crossing.1 == port * vcs + vc).count();
-                    let queued = from.queues[port].iter().filter(|queued| usize::from(queued.0) == vc).count();
-                    let returning = from.returning[port].iter().filter(|credit| usize::from(credit.1) == vc).count();
-                    from.outputs[port * vcs + vc].credits as usize + crossing + queued + returning
-                }
-            };
-            back + before == self.params.buffer as usize
-        };
-        (0..self.wiring.routers)
-            .all(|router| (0..self.wiring.ports).all(|port| (0..vcs).all(|vc| ends(router, port, vc))))
     }
 
     /// The buffers in a cyclic wait: each waits for room in the next one.

@@ -242,8 +242,8 @@ impl Endpoints {
         Some(())
     }
 
-    /// The head of a packet is granted the switch of a router, towards another one or its endpoint. Links count from here
-    /// on.
+    /// The head of a packet is granted the switch of a router, towards another one or its endpoint. Links count from
+    /// here on.
     #[inline]
     pub(crate) fn head_leaves(&mut self, packet: u32, is_to_endpoint: bool) {
         let links = if is_to_endpoint { self.own_links } else { 1 };

@@ -24,7 +24,11 @@ pub enum SpecError {
     #[error(transparent)]
     Setting(#[from] Refusal),
     /// Channels that may wait for each other in a cycle.
-    #[error("--routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle: {}", cycle.len(), listed(cycle))]
+    #[error(
+        "--routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle: {}",
+        cycle.len(),
+        listed(cycle)
+    )]
     Cycle {
         /// Name of the routing.
         routing: &'static str,

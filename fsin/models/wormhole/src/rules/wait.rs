@@ -3,7 +3,8 @@
 /// A buffer: its router, and the input VC there as port x VCs + VC.
 pub(crate) type Place = (usize, usize);
 
-/// Follows from `first` what the front of each buffer waits for, until a buffer comes up twice; the buffers of that cycle.
+/// Follows from `first` what the front of each buffer waits for, until a buffer comes up twice; the buffers of that
+/// cycle.
 pub(crate) fn cyclic_wait(first: Option<Place>, waits_for: impl Fn(Place) -> Option<Place>) -> Vec<Place> {
     let mut path: Vec<Place> = Vec::new();
     let mut next = first;

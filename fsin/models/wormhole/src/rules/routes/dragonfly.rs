@@ -1,7 +1,7 @@
 //! Dragonflies: within the group to the switch with the link, to the other group, and there to the switch.
 //!
-//! A packet that has crossed c links between groups uses VCs of class c, and a local link of class c comes before a link
-//! between groups of class c: channels of increasing numbers (Kim et al., ISCA 2008, section 4).
+//! A packet that has crossed c links between groups uses VCs of class c, and a local link of class c comes before a
+//! link between groups of class c: channels of increasing numbers (Kim et al., ISCA 2008, section 4).
 
 use fsin_core::topology::switched::{Dragonfly as Plan, Fabric};
 use trgen::NodeId;

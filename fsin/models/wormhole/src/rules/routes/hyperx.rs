@@ -1,8 +1,8 @@
 //! HyperX: one hop in each dimension in which the packet is not where it goes to.
 //!
-//! `minimal` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier one.
-//! `valiant` does so twice, on VCs of class 0 to a switch that is drawn and on those of class 1 from there. `adaptive` takes any
-//! dimension on VCs from 1 on; VC 0 is the escape, in dimension order.
+//! `minimal` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier
+//! one. `valiant` does so twice, on VCs of class 0 to a switch that is drawn and on those of class 1 from there.
+//! `adaptive` takes any dimension on VCs from 1 on; VC 0 is the escape, in dimension order.
 
 use fsin_core::topology::switched::{Fabric, Hyperx as Plan};
 use trgen::NodeId;

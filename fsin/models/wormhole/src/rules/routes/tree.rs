@@ -1,5 +1,5 @@
-//! Trees: up to a switch that has the destination below it, then down. No packet goes up after it has gone down, so that
-//! channels can be numbered such that packets wait for higher numbers only.
+//! Trees: up to a switch that has the destination below it, then down. No packet goes up after it has gone down, so
+//! that channels can be numbered such that packets wait for higher numbers only.
 
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Fabric, Stand, Tree as Plan};
