@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The root of the workspace.
 #[must_use]
 pub fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the workspace")
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(1);
+    above.into_iter().find(|folder| folder.join("Cargo.lock").is_file()).expect("this package lies in the workspace")
 }
 
 /// The folder `shared` beside the workspace, which holds the reference numbers; `None` on a machine without it.

@@ -1,0 +1,483 @@
+//! VC allocation and switch allocation of a router, by masks where the allocator allows it.
+
+use super::Fast;
+use super::state::{InPort, NOBODY, NOT_HELD, Routers, State, is_by_masks};
+use super::wheel::{bits, first_from};
+use crate::params::{Allocator as Kind, Hold, Params};
+use crate::rules::allocator::Request;
+use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Tier, select};
+use crate::rules::wiring::End;
+
+/// A head that requests output VCs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needy {
+    /// Input VC, by its number in the router.
+    pub(super) input: u16,
+    pub(super) port: u8,
+    /// VCs of the port that it requests: available ones, not none.
+    pub(super) vcs: u32,
+    /// Those that picked it.
+    pub(super) granted: u32,
+    /// The output VC that it wins.
+    pub(super) won: u16,
+    /// It was granted the switch, too.
+    pub(super) is_granted: bool,
+}
+
+/// A grant of the switch that is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grant {
+    pub(super) input: u16,
+    pub(super) output: u16,
+    pub(super) is_speculative: bool,
+}
+
+/// Lists and masks of a step, for their memory.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    pub(super) heads: Vec<Needy>,
+    pub(super) grants: Vec<Grant>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) requests: Vec<Request>,
+    /// By input port: VCs that request the switch as a speculation.
+    pub(super) speculative: Vec<u32>,
+    /// By input port and output port: the candidate.
+    pub(super) candidate: Vec<u8>,
+    /// By input port: output ports that it requests, and those that picked it.
+    pub(super) outs: Vec<u64>,
+    /// By output port: input ports that request it.
+    pub(super) ins: Vec<u64>,
+    pub(super) pairs: Vec<(u8, u8)>,
+}
+
+impl Scratch {
+    pub(super) fn new(ports: usize) -> Self {
+        Self {
+            heads: Vec::new(),
+            grants: Vec::new(),
+            candidates: Vec::new(),
+            requests: Vec::new(),
+            speculative: vec![0; ports],
+            candidate: vec![0; ports * ports],
+            outs: vec![0; ports],
+            ins: vec![0; ports],
+            pairs: Vec::new(),
+        }
+    }
+}
+
+/// The output VCs of a router as a head sees them that needs one.
+struct Local<'a, const P: usize, const V: usize> {
+    params: &'a Params,
+    routers: &'a Routers<P, V>,
+    router: usize,
+    /// \[flits\] Of the head's packet.
+    flits: u32,
+}
+
+impl<const P: usize, const V: usize> Local<'_, P, V> {
+    fn credits_of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, u32)> {
+        let first = self.routers.first_vc(self.routers.first_port(self.router) + port);
+        bits(vcs.into()).map(move |vc| (vc, self.routers.outputs[first + vc].credits.into()))
+    }
+}
+
+impl<const P: usize, const V: usize> Outputs for Local<'_, P, V> {
+    fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
+        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let free = self.routers.out_ports[self.routers.first_port(self.router) + port].free & vcs;
+        let suits = |credits: u32| {
+            (!wait_for_tail_credit || credits == buffer)
+                && (!vc_busy_when_full || credits > 0)
+                && (tier != Tier::Adaptive || credits == buffer || credits >= self.flits)
+        };
+        self.credits_of(port, free).filter(|&(_, credits)| suits(credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+    }
+
+    fn credits(&self, port: usize, vcs: u32) -> u32 {
+        self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
+    }
+
+    fn ahead(&self, port: usize, vcs: u32) -> u32 {
+        self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
+    }
+}
+
+/// How far `number` is after `start`, cyclically below `count`.
+#[inline(always)]
+const fn after(number: usize, start: usize, count: usize) -> usize {
+    if number >= start { number - start } else { number + count - start }
+}
+
+/// The number after `number`, cyclically below `count`.
+#[inline(always)]
+pub(super) const fn next(number: usize, count: usize) -> usize {
+    if number + 1 == count { 0 } else { number + 1 }
+}
+
+/// The bits of a mask, from `start` on, cyclically.
+#[inline(always)]
+fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
+    bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
+}
+
+impl<const P: usize, const V: usize> Fast<P, V> {
+    /// Heads that request an available VC.
+    #[inline]
+    pub(super) fn collect_heads(&mut self, router: usize) {
+        let first = self.routers.first_port(router);
+        for port in bits(self.routers.needs[router]) {
+            for vc in bits(self.routers.in_ports[first + port].needs.into()) {
+                let local = self.routers.first_vc(port) + vc;
+                let (to, vcs) = self.request(router, local);
+                if vcs != 0 {
+                    let input = local as u16;
+                    self.scratch.heads.push(Needy { input, port: to, vcs, granted: 0, won: NOBODY, is_granted: false });
+                }
+            }
+        }
+    }
+
+    /// The output port and the available VCs that a head requests.
+    #[inline]
+    fn request(&mut self, router: usize, local: usize) -> (u8, u32) {
+        let input = &self.routers.inputs[self.routers.base(router) + local];
+        if !self.heeds_credits {
+            let out_port = &self.routers.out_ports[self.routers.first_port(router) + usize::from(input.port)];
+            return (input.port, out_port.free & input.vcs);
+        }
+        self.request_by_credits(router, local)
+    }
+
+    /// The same where it depends on credits.
+    #[inline(never)]
+    fn request_by_credits(&mut self, router: usize, local: usize) -> (u8, u32) {
+        let at = self.routers.base(router) + local;
+        let input = self.routers.inputs[at];
+        let number = self.routers.front(at).packet;
+        let packet = &self.ends.packets[number];
+        let view = Local { params: &self.params, routers: &self.routers, router, flits: packet.flits };
+        if !self.is_adaptive {
+            return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
+        }
+        let key = packet.key;
+        let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+        let (port, _) = self.routers.split(local);
+        if self.routes.decides() && self.wiring.back(router, port).end == End::Endpoint(head.source) {
+            head.phase = self.routes.decide(router, &head, &mut ByKey(key), &view);
+        }
+        self.routes.candidates(router, &head, &mut ByKey(key), &mut self.scratch.candidates);
+        let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, router as u64), &view);
+        self.ends.packets[number].phase = head.phase;
+        self.routers.inputs[at].port = port;
+        (port, mask)
+    }
+
+    /// Gives output VCs to heads.
+    pub(super) fn allocate_vcs(&mut self, router: usize) {
+        match self.params.vc_allocator {
+            Kind::Islip { iterations: 1 } => self.islip_vcs(router),
+            Kind::Separable => self.separable_vcs(router),
+            _ => self.other_vcs(router),
+        }
+    }
+
+    /// The first of some VCs of a port, from the pointer of an input VC on.
+    #[inline(always)]
+    pub(super) fn pick_vc(&self, base: usize, head: &Needy, vcs: u32) -> usize {
+        let first = self.routers.first_vc(head.port.into());
+        let pointer = usize::from(self.routers.vc_accept[base + usize::from(head.input)]);
+        let start = pointer.wrapping_sub(first);
+        first + first_from(vcs.into(), if start < self.routers.vcs { start } else { 0 })
+    }
+
+    /// Pointers of VC allocation move past a head and the output VC that it wins.
+    #[inline(always)]
+    pub(super) fn turn_vc(&mut self, base: usize, head: &Needy) {
+        self.routers.vc_accept[base + usize::from(head.input)] = head.won + 1;
+        self.routers.vc_grant[base + usize::from(head.won)] = head.input + 1;
+    }
+
+    /// Among heads, the first from the pointer of an output VC on.
+    #[inline(always)]
+    fn pick_head(&self, base: usize, output: usize, asks: impl Fn(&Needy) -> bool) -> Option<usize> {
+        let count = self.routers.of_router();
+        let pointer = usize::from(self.routers.vc_grant[base + output]);
+        let mut best = None;
+        let mut least = usize::MAX;
+        for (at, head) in self.scratch.heads.iter().enumerate() {
+            let distance = after(head.input.into(), pointer, count);
+            if asks(head) && distance < least {
+                (best, least) = (Some(at), distance);
+            }
+        }
+        best
+    }
+
+    fn islip_vcs(&mut self, router: usize) {
+        let base = self.routers.base(router);
+        let mut seen = 0u64;
+        for at in 0..self.scratch.heads.len() {
+            let port = self.scratch.heads[at].port;
+            if seen >> port & 1 != 0 {
+                continue;
+            }
+            seen |= 1 << port;
+            let others = &self.scratch.heads[at + 1..];
+            if others.iter().all(|head| head.port != port) {
+                // Every VC that it requests picks it.
+                self.scratch.heads[at].granted = self.scratch.heads[at].vcs;
+                continue;
+            }
+            let of_port = self.scratch.heads.iter().filter(|head| head.port == port);
+            let union = of_port.fold(0, |union, head| union | head.vcs);
+            for vc in bits(union.into()) {
+                let asks = |head: &Needy| head.port == port && head.vcs >> vc & 1 != 0;
+                if let Some(picked) = self.pick_head(base, self.routers.first_vc(port.into()) + vc, asks) {
+                    self.scratch.heads[picked].granted |= 1 << vc;
+                }
+            }
+        }
+        for at in 0..self.scratch.heads.len() {
+            let mut head = self.scratch.heads[at];
+            if head.granted != 0 {
+                head.won = self.pick_vc(base, &head, head.granted) as u16;
+                self.scratch.heads[at].won = head.won;
+                self.turn_vc(base, &head);
+            }
+        }
+    }
+
+    fn separable_vcs(&mut self, router: usize) {
+        let base = self.routers.base(router);
+        for at in 0..self.scratch.heads.len() {
+            let head = self.scratch.heads[at];
+            let output = self.pick_vc(base, &head, head.vcs);
+            self.scratch.heads[at].granted = 1 << (output - self.routers.first_vc(head.port.into()));
+        }
+        for at in 0..self.scratch.heads.len() {
+            let Needy { port, granted, .. } = self.scratch.heads[at];
+            let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
+            let asks = |head: &Needy| head.port == port && head.granted == granted;
+            // Of those that picked the same one, the winner meets itself once.
+            if self.pick_head(base, output, asks) == Some(at) {
+                self.scratch.heads[at].won = output as u16;
+            }
+        }
+        for at in 0..self.scratch.heads.len() {
+            let head = self.scratch.heads[at];
+            if head.won != NOBODY {
+                self.turn_vc(base, &head);
+            }
+        }
+    }
+
+    /// By an allocator that has no masks.
+    fn other_vcs(&mut self, router: usize) {
+        let base = self.routers.base(router);
+        let requests = &mut self.scratch.requests;
+        requests.clear();
+        for head in &self.scratch.heads {
+            let created = self.ends.packets[self.routers.front(base + usize::from(head.input)).packet].start;
+            let resources = bits(head.vcs.into()).map(|vc| usize::from(head.port) * self.routers.vcs + vc);
+            let requester = self.routers.plain(head.input.into());
+            requests.extend(resources.map(|resource| Request { requester, resource, created }));
+        }
+        let given = self.routers.vc_allocators[router].allocate(requests);
+        for head in &mut self.scratch.heads {
+            let won = given[self.routers.plain(head.input.into())];
+            head.won = won.map_or(NOBODY, |output| self.routers.padded(output) as u16);
+        }
+    }
+
+    /// True if the queue of an output takes grants in this step.
+    #[inline(always)]
+    pub(super) fn has_room(&mut self, out_port: usize, step: u64) -> bool {
+        match self.params.output_queue {
+            None => true,
+            Some(bound) => {
+                let queue = &mut self.queued[out_port];
+                while queue.front().is_some_and(|&(_, leaves)| leaves < self.clock) {
+                    queue.pop_front();
+                }
+                queue.iter().filter(|&&(enters, _)| enters < step).count() < bound as usize
+            }
+        }
+    }
+
+    /// Gives output ports to input ports.
+    pub(super) fn allocate_switch(&mut self, router: usize, step: u64) {
+        let ports = self.routers.ports;
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        self.scratch.grants.clear();
+        let mut asking = self.routers.requests[router];
+        if self.params.speculative {
+            for at in 0..self.scratch.heads.len() {
+                let Needy { input, port, vcs: mask, .. } = self.scratch.heads[at];
+                let first = base + self.routers.first_vc(port.into());
+                let has_credit = bits(mask.into()).any(|vc| self.routers.outputs[first + vc].credits > 0);
+                if has_credit && self.has_room(base_port + usize::from(port), step) {
+                    let (from, vc) = self.routers.split(input.into());
+                    self.scratch.speculative[from] |= 1 << vc;
+                    asking |= 1 << from;
+                }
+            }
+        }
+        let mut busy_outputs = 0u64;
+        if self.params.hold == Hold::Packet {
+            (asking, busy_outputs) = self.keep_connections(router, asking, step);
+        }
+        let mut wanted = 0u64;
+        let mut asked = 0u64;
+        for from in bits(asking) {
+            let InPort { requests, next_vc, .. } = self.routers.in_ports[base_port + from];
+            let speculative = std::mem::take(&mut self.scratch.speculative[from]);
+            let (start, first) = (usize::from(next_vc), base + self.routers.first_vc(from));
+            let mut outs = 0u64;
+            // Requests of flits that have a VC come before speculations.
+            for vc in bits_from(requests, start) {
+                let to = usize::from(self.routers.inputs[first + vc].port);
+                if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
+                    self.routers.inputs[first + vc].since += 1;
+                    self.stalls.no_credit += 1;
+                } else if (outs | busy_outputs) >> to & 1 == 0 {
+                    outs |= 1 << to;
+                    self.scratch.candidate[from * ports + to] = vc as u8;
+                    self.scratch.ins[to] |= 1 << from;
+                }
+            }
+            for vc in bits_from(speculative, start) {
+                let to = usize::from(self.routers.inputs[first + vc].port);
+                if (outs | busy_outputs) >> to & 1 == 0 {
+                    outs |= 1 << to;
+                    self.scratch.candidate[from * ports + to] = vc as u8;
+                    self.scratch.ins[to] |= 1 << from;
+                }
+            }
+            self.scratch.outs[from] = outs;
+            wanted |= outs;
+            asked |= u64::from(outs != 0) << from;
+        }
+        if asked == 0 {
+            return;
+        }
+        self.match_ports(router, asked, wanted);
+        for at in 0..self.scratch.pairs.len() {
+            let (from, to) = (usize::from(self.scratch.pairs[at].0), usize::from(self.scratch.pairs[at].1));
+            let vc = usize::from(self.scratch.candidate[from * ports + to]);
+            if is_by_masks(self.params.switch_allocator) {
+                self.turn(router, from, to, vc);
+            } else {
+                self.routers.in_ports[base_port + from].next_vc = next(vc, self.routers.vcs) as u8;
+            }
+            let input = (self.routers.first_vc(from) + vc) as u16;
+            let this = &self.routers.inputs[base + usize::from(input)];
+            if this.state == State::Active {
+                self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
+                continue;
+            }
+            let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
+            match head.filter(|head| head.won != NOBODY) {
+                Some(head) if self.routers.outputs[base + usize::from(head.won)].credits > 0 => {
+                    head.is_granted = true;
+                    self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
+                }
+                _ => self.stalls.misspeculated += 1,
+            }
+        }
+    }
+
+    /// Connections that are kept come before all others. Returns the input ports that go on asking, and output ports
+    /// that are busy.
+    fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
+        let (base_port, base) = (self.routers.first_port(router), self.routers.base(router));
+        let mut busy_outputs = 0;
+        for from in 0..self.routers.ports {
+            let InPort { held, requests, .. } = self.routers.in_ports[base_port + from];
+            if held == NOT_HELD {
+                continue;
+            }
+            let local = self.routers.first_vc(from) + usize::from(held);
+            let input = self.routers.inputs[base + local];
+            if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
+                self.routers.in_ports[base_port + from].held = NOT_HELD;
+                continue;
+            }
+            let grant = Grant { input: local as u16, output: input.output, is_speculative: false };
+            self.scratch.grants.push(grant);
+            busy_outputs |= 1 << input.port;
+            asking &= !(1 << from);
+            self.scratch.speculative[from] = 0;
+            if self.params.output_queue.is_none() {
+                continue;
+            }
+            // The other flits of this port stand before full queues all the same.
+            for vc in bits(requests.into()) {
+                let at = base + self.routers.first_vc(from) + vc;
+                let to = usize::from(self.routers.inputs[at].port);
+                if !self.has_room(base_port + to, step) {
+                    self.routers.inputs[at].since += 1;
+                    self.stalls.no_credit += 1;
+                }
+            }
+        }
+        (asking, busy_outputs)
+    }
+
+    /// Matches the input ports `asked` with the output ports `wanted`; requests are in the scratch masks, of which
+    /// those of outputs come out empty.
+    fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
+        let ports = self.routers.ports;
+        let base = self.routers.first_port(router);
+        let Scratch { outs, ins, pairs, candidate, requests, .. } = &mut self.scratch;
+        pairs.clear();
+        let mut picked = 0u64;
+        match self.params.switch_allocator {
+            Kind::Islip { iterations: 1 } => {
+                for from in bits(asked) {
+                    outs[from] = 0;
+                }
+                for to in bits(wanted) {
+                    let from = first_from(std::mem::take(&mut ins[to]), self.routers.out_ports[base + to].grant.into());
+                    outs[from] |= 1 << to;
+                    picked |= 1 << from;
+                }
+                for from in bits(picked) {
+                    let to = first_from(outs[from], self.routers.in_ports[base + from].accept.into());
+                    pairs.push((from as u8, to as u8));
+                }
+            }
+            Kind::Separable => {
+                for to in bits(wanted) {
+                    ins[to] = 0;
+                }
+                for from in bits(asked) {
+                    let to = first_from(outs[from], self.routers.in_ports[base + from].accept.into());
+                    ins[to] |= 1 << from;
+                    picked |= 1 << to;
+                }
+                for to in bits(picked) {
+                    let from = first_from(std::mem::take(&mut ins[to]), self.routers.out_ports[base + to].grant.into());
+                    pairs.push((from as u8, to as u8));
+                }
+            }
+            _ => {
+                requests.clear();
+                for from in bits(asked) {
+                    for to in bits(outs[from]) {
+                        let vc = usize::from(candidate[from * ports + to]);
+                        let front = self.routers.front(self.routers.first_vc(base + from) + vc);
+                        let created = self.ends.packets[front.packet].start;
+                        requests.push(Request { requester: from, resource: to, created });
+                    }
+                }
+                for to in bits(wanted) {
+                    ins[to] = 0;
+                }
+                let given = self.routers.switch_allocators[router].allocate(requests);
+                let given = given.iter().enumerate().filter_map(|(from, to)| Some((from as u8, (*to)? as u8)));
+                pairs.extend(given);
+            }
+        }
+    }
+}

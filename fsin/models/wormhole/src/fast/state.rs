@@ -1,0 +1,294 @@
+//! What the fast engine keeps of each VC, port and router, in flat arrays.
+
+use super::wheel::Set;
+use crate::params::{Allocator as Kind, Params};
+use crate::rules::allocator::Allocator;
+use crate::rules::interface::Flit;
+use crate::rules::wiring::{End, Wire, Wiring};
+
+/// Marks an endpoint among targets.
+pub(super) const ENDPOINT: u32 = 1 << 31;
+
+/// No input VC.
+pub(super) const NOBODY: u16 = u16::MAX;
+
+/// A flit in 32 bits: packet, head, tail.
+#[inline(always)]
+pub(super) const fn pack(flit: Flit) -> u32 {
+    flit.packet << 2 | (flit.is_head as u32) << 1 | flit.is_tail as u32
+}
+
+#[inline(always)]
+pub(super) const fn unpack(word: u32) -> Flit {
+    Flit { packet: word >> 2, is_head: word & 2 != 0, is_tail: word & 1 != 0 }
+}
+
+/// What the packet at the front of an input VC has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum State {
+    /// There is no packet.
+    Idle,
+    /// A head that needs an output VC.
+    NeedsVc,
+    /// An output VC; the flit at the front may request the switch, if there is one.
+    Active,
+    /// The same, but the flit at the front may not request the switch before a timer wakes it.
+    Later,
+}
+
+/// An input VC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    /// Where its ring begins, counted on without end, and how many flits are there.
+    pub(super) first: u16,
+    pub(super) len: u16,
+    /// The output VC that it has, as port x VCs + VC.
+    pub(super) output: u16,
+    pub(super) state: State,
+    /// The output port that its head needs, and the VCs there, where the routing is deterministic.
+    pub(super) port: u8,
+    pub(super) vcs: u32,
+    /// \[step\] From which the front could have gone on.
+    pub(super) since: u64,
+}
+
+/// An output VC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    pub(super) credits: u16,
+    /// The input VC that has it, as port x VCs + VC.
+    pub(super) owner: u16,
+}
+
+/// An input port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InPort {
+    /// VCs whose front can be granted the switch.
+    pub(super) requests: u32,
+    /// VCs whose head can be given an output VC.
+    pub(super) needs: u32,
+    /// The VC that the choice of a candidate begins with.
+    pub(super) next_vc: u8,
+    /// The VC whose connection is kept.
+    pub(super) held: u8,
+    /// The output port that iSLIP's acceptance begins with.
+    pub(super) accept: u8,
+    /// The first output VC that credits go to; or [`ENDPOINT`] and its number x V.
+    pub(super) back: u32,
+    /// \[cycles\] Until they count there.
+    pub(super) delay: u32,
+    /// \[cycle\] In which the last credit was sent.
+    pub(super) sent: u64,
+}
+
+/// An output port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutPort {
+    /// VCs that nobody owns.
+    pub(super) free: u32,
+    /// The input port that the grant begins with.
+    pub(super) grant: u8,
+    /// The first input VC, or [`ENDPOINT`], that flits go to.
+    pub(super) target: u32,
+    /// \[cycles\] Until they are there.
+    pub(super) delay: u32,
+    /// \[cycle\] In which the last flit leaves.
+    pub(super) left: u64,
+}
+
+/// The port that makes the number of ports a power of two.
+const NOTHING: Wire = Wire { end: End::Nothing, delay: 0 };
+
+/// No connection is kept.
+pub(super) const NOT_HELD: u8 = u8::MAX;
+
+/// All routers. A VC has the number (router x P + port) x V + VC, a port router x P + port, where P and V are powers of
+/// two that are enough for ports and VCs; within a router numbers begin with its first port. So numbers are taken apart
+/// by shifts, and their order is that of the model.
+#[derive(Debug)]
+pub(super) struct Routers<const P: usize, const V: usize> {
+    pub(super) ports: usize,
+    pub(super) vcs: usize,
+    /// \[flits\] Of a ring, as a binary logarithm.
+    ring_shift: u32,
+    /// By VC.
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Output>,
+    /// By VC and place in its ring.
+    pub(super) flits: Vec<u32>,
+    /// \[step\] From which each of them may request the switch; empty where that is the step of its arrival.
+    pub(super) ready: Vec<u64>,
+    /// By port.
+    pub(super) in_ports: Vec<InPort>,
+    pub(super) out_ports: Vec<OutPort>,
+    /// By router: input ports with requests, and with needs.
+    pub(super) requests: Vec<u64>,
+    pub(super) needs: Vec<u64>,
+    /// By VC: pointers of VC allocation.
+    pub(super) vc_accept: Vec<u16>,
+    pub(super) vc_grant: Vec<u16>,
+    /// By router, where an allocator is not one of those that the engine has by masks.
+    pub(super) vc_allocators: Vec<Allocator>,
+    pub(super) switch_allocators: Vec<Allocator>,
+    /// Routers that have something to do in the next step.
+    pub(super) active: Set,
+}
+
+/// True if the engine allocates by masks.
+pub(super) const fn is_by_masks(kind: Kind) -> bool {
+    matches!(kind, Kind::Islip { iterations: 1 } | Kind::Separable)
+}
+
+impl<const P: usize, const V: usize> Routers<P, V> {
+    pub(super) fn new(params: &Params, wiring: &Wiring) -> Self {
+        const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are taken apart by shifts") };
+        let Wiring { routers, ports, .. } = *wiring;
+        let vcs = params.vcs;
+        let ring_shift = params.buffer.next_power_of_two().ilog2();
+        let vcs_in_all = routers * P * V;
+        let ports_in_all = || (0..routers).flat_map(|router| (0..P).map(move |port| (router, port)));
+        let places = vcs_in_all << ring_shift;
+        let input = Input { first: 0, len: 0, output: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
+        let first = |router: u32, port: u8| (router * P as u32 + u32::from(port)) * V as u32;
+        let in_port = |(router, port)| {
+            let wire = if port < ports { wiring.back(router, port) } else { NOTHING };
+            let (back, extra) = match wire.end {
+                End::Router { router, port } => (first(router, port), params.credit_delay),
+                End::Endpoint(endpoint) => (ENDPOINT | (endpoint * V as u32), 0),
+                End::Nothing => (ENDPOINT, 0),
+            };
+            let delay = wire.delay + 1 + extra;
+            InPort { requests: 0, needs: 0, next_vc: 0, held: NOT_HELD, accept: 0, back, delay, sent: 0 }
+        };
+        let out_port = |(router, port)| {
+            let wire = if port < ports { wiring.out(router, port) } else { NOTHING };
+            let target = match wire.end {
+                End::Router { router, port } => first(router, port),
+                End::Endpoint(endpoint) => ENDPOINT | endpoint,
+                End::Nothing => ENDPOINT,
+            };
+            OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1, left: 0 }
+        };
+        let allocators = |kind, size| match is_by_masks(kind) {
+            true => Vec::new(),
+            false => vec![Allocator::new(kind, size, size); routers],
+        };
+        Self {
+            ports,
+            vcs,
+            ring_shift,
+            inputs: vec![input; vcs_in_all],
+            outputs: vec![Output { credits: params.buffer as u16, owner: NOBODY }; vcs_in_all],
+            flits: vec![0; places],
+            ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
+            in_ports: ports_in_all().map(in_port).collect(),
+            out_ports: ports_in_all().map(out_port).collect(),
+            requests: vec![0; routers],
+            needs: vec![0; routers],
+            vc_accept: vec![0; vcs_in_all],
+            vc_grant: vec![0; vcs_in_all],
+            vc_allocators: allocators(params.vc_allocator, ports * vcs),
+            switch_allocators: allocators(params.switch_allocator, ports),
+            active: Set::new(routers),
+        }
+    }
+
+    /// The number of the first port of a router.
+    #[inline(always)]
+    pub(super) const fn first_port(&self, router: usize) -> usize {
+        router * P
+    }
+
+    /// The number of the first VC of a port.
+    #[inline(always)]
+    pub(super) const fn first_vc(&self, port: usize) -> usize {
+        port * V
+    }
+
+    /// The number of the first VC of a router.
+    #[inline(always)]
+    pub(super) const fn base(&self, router: usize) -> usize {
+        router * (P * V)
+    }
+
+    /// The router of a VC.
+    #[inline(always)]
+    pub(super) const fn router_of(&self, vc: usize) -> usize {
+        vc / (P * V)
+    }
+
+    /// The port of a VC, and which one of it that is.
+    #[inline(always)]
+    pub(super) const fn split(&self, vc: usize) -> (usize, usize) {
+        (vc / V, vc % V)
+    }
+
+    /// Numbers of VCs of a router.
+    #[inline(always)]
+    pub(super) const fn of_router(&self) -> usize {
+        P * V
+    }
+
+    /// The place of a VC of a router in the order of the model's definition: port x VCs + VC.
+    pub(super) const fn plain(&self, local: usize) -> usize {
+        local / V * self.vcs + local % V
+    }
+
+    /// The same the other way round.
+    pub(super) const fn padded(&self, plain: usize) -> usize {
+        plain / self.vcs * V + plain % self.vcs
+    }
+
+    /// Where the flit `at` places from the beginning of the ring of an input VC is.
+    #[inline(always)]
+    pub(super) const fn place(&self, input: usize, at: u16) -> usize {
+        input << self.ring_shift | (at as usize & ((1 << self.ring_shift) - 1))
+    }
+
+    /// The flit at the front of an input VC, which must not be empty.
+    #[inline(always)]
+    pub(super) fn front(&self, input: usize) -> Flit {
+        unpack(self.flits[self.place(input, self.inputs[input].first)])
+    }
+
+    /// The front of an input VC may be granted the switch from the next step on.
+    #[inline(always)]
+    pub(super) fn request(&mut self, input: usize) {
+        let (port, vc) = self.split(input);
+        self.in_ports[port].requests |= 1 << vc;
+        let router = port / P;
+        self.requests[router] |= 1 << (port % P);
+        self.active.insert(router);
+    }
+
+    /// It has nothing that could be granted.
+    #[inline(always)]
+    pub(super) fn request_no_more(&mut self, input: usize) {
+        let (port, vc) = self.split(input);
+        let requests = &mut self.in_ports[port].requests;
+        *requests &= !(1 << vc);
+        if *requests == 0 {
+            self.requests[port / P] &= !(1 << (port % P));
+        }
+    }
+
+    /// The head of an input VC may be given an output VC from the next step on.
+    #[inline(always)]
+    pub(super) fn need(&mut self, input: usize) {
+        let (port, vc) = self.split(input);
+        self.in_ports[port].needs |= 1 << vc;
+        let router = port / P;
+        self.needs[router] |= 1 << (port % P);
+        self.active.insert(router);
+    }
+
+    #[inline(always)]
+    pub(super) fn need_no_more(&mut self, input: usize) {
+        let (port, vc) = self.split(input);
+        let needs = &mut self.in_ports[port].needs;
+        *needs &= !(1 << vc);
+        if *needs == 0 {
+            self.needs[port / P] &= !(1 << (port % P));
+        }
+    }
+}

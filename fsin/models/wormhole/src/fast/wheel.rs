@@ -1,0 +1,138 @@
+//! Things that become due in a later cycle or step.
+
+/// A ring of lists, one for each of the next cycles.
+#[derive(Debug)]
+pub(super) struct Wheel<T> {
+    slots: Vec<Vec<T>>,
+}
+
+impl<T> Wheel<T> {
+    /// For delays of up to `longest`.
+    pub(super) fn new(longest: u64) -> Self {
+        let size = (longest as usize + 2).next_power_of_two();
+        Self { slots: (0..size).map(|_| Vec::new()).collect() }
+    }
+
+    #[inline(always)]
+    fn slot(&self, time: u64) -> usize {
+        time as usize & (self.slots.len() - 1)
+    }
+
+    /// Adds something that is due at `time`: later than now, by no more than the longest delay.
+    #[inline(always)]
+    pub(super) fn add(&mut self, time: u64, thing: T) {
+        let slot = self.slot(time);
+        self.slots[slot].push(thing);
+    }
+
+    /// Takes the list of what is due now. It should be [given back](Self::restore), emptied, for its memory.
+    #[inline(always)]
+    pub(super) fn take(&mut self, now: u64) -> Vec<T> {
+        let slot = self.slot(now);
+        std::mem::take(&mut self.slots[slot])
+    }
+
+    /// Gives the memory of a list back.
+    #[inline(always)]
+    pub(super) fn restore(&mut self, now: u64, mut due: Vec<T>) {
+        due.clear();
+        let slot = self.slot(now);
+        self.slots[slot] = due;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.iter().all(Vec::is_empty)
+    }
+
+    /// The first time from `now` on at which something is due, if anything is.
+    pub(super) fn next(&self, now: u64) -> Option<u64> {
+        (now..now + self.slots.len() as u64).find(|&time| !self.slots[self.slot(time)].is_empty())
+    }
+}
+
+/// A set of numbers that is visited in their order.
+#[derive(Debug)]
+pub(super) struct Set {
+    words: Vec<u64>,
+}
+
+impl Set {
+    pub(super) fn new(size: usize) -> Self {
+        Self { words: vec![0; size.div_ceil(64)] }
+    }
+
+    #[inline(always)]
+    pub(super) fn insert(&mut self, number: usize) {
+        self.words[number / 64] |= 1 << (number % 64);
+    }
+
+    #[inline(always)]
+    pub(super) fn remove(&mut self, number: usize) {
+        self.words[number / 64] &= !(1 << (number % 64));
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    pub(super) const fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    #[inline(always)]
+    pub(super) fn word(&self, at: usize) -> u64 {
+        self.words[at]
+    }
+}
+
+/// The numbers of the bits of a mask, lowest first.
+#[inline(always)]
+pub(super) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(bit)
+    })
+}
+
+/// The first bit of a mask at or after `start`, cyclically. The mask must not be empty.
+#[inline(always)]
+pub(super) fn first_from(mask: u64, start: usize) -> usize {
+    let later = mask & (u64::MAX << start);
+    (if later != 0 { later } else { mask }).trailing_zeros() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wheel_gives_what_is_due() {
+        let mut wheel = Wheel::new(5);
+        wheel.add(3, 'a');
+        wheel.add(5, 'b');
+        wheel.add(3, 'c');
+        assert_eq!(wheel.next(1), Some(3));
+        let due = wheel.take(3);
+        assert_eq!(due, ['a', 'c']);
+        wheel.restore(3, due);
+        assert_eq!((wheel.next(4), wheel.is_empty()), (Some(5), false));
+        assert_eq!(wheel.take(5), ['b']);
+        assert_eq!((wheel.next(6), wheel.is_empty()), (None, true));
+    }
+
+    #[test]
+    fn searches_go_round() {
+        assert_eq!(bits(0b1010_0001).collect::<Vec<_>>(), [0, 5, 7]);
+        assert_eq!([0, 1, 5, 6, 8].map(|start| first_from(0b1010_0001, start)), [0, 5, 5, 7, 0]);
+        let mut set = Set::new(70);
+        set.insert(69);
+        set.insert(69);
+        assert_eq!((set.is_empty(), set.word(1), set.words()), (false, 1 << 5, 2));
+        set.remove(69);
+        assert!(set.is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+//! The wormhole model: input-queued virtual-channel routers, flit by flit, with credits and pipelines.
+//!
+//! A packet is a head flit, body flits and a tail flit; a packet of one flit is head and tail at once. A router has a
+//! buffer for each VC of each input port. A head is routed, is allocated an output VC, and keeps it until its tail has
+//! passed; each flit is allocated the switch for itself, if the output VC has a credit for a place in the next router's
+//! buffer.
+//!
+//! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the flits that move.
+//! Results depend on [`Params`], the topology and the messages only.
+
+pub mod fast;
+mod params;
+pub mod reference;
+mod rules;
+
+pub use params::{
+    Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, ROUTINGS, Routing, Speedup, VcClasses,
+};
+pub use rules::details::{Details, Stages, Stalls};
+pub use rules::routes::SpecError;
+
+use fsin_core::network::Network;
+use fsin_core::topology::Topology;
+use rules::routes::Routes;
+use rules::wiring::Wiring;
+use trgen::catalog::Refusal;
+
+/// Most ports of a router, that of its own endpoint included: a set of ports is a word.
+pub const MAX_PORTS: usize = 64;
+
+/// A wormhole network, whichever engine simulates it.
+pub trait Detailed: Network {
+    /// What this model measures beyond what every model does, since the start of the run.
+    fn details(&self) -> Details;
+}
+
+/// Checks the parameters with a topology: ranges, whether the routing fits, and freedom from deadlock by its channel
+/// dependency graph, unless [`Params::unsafe_routing`].
+///
+/// # Errors
+/// The first setting that cannot be used, or channels that may wait for each other in a cycle.
+pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+    prepare(topology, params).map(|_| ())
+}
+
+/// The wiring and routing function of a network that has been checked.
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), SpecError> {
+    params.check()?;
+    let wiring = Wiring::new(topology, params.link_delay);
+    if wiring.ports > MAX_PORTS {
+        let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);
+        return Err(Refusal::value(what, format!("use a network whose routers have at most {MAX_PORTS}")).into());
+    }
+    let routes = Routes::new(params, topology, &wiring)?;
+    if !params.unsafe_routing {
+        rules::proof::check(params, &routes, &wiring)?;
+    }
+    Ok((wiring, routes))
+}

@@ -1,0 +1,409 @@
+//! What can be set of a router, and which settings make sense.
+
+use std::fmt;
+use std::str::FromStr;
+
+use trgen::catalog::Refusal;
+
+/// Most virtual channels of a port.
+pub const MAX_VCS: usize = 32;
+
+/// \[steps, cycles\] Longest delay of a stage, a link or a credit.
+pub const MAX_DELAY: u32 = 1 << 12;
+
+/// \[flits\] Largest buffer of a virtual channel.
+pub const MAX_BUFFER: u32 = 1 << 12;
+
+/// Largest speedup of the crossbar.
+pub const MAX_SPEEDUP: u32 = 16;
+
+/// How requests are matched with resources: input VCs with output VCs, or input ports with output ports.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Allocator {
+    /// Input-first: each requester picks one resource, each resource one of those requesters, both round robin.
+    /// Pointers move past the winner, and only when a request is granted (Dally and Towles, 2004, section 19.3).
+    Separable,
+    /// Resources grant, requesters accept, both round robin; pointers move only with accepted grants of the first
+    /// iteration (McKeown, The iSLIP scheduling algorithm for input-queued switches, ToN 7(2), 1999).
+    Islip {
+        /// 1 or more; unmatched requesters and resources take part in the next one.
+        iterations: u32,
+    },
+    /// Diagonals of the request matrix, from one that moves on with each step (Tamir and Chi, TPDS 4(1), 1993).
+    Wavefront,
+    /// Requests in the order in which their packets were created, each granted if its resource is still free.
+    OldestFirst,
+}
+
+impl FromStr for Allocator {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
+        let plain = |allocator| match count {
+            None => Ok(allocator),
+            Some(_) => Err(Refusal::value(format!("allocator `{name}` takes no number"), format!("write `{name}`"))),
+        };
+        match name {
+            "separable" => plain(Self::Separable),
+            "wavefront" => plain(Self::Wavefront),
+            "oldest-first" => plain(Self::OldestFirst),
+            "islip" => match count.map_or(Ok(1), str::parse) {
+                Ok(iterations @ 1..=16) => Ok(Self::Islip { iterations }),
+                _ => Err(Refusal::value(format!("`{text}`: iterations of iSLIP"), "use islip:1 to islip:16")),
+            },
+            _ => Err(Refusal::unknown("allocator", name, &["separable", "islip", "wavefront", "oldest-first"])),
+        }
+    }
+}
+
+impl fmt::Display for Allocator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Separable => f.write_str("separable"),
+            Self::Islip { iterations } => write!(f, "islip:{iterations}"),
+            Self::Wavefront => f.write_str("wavefront"),
+            Self::OldestFirst => f.write_str("oldest-first"),
+        }
+    }
+}
+
+/// How long a connection through the crossbar lasts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Hold {
+    /// Every flit is arbitrated.
+    Flit,
+    /// A connection is kept until the tail has used it, or until its next flit cannot move.
+    Packet,
+}
+
+impl FromStr for Hold {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        match text {
+            "flit" => Ok(Self::Flit),
+            "packet" => Ok(Self::Packet),
+            _ => Err(Refusal::unknown("hold", text, &["flit", "packet"])),
+        }
+    }
+}
+
+/// How the VCs of a ring are divided into two classes, so that the channels of the ring form no cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VcClasses {
+    /// Chosen where a packet enters the dimension, and kept: class 1 if its coordinate there is larger than that of its
+    /// destination.
+    PerDimension,
+    /// Class 0 until the wrap-around link has been crossed, then class 1 (Dally and Seitz, TC 36(5), 1987).
+    Dateline,
+    /// As per dimension, but packets that cross neither the wrap-around link nor the middle of the ring draw theirs.
+    Balanced,
+}
+
+impl FromStr for VcClasses {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        match text {
+            "per-dimension" => Ok(Self::PerDimension),
+            "dateline" => Ok(Self::Dateline),
+            "balanced" => Ok(Self::Balanced),
+            _ => Err(Refusal::unknown("vc-classes", text, &["per-dimension", "dateline", "balanced"])),
+        }
+    }
+}
+
+/// The routing function. Which ones there are depends on the topology.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Routing {
+    /// Grids: dimension by dimension, the shorter way round.
+    DimensionOrder,
+    /// Grids and HyperX: any minimal hop on adaptive VCs, dimension order on escape VCs (Duato, TPDS 4(12), 1993).
+    /// Trees: the link up with most credits.
+    Adaptive,
+    /// Any network of switches: up to switches nearer the root, then down (Schroeder et al., Autonet, JSAC 9(8), 1991).
+    UpDown,
+    /// Trees, dragonflies, HyperX: a shortest path.
+    Minimal,
+    /// Dragonflies: through a group that is drawn; HyperX: through a switch that is drawn (Valiant, SICOMP 11(2),
+    /// 1982).
+    Valiant,
+    /// Minimal or Valiant, whichever has the smaller product of flits ahead and hops at the first switch (Singh, 2005).
+    Ugal,
+}
+
+/// Every routing with its name.
+pub const ROUTINGS: [(&str, Routing); 6] = [
+    ("dor", Routing::DimensionOrder),
+    ("adaptive", Routing::Adaptive),
+    ("updown", Routing::UpDown),
+    ("minimal", Routing::Minimal),
+    ("valiant", Routing::Valiant),
+    ("ugal", Routing::Ugal),
+];
+
+impl Routing {
+    /// The word that a user writes.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        ROUTINGS.iter().find(|&&(_, routing)| routing == self).map_or("", |&(name, _)| name)
+    }
+}
+
+impl FromStr for Routing {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let known = ROUTINGS.iter().find(|&&(name, _)| name == text);
+        known
+            .map(|&(_, routing)| routing)
+            .ok_or_else(|| Refusal::unknown("routing", text, &ROUTINGS.map(|(name, _)| name)))
+    }
+}
+
+/// Steps of a router in each cycle of its links, as a fraction: 3/2 alternates 1 and 2.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Speedup {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Speedup {
+    /// One step a cycle.
+    pub const ONE: Self = Self { numerator: 1, denominator: 1 };
+
+    /// `None` unless it is at least 1 and at most [`MAX_SPEEDUP`], in thousandths at the finest.
+    #[must_use]
+    pub const fn new(numerator: u32, denominator: u32) -> Option<Self> {
+        let fits = denominator >= 1 && denominator <= 1000 && numerator / 1000 <= MAX_SPEEDUP;
+        if fits && numerator >= denominator && numerator <= MAX_SPEEDUP * denominator {
+            Some(Self { numerator, denominator })
+        } else {
+            None
+        }
+    }
+
+    /// True of one step a cycle.
+    #[must_use]
+    pub const fn is_one(self) -> bool {
+        self.numerator == self.denominator
+    }
+
+    /// \[steps\] Before cycle `cycle`, counted from cycle 0.
+    #[must_use]
+    #[inline]
+    pub const fn before(self, cycle: u64) -> u64 {
+        if self.is_one() {
+            return cycle;
+        }
+        (cycle as u128 * self.numerator as u128 / self.denominator as u128) as u64
+    }
+}
+
+impl FromStr for Speedup {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let parsed = match text.split_once('/') {
+            Some((over, under)) => over.parse().ok().zip(under.parse().ok()),
+            None => text.parse::<f64>().ok().and_then(|value| {
+                let thousandths = value * 1000.0;
+                let is_whole = (thousandths - thousandths.round()).abs() < 1e-9;
+                (is_whole && (1000.0..=16_000.0).contains(&thousandths)).then(|| (thousandths.round() as u32, 1000))
+            }),
+        };
+        parsed.and_then(|(over, under)| Self::new(over, under)).ok_or_else(|| {
+            let remedy = format!("use 1 to {MAX_SPEEDUP}, such as 2, 1.5 or 3/2");
+            Refusal::value(format!("--speedup {text} is out of range"), remedy)
+        })
+    }
+}
+
+/// Everything that can be set of the routers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Params {
+    /// \[bytes\] Of a flit, 1 or more.
+    pub flit_bytes: u32,
+    /// \[flits\] Of the longest packet, head and tail included; messages are cut into packets of this length, and the
+    /// last one has as many flits as the rest needs.
+    pub packet_flits: u32,
+    /// Virtual channels of each port, 1 to [`MAX_VCS`].
+    pub vcs: usize,
+    /// \[flits\] Of the buffer of each VC, 1 to [`MAX_BUFFER`].
+    pub buffer: u32,
+    /// \[steps\] Of route computation; 0 is lookahead routing.
+    pub route_delay: u32,
+    /// \[steps\] Of VC allocation, 1 or more.
+    pub vc_alloc_delay: u32,
+    /// \[steps\] Of switch allocation, 1 or more.
+    pub switch_alloc_delay: u32,
+    /// \[steps\] Of switch traversal, 1 or more.
+    pub traverse_delay: u32,
+    /// Heads request the switch in the same step as a VC (Peh and Dally, HPCA 2001).
+    pub speculative: bool,
+    /// Steps of the router a cycle.
+    pub speedup: Speedup,
+    /// \[cycles\] Of a link, beyond the cycle in which the next router takes the flit: 1 or more.
+    pub link_delay: u32,
+    /// \[cycles\] Beyond the delay of the link until a credit counts at a router; at a source it counts at once.
+    pub credit_delay: u32,
+    /// Of output VCs to input VCs.
+    pub vc_allocator: Allocator,
+    /// Of output ports to input ports.
+    pub switch_allocator: Allocator,
+    /// How long a connection through the crossbar lasts.
+    pub hold: Hold,
+    /// \[flits\] The queue of an output takes grants while it holds fewer; `None`: always. What is still in the
+    /// crossbar does not count, so that a queue may hold a flit more.
+    pub output_queue: Option<u32>,
+    /// Of the rings of a torus.
+    pub vc_classes: VcClasses,
+    /// An output VC is available again when all its credits are back, not when the tail was granted.
+    pub wait_for_tail_credit: bool,
+    /// An output VC without a credit is not available.
+    pub vc_busy_when_full: bool,
+    /// The routing function.
+    pub routing: Routing,
+    /// Runs what is not free of deadlock, too.
+    pub unsafe_routing: bool,
+    /// Of all draws.
+    pub seed: u64,
+    /// \[cycles\] Without any flit moving, after which the network is in deadlock.
+    pub watchdog_cycles: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            flit_bytes: 4,
+            packet_flits: 16,
+            vcs: 2,
+            buffer: 8,
+            route_delay: 1,
+            vc_alloc_delay: 1,
+            switch_alloc_delay: 1,
+            traverse_delay: 1,
+            speculative: false,
+            speedup: Speedup::ONE,
+            link_delay: 1,
+            credit_delay: 0,
+            vc_allocator: Allocator::Separable,
+            switch_allocator: Allocator::Separable,
+            hold: Hold::Flit,
+            output_queue: None,
+            vc_classes: VcClasses::PerDimension,
+            wait_for_tail_credit: false,
+            vc_busy_when_full: false,
+            routing: Routing::DimensionOrder,
+            unsafe_routing: false,
+            seed: 1,
+            watchdog_cycles: 10_000,
+        }
+    }
+}
+
+impl Params {
+    /// The router of BookSim 2 (`iq_router`), in the two-stage pipeline that its users compare with: lookahead,
+    /// speculation, iSLIP of one iteration, unbounded output queues.
+    #[must_use]
+    pub fn booksim() -> Self {
+        Self {
+            route_delay: 0,
+            speculative: true,
+            vc_allocator: Allocator::Islip { iterations: 1 },
+            switch_allocator: Allocator::Islip { iterations: 1 },
+            ..Self::default()
+        }
+    }
+
+    /// A preset by its name.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn preset(name: &str) -> Result<Self, Refusal> {
+        match name {
+            "default" => Ok(Self::default()),
+            "booksim" => Ok(Self::booksim()),
+            _ => Err(Refusal::unknown("preset", name, &["default", "booksim"])),
+        }
+    }
+
+    /// \[steps\] From a head's coming to the front to the first step in which it can be given an output VC.
+    #[must_use]
+    pub(crate) fn head_delay(&self) -> u64 {
+        let alloc = match self.speculative {
+            true => self.vc_alloc_delay.max(self.switch_alloc_delay),
+            false => self.vc_alloc_delay,
+        };
+        u64::from(self.route_delay + alloc - 1)
+    }
+
+    /// \[steps\] From winning an output VC to the first step in which the head can be granted the switch without
+    /// speculation.
+    #[must_use]
+    pub(crate) fn switch_delay(&self) -> u64 {
+        if self.speculative { 1 } else { self.switch_alloc_delay.into() }
+    }
+
+    /// \[cycles\] Latency of a packet of `flits` flits, alone in a direct network whose speedup is a whole number: from
+    /// creation to tail at the sink, through `routers` routers, buffers being as long as the credits' way round.
+    #[must_use]
+    pub fn zero_load_latency(&self, routers: u64, flits: u64) -> u64 {
+        let alloc = match self.speculative {
+            true => self.vc_alloc_delay.max(self.switch_alloc_delay),
+            false => self.vc_alloc_delay + self.switch_alloc_delay,
+        };
+        let steps = u64::from(self.route_delay + alloc + self.traverse_delay);
+        let router = steps.div_ceil(self.speedup.before(1).max(1));
+        routers * router + (routers - 1) * u64::from(self.link_delay) + 3 + flits - 1
+    }
+
+    /// \[flits\] That a message of this many bytes needs; a message of 0 bytes is one flit.
+    #[must_use]
+    pub const fn flits_of(&self, bytes: u64) -> u64 {
+        let flits = bytes.div_ceil(self.flit_bytes as u64);
+        if flits == 0 { 1 } else { flits }
+    }
+
+    /// \[packets\] That a message of this many flits is cut into.
+    #[must_use]
+    pub const fn packets_of(&self, flits: u64) -> u64 {
+        flits.div_ceil(self.packet_flits as u64)
+    }
+
+    /// Refuses values out of range. What depends on the topology is checked with it.
+    ///
+    /// # Errors
+    /// The first value that cannot be used.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let delays = 1..=u64::from(MAX_DELAY);
+        let ranges = [
+            ("flit", u64::from(self.flit_bytes), 1..=1 << 20),
+            ("packet", self.packet_flits.into(), 1..=1 << 24),
+            ("vcs", self.vcs as u64, 1..=MAX_VCS as u64),
+            ("buffer", self.buffer.into(), 1..=MAX_BUFFER.into()),
+            ("route-delay", self.route_delay.into(), 0..=MAX_DELAY.into()),
+            ("vc-alloc-delay", self.vc_alloc_delay.into(), delays.clone()),
+            ("switch-alloc-delay", self.switch_alloc_delay.into(), delays.clone()),
+            ("traverse-delay", self.traverse_delay.into(), delays.clone()),
+            ("link-delay", self.link_delay.into(), delays),
+            ("credit-delay", self.credit_delay.into(), 0..=MAX_DELAY.into()),
+            ("output-queue", self.output_queue.unwrap_or(1).into(), 1..=1 << 20),
+            ("watchdog", self.watchdog_cycles, 1..=u64::MAX),
+        ];
+        for (flag, value, range) in ranges {
+            if !range.contains(&value) {
+                let remedy = format!("use {} to {}", range.start(), range.end());
+                return Err(Refusal::value(format!("--{flag} {value} is out of range"), remedy));
+            }
+        }
+        let stages = self.route_delay + self.vc_alloc_delay + self.switch_alloc_delay + self.traverse_delay;
+        let still = u64::from(stages + 2 * self.link_delay + self.credit_delay) + 16;
+        if self.watchdog_cycles < still {
+            let what = format!("--watchdog {}: flits may rightly stand still for so long", self.watchdog_cycles);
+            return Err(Refusal::value(what, format!("use {still} or more")));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! Flits and credits, counted one by one: what conservation is checked with.
+
+use std::collections::VecDeque;
+
+use super::{Reference, Router};
+use crate::rules::wiring::End;
+
+impl Reference {
+    /// Flits of the network: in buffers, crossbars, output queues and on links.
+    #[must_use]
+    pub fn count_flits(&self) -> u64 {
+        let in_router = |router: &Router| {
+            let buffers: usize = router.inputs.iter().map(|input| input.buffer.len()).sum();
+            let queues: usize = router.queues.iter().map(VecDeque::len).sum();
+            let links: usize = router.arriving.iter().map(VecDeque::len).sum();
+            (buffers + router.crossing.len() + queues + links) as u64
+        };
+        let to_sinks: usize = self.pipes.iter().map(|pipes| pipes.arriving.len()).sum();
+        self.routers.iter().map(in_router).sum::<u64>() + to_sinks as u64
+    }
+
+    /// True if each credit is in one place: with its sender, in use by a flit, or on its way back.
+    #[must_use]
+    pub fn credits_are_conserved(&self) -> bool {
+        let vcs = self.params.vcs;
+        let ends = |router: usize, port: usize, vc: usize| {
+            let this = &self.routers[router];
+            let back = this.inputs[port * vcs + vc].buffer.len()
+                + this.arriving[port].iter().filter(|arriving| usize::from(arriving.1) == vc).count()
+                + this.credits_to_send[port].iter().filter(|&&sent| usize::from(sent) == vc).count();
+            let before = match self.wiring.back(router, port).end {
+                End::Nothing => self.params.buffer as usize,
+                End::Endpoint(endpoint) => {
+                    let pipes = &self.pipes[endpoint as usize];
+                    self.ends.credits(endpoint as usize)[vc] as usize
+                        + pipes.returning.iter().filter(|returning| usize::from(returning.1) == vc).count()
+                }
+                End::Router { router, port } => {
+                    let (from, port) = (&self.routers[router as usize], usize::from(port));
+                    let crossing = from.crossing.iter().filter(|crossing| crossing.1 == port * vcs + vc).count();
+                    let queued = from.queues[port].iter().filter(|queued| usize::from(queued.0) == vc).count();
+                    let returning = from.returning[port].iter().filter(|credit| usize::from(credit.1) == vc).count();
+                    from.outputs[port * vcs + vc].credits as usize + crossing + queued + returning
+                }
+            };
+            back + before == self.params.buffer as usize
+        };
+        (0..self.wiring.routers)
+            .all(|router| (0..self.wiring.ports).all(|port| (0..vcs).all(|vc| ends(router, port, vc))))
+    }
+}

@@ -1,0 +1,569 @@
+//! The reference engine: every router, every cycle, in two phases.
+//!
+//! It is the definition that other engines are judged by, so it is written to be read, not to be fast.
+//!
+//! # A cycle
+//! 1. Flits and credits that arrive in this cycle are taken: by sinks and sources, and by routers.
+//! 2. Sources send at most one flit each.
+//! 3. Every router makes its steps: one, or more with a speedup.
+//! 4. Every output sends at most one flit from its queue, every input port at most one credit.
+//!
+//! What is sent in cycle t over a link of delay d is taken in t + d + 1. So nothing crosses between two routers within
+//! a cycle, and the order in which routers are visited does not matter.
+//!
+//! # A step of a router
+//! First, on the state as the step before left it: VC allocation, then switch allocation; only a speculative grant is
+//! checked against the VCs won in this step. Then everything is applied: VCs are owned, flits leave their buffers,
+//! flits granted earlier reach the queues of the outputs.
+
+use std::collections::VecDeque;
+
+use fsin_core::network::{Channel, Notices};
+use fsin_core::topology::Topology;
+
+use crate::params::{Hold, Params};
+use crate::rules::allocator::{Allocator, Request};
+use crate::rules::details::Stalls;
+use crate::rules::interface::{Endpoints, Flit, sort};
+use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Routes, SpecError, Tier, select};
+use crate::rules::wait::{Place, cyclic_wait};
+use crate::rules::wiring::{End, Wiring};
+
+mod conservation;
+mod network;
+
+/// A flit in a buffer.
+#[derive(Clone, Copy, Debug)]
+struct Buffered {
+    flit: Flit,
+    /// \[step\] From which it may request the switch.
+    ready: u64,
+}
+
+/// What the packet at the front of an input VC has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// There is no packet.
+    Idle,
+    /// A head that needs an output VC, and may be given one from this step on.
+    NeedsVc { from: u64 },
+    /// An output VC, as port x VCs + VC; the switch may be requested from this step on.
+    Active { output: usize, from: u64 },
+}
+
+#[derive(Clone, Debug)]
+struct InputVc {
+    buffer: VecDeque<Buffered>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct OutputVc {
+    /// The input VC whose packet has it.
+    owner: Option<usize>,
+    credits: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Router {
+    /// By port x VCs + VC.
+    inputs: Vec<InputVc>,
+    outputs: Vec<OutputVc>,
+    vc_allocator: Allocator,
+    switch_allocator: Allocator,
+    /// By input port: the VC that the choice of a candidate begins with.
+    next_vc: Vec<usize>,
+    /// By input port: the input VC whose connection through the crossbar is kept.
+    held: Vec<Option<usize>>,
+    /// In the crossbar: the step in which the flit reaches the output queue, the output VC, the flit.
+    crossing: VecDeque<(u64, usize, Flit)>,
+    /// By output port: VC and flit.
+    queues: Vec<VecDeque<(u8, Flit)>>,
+    /// By input port: VCs of buffer slots that became free, one for each step.
+    credits_to_send: Vec<VecDeque<u8>>,
+    /// On links, by input port: the cycle of arrival, VC, flit.
+    arriving: Vec<VecDeque<(u64, u8, Flit)>>,
+    /// On links, by output port: the cycle of arrival and VC of credits.
+    returning: Vec<VecDeque<(u64, u8)>>,
+}
+
+/// What an endpoint's link carries.
+#[derive(Clone, Debug, Default)]
+struct Pipes {
+    arriving: VecDeque<(u64, Flit)>,
+    returning: VecDeque<(u64, u8)>,
+}
+
+/// What a switch allocation granted.
+#[derive(Clone, Copy, Debug)]
+struct Grant {
+    input: usize,
+    output: usize,
+}
+
+/// The engine that defines the wormhole model.
+#[derive(Debug)]
+pub struct Reference {
+    params: Params,
+    wiring: Wiring,
+    routes: Routes,
+    clock: u64,
+    routers: Vec<Router>,
+    pipes: Vec<Pipes>,
+    ends: Endpoints,
+    stalls: Stalls,
+    flit_hops: u64,
+    /// By VC: sum of the cycles in which flits left buffers, less those in which they came; and flits there.
+    occupancy: Vec<(u64, u64)>,
+    last_moved: u64,
+    /// \[packets\] By router and output port; empty while nobody looks.
+    crossed: Vec<u64>,
+}
+
+/// The output VCs of a router as a head sees them that needs one.
+struct Local<'a> {
+    params: &'a Params,
+    router: &'a Router,
+    /// \[flits\] Of the head's packet.
+    flits: u32,
+}
+
+impl Local<'_> {
+    fn of(&self, port: usize, vcs: u32) -> impl Iterator<Item = (usize, &OutputVc)> {
+        let count = self.params.vcs;
+        let outputs = self.router.outputs[port * count..][..count].iter().enumerate();
+        outputs.filter(move |(vc, _)| vcs >> vc & 1 != 0)
+    }
+}
+
+impl Outputs for Local<'_> {
+    fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
+        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let is_available = |vc: &OutputVc| {
+            vc.owner.is_none()
+                && (!wait_for_tail_credit || vc.credits == buffer)
+                && (!vc_busy_when_full || vc.credits > 0)
+                && (tier != Tier::Adaptive || vc.credits == buffer || vc.credits >= self.flits)
+        };
+        self.of(port, vcs).filter(|(_, vc)| is_available(vc)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+    }
+
+    fn credits(&self, port: usize, vcs: u32) -> u32 {
+        self.of(port, vcs).map(|(_, vc)| vc.credits).sum()
+    }
+
+    fn ahead(&self, port: usize, vcs: u32) -> u32 {
+        self.of(port, vcs).map(|(_, vc)| self.params.buffer - vc.credits).sum()
+    }
+}
+
+impl Reference {
+    /// An empty network.
+    ///
+    /// # Errors
+    /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
+    /// [`Params::unsafe_routing`].
+    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
+        let (wiring, routes) = crate::prepare(topology, &params)?;
+        let (vcs, ports) = (params.vcs, wiring.ports);
+        let input = InputVc { buffer: VecDeque::new(), state: State::Idle };
+        let router = Router {
+            inputs: vec![input; ports * vcs],
+            outputs: vec![OutputVc { owner: None, credits: params.buffer }; ports * vcs],
+            vc_allocator: Allocator::new(params.vc_allocator, ports * vcs, ports * vcs),
+            switch_allocator: Allocator::new(params.switch_allocator, ports, ports),
+            next_vc: vec![0; ports],
+            held: vec![None; ports],
+            crossing: VecDeque::new(),
+            queues: vec![VecDeque::new(); ports],
+            credits_to_send: vec![VecDeque::new(); ports],
+            arriving: vec![VecDeque::new(); ports],
+            returning: vec![VecDeque::new(); ports],
+        };
+        Ok(Self {
+            clock: trgen::Cycle::FIRST.0,
+            routers: vec![router; wiring.routers],
+            pipes: vec![Pipes::default(); wiring.endpoints],
+            ends: Endpoints::new(&params, wiring.endpoints, wiring.links_of_endpoint()),
+            stalls: Stalls::default(),
+            flit_hops: 0,
+            occupancy: vec![(0, 0); vcs],
+            last_moved: 0,
+            crossed: Vec::new(),
+            params,
+            wiring,
+            routes,
+        })
+    }
+
+    /// One cycle.
+    fn cycle(&mut self, notices: &mut Notices) {
+        let now = self.clock;
+        let steps = self.params.speedup.before(now)..self.params.speedup.before(now + 1);
+        for endpoint in 0..self.wiring.endpoints {
+            self.receive(endpoint, notices);
+        }
+        for router in 0..self.wiring.routers {
+            self.arrive(router, steps.start);
+        }
+        for endpoint in 0..self.wiring.endpoints {
+            self.inject_flit(endpoint, notices);
+        }
+        for router in 0..self.wiring.routers {
+            for step in steps.clone() {
+                self.step(router, step);
+            }
+            self.send(router);
+        }
+        sort(notices);
+    }
+
+    /// A sink takes a flit, a source its credits.
+    fn receive(&mut self, endpoint: usize, notices: &mut Notices) {
+        let now = self.clock;
+        let pipes = &mut self.pipes[endpoint];
+        while let Some((_, vc)) = pipes.returning.pop_front_if(|&mut (due, _)| due <= now) {
+            self.ends.credit(endpoint, vc.into());
+        }
+        let Some((_, flit)) = pipes.arriving.pop_front_if(|&mut (due, _)| due <= now) else { return };
+        self.ends.receive(flit, now, notices);
+    }
+
+    /// A source sends a flit.
+    fn inject_flit(&mut self, endpoint: usize, notices: &mut Notices) {
+        let now = self.clock;
+        let (router, port) = self.wiring.home(endpoint);
+        let delay = u64::from(self.wiring.back(router, port).delay);
+        if let Some((flit, vc)) = self.ends.send(endpoint, now, notices) {
+            self.routers[router].arriving[port].push_back((now + delay + 1, vc, flit));
+            self.last_moved = self.last_moved.max(now + delay + 1);
+        }
+    }
+
+    /// Flits enter their buffers, credits are counted.
+    fn arrive(&mut self, router: usize, step: u64) {
+        let (now, vcs) = (self.clock, self.params.vcs);
+        let this = &mut self.routers[router];
+        for port in 0..self.wiring.ports {
+            while let Some((_, vc)) = this.returning[port].pop_front_if(|&mut (due, _)| due <= now) {
+                this.outputs[port * vcs + usize::from(vc)].credits += 1;
+            }
+            let Some((_, vc, flit)) = this.arriving[port].pop_front_if(|&mut (due, _, _)| due <= now) else { continue };
+            let input = &mut this.inputs[port * vcs + usize::from(vc)];
+            if input.state == State::Idle {
+                input.state = State::NeedsVc { from: step + self.params.head_delay() };
+            }
+            input.buffer.push_back(Buffered { flit, ready: step + u64::from(self.params.switch_alloc_delay) - 1 });
+            let (sum, flits) = &mut self.occupancy[usize::from(vc)];
+            (*sum, *flits) = (sum.wrapping_sub(now), *flits + 1);
+            if flit.is_head {
+                let packet = &mut self.ends.packets[flit.packet];
+                packet.link_cycles += packet.lap(now);
+            }
+        }
+    }
+
+    /// What the head of an input VC requests: the output port, and the VCs there that are available.
+    fn request(&mut self, router: usize, input: usize) -> Option<(usize, u32)> {
+        let front = self.routers[router].inputs[input].buffer.front()?.flit;
+        let packet = &self.ends.packets[front.packet];
+        let mut head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+        let (key, flits) = (packet.key, packet.flits);
+        let local = Local { params: &self.params, router: &self.routers[router], flits };
+        let is_first = self.wiring.back(router, input / self.params.vcs).end == End::Endpoint(head.source);
+        if self.routes.decides() && is_first {
+            head.phase = self.routes.decide(router, &head, &mut ByKey(key), &local);
+        }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        self.routes.candidates(router, &head, &mut ByKey(key), &mut candidates);
+        let (port, vcs) = select(&candidates, trgen::rng::mix2(key, router as u64), &local);
+        self.ends.packets[front.packet].phase = head.phase;
+        Some((port.into(), vcs))
+    }
+
+    /// One step of a router.
+    fn step(&mut self, router: usize, step: u64) {
+        let requests = self.vc_requests(router, step);
+        let won = self.allocate_vcs(router, &requests);
+        let grants = self.allocate_switch(router, step, &requests, &won);
+        self.apply(router, step, &won, &grants);
+    }
+
+    /// By input VC: the output port and the available VCs that its head requests.
+    fn vc_requests(&mut self, router: usize, step: u64) -> Vec<Option<(usize, u32)>> {
+        let inputs = self.routers[router].inputs.len();
+        let needs = |this: &Self, input: usize| match this.routers[router].inputs[input].state {
+            State::NeedsVc { from } => from <= step,
+            _ => false,
+        };
+        (0..inputs).map(|input| if needs(self, input) { self.request(router, input) } else { None }).collect()
+    }
+
+    /// \[cycle\] In which the packet at the front of an input VC was created.
+    fn created(&self, router: usize, input: usize) -> u64 {
+        let front = self.routers[router].inputs[input].buffer.front();
+        front.map_or(0, |front| self.ends.packets[front.flit.packet].start)
+    }
+
+    /// By input VC: the output VC that it wins.
+    fn allocate_vcs(&mut self, router: usize, requests: &[Option<(usize, u32)>]) -> Vec<Option<usize>> {
+        let vcs = self.params.vcs;
+        let mut asked = Vec::new();
+        for (requester, request) in requests.iter().enumerate() {
+            let Some((port, mask)) = *request else { continue };
+            let created = self.created(router, requester);
+            let resources = (0..vcs).filter(|vc| mask >> vc & 1 != 0).map(|vc| port * vcs + vc);
+            asked.extend(resources.map(|resource| Request { requester, resource, created }));
+        }
+        let won = self.routers[router].vc_allocator.allocate(&asked);
+        for (request, won) in requests.iter().zip(&won) {
+            self.stalls.no_vc += u64::from(request.is_some() && won.is_none());
+        }
+        won
+    }
+
+    /// True if the queue of an output takes grants.
+    fn has_room(&self, router: usize, port: usize) -> bool {
+        let queued = self.routers[router].queues[port].len();
+        self.params.output_queue.is_none_or(|bound| queued < bound as usize)
+    }
+
+    /// The output VC for which the flit at the front of an input VC is ready to request the switch.
+    fn ready(&self, router: usize, input: usize, step: u64) -> Option<usize> {
+        let this = &self.routers[router].inputs[input];
+        let front = this.buffer.front().filter(|front| front.ready <= step)?;
+        match this.state {
+            State::Active { output, from } if !front.flit.is_head || from <= step => Some(output),
+            _ => None,
+        }
+    }
+
+    /// Grants of the switch that will be used, in order of input ports.
+    fn allocate_switch(
+        &mut self,
+        router: usize,
+        step: u64,
+        heads: &[Option<(usize, u32)>],
+        won: &[Option<usize>],
+    ) -> Vec<Grant> {
+        let (vcs, ports) = (self.params.vcs, self.wiring.ports);
+        let has_credit = |this: &Self, output: usize| {
+            this.routers[router].outputs[output].credits > 0 && this.has_room(router, output / vcs)
+        };
+        let mut grants = Vec::new();
+        let mut requesting = vec![false; ports * vcs];
+
+        // The output port that each input VC requests, and whether as a speculation.
+        let mut wanted: Vec<Option<(usize, bool)>> = vec![None; ports * vcs];
+        for input in 0..ports * vcs {
+            if let Some(output) = self.ready(router, input, step) {
+                if has_credit(self, output) {
+                    wanted[input] = Some((output / vcs, false));
+                    requesting[input] = true;
+                } else {
+                    self.stalls.no_credit += 1;
+                }
+            } else if let Some((port, mask)) = heads[input]
+                && self.params.speculative
+                && (0..vcs).any(|vc| mask >> vc & 1 != 0 && has_credit(self, port * vcs + vc))
+            {
+                wanted[input] = Some((port, true));
+            }
+        }
+
+        // Connections that are kept come before all others.
+        let mut busy_outputs = vec![false; ports];
+        let mut busy_inputs = vec![false; ports];
+        for (port, is_busy) in busy_inputs.iter_mut().enumerate() {
+            let Some(input) = self.routers[router].held[port] else { continue };
+            match (wanted[input], self.ready(router, input, step)) {
+                (Some((_, false)), Some(output)) => {
+                    grants.push(Grant { input, output });
+                    (*is_busy, busy_outputs[output / vcs]) = (true, true);
+                }
+                _ => self.routers[router].held[port] = None,
+            }
+        }
+
+        // One candidate for each pair of ports.
+        let mut candidates = vec![None; ports * ports];
+        let mut requests = Vec::new();
+        for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
+            if busy_inputs[from] || busy_outputs[to] {
+                continue;
+            }
+            let first = self.routers[router].next_vc[from];
+            let asking = (0..vcs).filter(|&vc| wanted[from * vcs + vc].is_some_and(|(port, _)| port == to));
+            let best = asking.min_by_key(|&vc| {
+                let is_speculative = wanted[from * vcs + vc].is_some_and(|(_, speculative)| speculative);
+                (is_speculative, (vc + vcs - first) % vcs)
+            });
+            if let Some(vc) = best {
+                let created = self.created(router, from * vcs + vc);
+                candidates[from * ports + to] = Some(vc);
+                requests.push(Request { requester: from, resource: to, created });
+            }
+        }
+        let given = self.routers[router].switch_allocator.allocate(&requests);
+        for (from, to) in given.iter().enumerate() {
+            let Some(to) = *to else { continue };
+            let Some(vc) = candidates[from * ports + to] else { continue };
+            let input = from * vcs + vc;
+            self.routers[router].next_vc[from] = (vc + 1) % vcs;
+            match self.ready(router, input, step).or(won[input]) {
+                Some(output) if self.routers[router].outputs[output].credits > 0 => {
+                    grants.push(Grant { input, output });
+                }
+                _ => self.stalls.misspeculated += 1,
+            }
+        }
+        grants.sort_unstable_by_key(|grant| grant.input);
+
+        let is_granted = |input: usize| grants.iter().any(|grant| grant.input == input);
+        for input in 0..ports * vcs {
+            let won = won[input].filter(|_| self.params.speculative);
+            if is_granted(input) || (!requesting[input] && won.is_none()) {
+                continue;
+            }
+            match won {
+                Some(output) if !has_credit(self, output) => self.stalls.no_credit += 1,
+                _ => self.stalls.lost_switch += 1,
+            }
+        }
+        grants
+    }
+
+    /// What this step changes.
+    fn apply(&mut self, router: usize, step: u64, won: &[Option<usize>], grants: &[Grant]) {
+        let (now, vcs) = (self.clock, self.params.vcs);
+        let (switch_delay, head_delay) = (self.params.switch_delay(), self.params.head_delay());
+        let this = &mut self.routers[router];
+        for (input, output) in won.iter().enumerate() {
+            let Some(output) = *output else { continue };
+            let head = &mut this.inputs[input];
+            head.state = State::Active { output, from: step + switch_delay };
+            let front = head.buffer.front().expect("a head that wins a VC is at the front of its buffer");
+            this.outputs[output].owner = Some(input);
+            let packet = &mut self.ends.packets[front.flit.packet];
+            packet.vc_cycles += packet.lap(now);
+        }
+        for &Grant { input, output } in grants {
+            let (port, vc) = (input / vcs, input % vcs);
+            let from = &mut this.inputs[input];
+            let Buffered { flit, .. } = from.buffer.pop_front().expect("what is granted the switch is in its buffer");
+            this.outputs[output].credits -= 1;
+            this.held[port] = (self.params.hold == Hold::Packet && !flit.is_tail).then_some(input);
+            if flit.is_head {
+                let packet = &mut self.ends.packets[flit.packet];
+                packet.switch_cycles += packet.lap(now);
+                let is_last = matches!(self.wiring.out(router, output / vcs).end, End::Endpoint(_));
+                self.ends.head_leaves(flit.packet, is_last);
+                if let Some(crossed) = self.crossed.get_mut(router * self.wiring.ports + output / vcs) {
+                    *crossed += 1;
+                }
+            }
+            if flit.is_tail {
+                this.outputs[output].owner = None;
+                from.state = match from.buffer.front() {
+                    Some(_) => State::NeedsVc { from: step + 1 + head_delay },
+                    None => State::Idle,
+                };
+            }
+            this.credits_to_send[port].push_back(vc as u8);
+            this.crossing.push_back((step + u64::from(self.params.traverse_delay), output, flit));
+            let (sum, flits) = &mut self.occupancy[vc];
+            (*sum, *flits) = (sum.wrapping_add(now), *flits - 1);
+            self.flit_hops += 1;
+            self.last_moved = self.last_moved.max(now);
+        }
+        while let Some((_, output, flit)) = this.crossing.pop_front_if(|&mut (due, _, _)| due <= step) {
+            this.queues[output / vcs].push_back(((output % vcs) as u8, flit));
+        }
+    }
+
+    /// Every output sends a flit, every input port a credit.
+    fn send(&mut self, router: usize) {
+        let now = self.clock;
+        for port in 0..self.wiring.ports {
+            if let Some(vc) = self.routers[router].credits_to_send[port].pop_front() {
+                let wire = self.wiring.back(router, port);
+                let due = now + u64::from(wire.delay) + 1;
+                match wire.end {
+                    End::Router { router, port } => {
+                        let due = due + u64::from(self.params.credit_delay);
+                        self.routers[router as usize].returning[usize::from(port)].push_back((due, vc));
+                    }
+                    End::Endpoint(endpoint) => self.pipes[endpoint as usize].returning.push_back((due, vc)),
+                    End::Nothing => {}
+                }
+            }
+            let Some((vc, flit)) = self.routers[router].queues[port].pop_front() else { continue };
+            let wire = self.wiring.out(router, port);
+            let due = now + u64::from(wire.delay) + 1;
+            self.last_moved = self.last_moved.max(due);
+            if flit.is_head {
+                let packet = &mut self.ends.packets[flit.packet];
+                packet.traversal_cycles += packet.lap(now);
+            }
+            match wire.end {
+                End::Router { router: next, port: at } => {
+                    if flit.is_head {
+                        let Self { ends, routes, .. } = self;
+                        let packet = &mut ends.packets[flit.packet];
+                        packet.phase = routes.hop(router, next as usize, packet.phase, &mut ByKey(packet.key));
+                    }
+                    self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
+                }
+                End::Endpoint(endpoint) => {
+                    self.pipes[endpoint as usize].arriving.push_back((due, flit));
+                    // The sink sends the credit in the cycle in which it takes the flit.
+                    let back = due + u64::from(wire.delay) + 1 + u64::from(self.params.credit_delay);
+                    self.routers[router].returning[port].push_back((back, vc));
+                }
+                End::Nothing => {}
+            }
+        }
+    }
+
+    /// True if nothing is on its way, credits included.
+    fn is_still(&self) -> bool {
+        let credits_home = |router: &Router| {
+            router.returning.iter().all(VecDeque::is_empty) && router.credits_to_send.iter().all(VecDeque::is_empty)
+        };
+        self.ends.in_flight == 0
+            && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
+            && self.routers.iter().all(credits_home)
+    }
+
+    /// The buffers in a cyclic wait: each waits for room in the next one.
+    fn cyclic_wait(&self) -> Vec<Channel> {
+        let vcs = self.params.vcs;
+        let heads =
+            (0..self.wiring.routers).flat_map(|router| (0..self.wiring.ports * vcs).map(move |vc| (router, vc)));
+        let first = heads.into_iter().find(|&(router, vc)| !self.routers[router].inputs[vc].buffer.is_empty());
+        let cycle = cyclic_wait(first, |place| self.waits_for(place));
+        cycle.into_iter().map(|(router, vc)| self.wiring.input(router, vc / vcs, vc % vcs)).collect()
+    }
+
+    /// The buffer behind the output VC that the front of a buffer has or, if it needs one, would take last.
+    fn waits_for(&self, (router, input): Place) -> Option<Place> {
+        let vcs = self.params.vcs;
+        let this = &self.routers[router].inputs[input];
+        let front = this.buffer.front()?;
+        let (port, vc) = match this.state {
+            State::Active { output, .. } => (output / vcs, output % vcs),
+            _ => {
+                let packet = &self.ends.packets[front.flit.packet];
+                let head = Head { source: packet.source, destination: packet.destination, phase: packet.phase };
+                let mut candidates = Vec::new();
+                self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
+                let last = candidates.last()?;
+                (usize::from(last.port), last.vcs.trailing_zeros() as usize)
+            }
+        };
+        match self.wiring.out(router, port).end {
+            End::Router { router, port } => Some((router as usize, usize::from(port) * vcs + vc)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Allocators, by their definition: a matrix of requests becomes a matching.
+
+use crate::params::Allocator as Kind;
+
+/// Matches requesters with resources, with memory from one step to the next.
+#[derive(Clone, Debug)]
+pub(crate) struct Allocator {
+    kind: Kind,
+    /// By requester: the resource that its search begins with.
+    accept: Vec<usize>,
+    /// By resource: the requester that its search begins with.
+    grant: Vec<usize>,
+    /// The diagonal that a wavefront begins with.
+    diagonal: usize,
+}
+
+/// A requester, a resource, and the age of the packet as the cycle of its creation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Request {
+    pub(crate) requester: usize,
+    pub(crate) resource: usize,
+    pub(crate) created: u64,
+}
+
+impl Allocator {
+    pub(crate) fn new(kind: Kind, requesters: usize, resources: usize) -> Self {
+        Self { kind, accept: vec![0; requesters], grant: vec![0; resources], diagonal: 0 }
+    }
+
+    /// By requester: the resource that it is given. At most one request for each pair.
+    pub(crate) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
+        let mut given = vec![None; self.accept.len()];
+        let mut taken = vec![false; self.grant.len()];
+        match self.kind {
+            Kind::Islip { iterations } => {
+                for iteration in 0..iterations {
+                    self.islip(requests, iteration == 0, &mut given, &mut taken);
+                }
+            }
+            Kind::Separable => self.separable(requests, &mut given),
+            Kind::Wavefront => self.wavefront(requests, &mut given, &mut taken),
+            Kind::OldestFirst => {
+                let mut sorted = requests.to_vec();
+                sorted.sort_by_key(|request| (request.created, request.requester, request.resource));
+                for Request { requester, resource, .. } in sorted {
+                    if given[requester].is_none() && !taken[resource] {
+                        (given[requester], taken[resource]) = (Some(resource), true);
+                    }
+                }
+            }
+        }
+        given
+    }
+
+    fn islip(&mut self, requests: &[Request], is_first: bool, given: &mut [Option<usize>], taken: &mut [bool]) {
+        let (requesters, resources) = (self.accept.len(), self.grant.len());
+        let open = |request: &&Request| given[request.requester].is_none() && !taken[request.resource];
+        let mut granted = vec![Vec::new(); requesters];
+        for resource in 0..resources {
+            let asks = requests.iter().filter(open).filter(|request| request.resource == resource);
+            if let Some(first) = first(asks.map(|request| request.requester), self.grant[resource], requesters) {
+                granted[first].push(resource);
+            }
+        }
+        for (requester, offers) in granted.into_iter().enumerate() {
+            let Some(resource) = first(offers.into_iter(), self.accept[requester], resources) else { continue };
+            (given[requester], taken[resource]) = (Some(resource), true);
+            if is_first {
+                self.grant[resource] = (requester + 1) % requesters;
+                self.accept[requester] = (resource + 1) % resources;
+            }
+        }
+    }
+
+    fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
+        let (requesters, resources) = (self.accept.len(), self.grant.len());
+        let mut picked = vec![Vec::new(); resources];
+        for requester in 0..requesters {
+            let asked = requests.iter().filter(|request| request.requester == requester);
+            if let Some(pick) = first(asked.map(|request| request.resource), self.accept[requester], resources) {
+                picked[pick].push(requester);
+            }
+        }
+        for (resource, asking) in picked.into_iter().enumerate() {
+            let Some(requester) = first(asking.into_iter(), self.grant[resource], requesters) else { continue };
+            given[requester] = Some(resource);
+            self.grant[resource] = (requester + 1) % requesters;
+            self.accept[requester] = (resource + 1) % resources;
+        }
+    }
+
+    fn wavefront(&mut self, requests: &[Request], given: &mut [Option<usize>], taken: &mut [bool]) {
+        let size = self.accept.len().max(self.grant.len());
+        let mut sorted = requests.to_vec();
+        sorted.sort_by_key(|request| {
+            ((request.requester + request.resource + size - self.diagonal) % size, request.requester)
+        });
+        for Request { requester, resource, .. } in sorted {
+            if given[requester].is_none() && !taken[resource] {
+                (given[requester], taken[resource]) = (Some(resource), true);
+            }
+        }
+        // Where nothing is requested nothing turns.
+        if !requests.is_empty() {
+            self.diagonal = (self.diagonal + 1) % size;
+        }
+    }
+}
+
+/// The first of `among`, at or after `start`, cyclically below `count`.
+fn first(among: impl Iterator<Item = usize>, start: usize, count: usize) -> Option<usize> {
+    among.min_by_key(|&number| (number + count - start) % count)
+}

@@ -1,0 +1,303 @@
+//! Endpoints: messages become packets, packets become flits, and the other way round.
+//!
+//! A node sends one packet after the other, at most one flit a cycle, from one queue without bound. A head takes the
+//! first VC that has a credit, cyclically from the one after that of the node's last packet; the other flits of the
+//! packet wait for credits of that VC. A sink takes what comes, one flit a cycle.
+
+use std::collections::VecDeque;
+
+use fsin_core::network::{Injected, Notices};
+use fsin_core::stats::{Receipt, Recorder};
+use trgen::rng::mix2;
+use trgen::{Cycle, Delivery, Message, NodeId};
+
+use super::details::Stages;
+use super::slab::Slab;
+use crate::params::Params;
+
+/// A flit of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Flit {
+    pub(crate) packet: u32,
+    pub(crate) is_head: bool,
+    pub(crate) is_tail: bool,
+}
+
+/// A packet under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    message: u32,
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    /// \[flits\]
+    pub(crate) flits: u32,
+    pub(crate) key: u64,
+    sequence: u64,
+    /// \[cycle\] In which its message was offered.
+    pub(crate) start: u64,
+    /// \[cycle\] In which its head left the stage before.
+    pub(crate) mark: u64,
+    /// \[links\] Crossed.
+    pub(crate) hops: u32,
+    /// \[cycles\] In stages.
+    pub(crate) source_cycles: u32,
+    pub(crate) vc_cycles: u32,
+    pub(crate) switch_cycles: u32,
+    pub(crate) traversal_cycles: u32,
+    pub(crate) link_cycles: u32,
+    /// Of its route.
+    pub(crate) phase: u8,
+}
+
+impl Packet {
+    /// \[cycles\] Since its head left the stage before; it leaves this one now.
+    #[inline(always)]
+    pub(crate) fn lap(&mut self, now: u64) -> u32 {
+        (now - std::mem::replace(&mut self.mark, now)) as u32
+    }
+}
+
+/// A message of which some packets have not been received.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    message: Message,
+    offered: u64,
+    /// \[packets\]
+    left: u64,
+}
+
+/// A message of which some flits have not begun to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Unsent {
+    message: u32,
+    destination: u32,
+    offered: u64,
+    /// \[flits\]
+    left: u64,
+}
+
+/// A packet of which some flits have not been sent.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    packet: u32,
+    /// \[flits\]
+    left: u32,
+    vc: u8,
+    /// The message, if this is its last packet.
+    ends: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Source {
+    sequence: u64,
+    unsent: VecDeque<Unsent>,
+    sending: Option<Sending>,
+    /// The VC that the search for the next packet begins with.
+    next_vc: u8,
+    /// \[flits\] By VC of the router's input port.
+    credits: Box<[u32]>,
+}
+
+/// All endpoints, and the record of what they send and receive.
+#[derive(Debug)]
+pub(crate) struct Endpoints {
+    packet_flits: u64,
+    flit_bytes: u64,
+    seed: u64,
+    /// \[links\] Of the topology, between an endpoint and its router.
+    own_links: u32,
+    sources: Vec<Source>,
+    pub(crate) packets: Slab<Packet>,
+    messages: Slab<Underway>,
+    pub(crate) recorder: Recorder,
+    pub(crate) stages: Stages,
+    pub(crate) flits_sent: u64,
+    pub(crate) flits_received: u64,
+    /// \[packets\] Accepted and not received.
+    pub(crate) in_flight: u64,
+}
+
+impl Endpoints {
+    pub(crate) fn new(params: &Params, endpoints: usize, own_links: u64) -> Self {
+        let source = Source {
+            sequence: 0,
+            unsent: VecDeque::new(),
+            sending: None,
+            next_vc: 0,
+            credits: vec![params.buffer; params.vcs].into(),
+        };
+        Self {
+            packet_flits: params.packet_flits.into(),
+            flit_bytes: params.flit_bytes.into(),
+            seed: params.seed,
+            own_links: own_links as u32,
+            sources: vec![source; endpoints],
+            packets: Slab::new(),
+            messages: Slab::new(),
+            recorder: Recorder::new(endpoints),
+            stages: Stages::default(),
+            flits_sent: 0,
+            flits_received: 0,
+            in_flight: 0,
+        }
+    }
+
+    /// Takes a message: the queues of sources have no bound.
+    pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
+        let flits = message.bytes.div_ceil(self.flit_bytes).max(1);
+        let packets = flits.div_ceil(self.packet_flits);
+        let slot = self.messages.store(Underway { message, offered: now, left: packets });
+        let unsent = Unsent { message: slot, destination: message.destination.0, offered: now, left: flits };
+        self.sources[message.source.index()].unsent.push_back(unsent);
+        self.in_flight += packets;
+        self.recorder.generated(packets);
+        Injected::Accepted
+    }
+
+    /// A credit for a VC of an endpoint has come back.
+    #[inline]
+    pub(crate) fn credit(&mut self, endpoint: usize, vc: usize) {
+        self.sources[endpoint].credits[vc] += 1;
+    }
+
+    /// True if there is anything left to send.
+    #[inline]
+    pub(crate) fn has_flits(&self, endpoint: usize) -> bool {
+        let source = &self.sources[endpoint];
+        source.sending.is_some() || !source.unsent.is_empty()
+    }
+
+    /// \[packets\] That an endpoint has not begun to send.
+    pub(crate) fn waiting(&self, endpoint: usize) -> u64 {
+        self.sources[endpoint].unsent.iter().map(|unsent| unsent.left.div_ceil(self.packet_flits)).sum()
+    }
+
+    /// \[flits\] Credits that an endpoint has.
+    pub(crate) fn credits(&self, endpoint: usize) -> &[u32] {
+        &self.sources[endpoint].credits
+    }
+
+    /// The flit that an endpoint sends in this cycle, and its VC.
+    pub(crate) fn send(&mut self, endpoint: usize, now: u64, notices: &mut Notices) -> Option<(Flit, u8)> {
+        let is_head = self.sources[endpoint].sending.is_none();
+        if is_head {
+            self.begin(endpoint, now)?;
+        }
+        let source = &mut self.sources[endpoint];
+        let sending = source.sending.as_mut()?;
+        let credits = &mut source.credits[usize::from(sending.vc)];
+        if *credits == 0 {
+            return None;
+        }
+        *credits -= 1;
+        self.flits_sent += 1;
+        sending.left -= 1;
+        let (vc, flit) = (sending.vc, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
+        if flit.is_tail {
+            if let Some(message) = sending.ends {
+                notices.sent.push(self.messages[message].message);
+            }
+            source.sending = None;
+        }
+        Some((flit, vc))
+    }
+
+    /// Takes the next packet, if there is one and a VC for it.
+    fn begin(&mut self, endpoint: usize, now: u64) -> Option<()> {
+        let source = &mut self.sources[endpoint];
+        let unsent = source.unsent.front_mut()?;
+        let vcs = source.credits.len();
+        let first = usize::from(source.next_vc);
+        let vc = (0..vcs).map(|at| (first + at) % vcs).find(|&vc| source.credits[vc] > 0)?;
+        let flits = unsent.left.min(self.packet_flits);
+        unsent.left -= flits;
+        let waited = now - unsent.offered;
+        let packet = Packet {
+            message: unsent.message,
+            source: endpoint as u32,
+            destination: unsent.destination,
+            flits: flits as u32,
+            key: mix2(mix2(self.seed, endpoint as u64), source.sequence),
+            sequence: source.sequence,
+            start: unsent.offered,
+            mark: now,
+            hops: self.own_links,
+            source_cycles: waited as u32,
+            vc_cycles: 0,
+            switch_cycles: 0,
+            traversal_cycles: 0,
+            link_cycles: 0,
+            phase: 0,
+        };
+        let ends = (unsent.left == 0).then_some(unsent.message);
+        if ends.is_some() {
+            source.unsent.pop_front();
+        }
+        source.sequence += 1;
+        source.next_vc = ((vc + 1) % vcs) as u8;
+        source.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc: vc as u8, ends });
+        self.recorder.injected(1);
+        self.recorder.departed(waited);
+        self.recorder.hops(self.own_links.into());
+        Some(())
+    }
+
+    /// The head of a packet is granted the switch of a router, towards another one or its endpoint. Links count from
+    /// here on.
+    #[inline]
+    pub(crate) fn head_leaves(&mut self, packet: u32, is_to_endpoint: bool) {
+        let links = if is_to_endpoint { self.own_links } else { 1 };
+        self.packets[packet].hops += links;
+        self.recorder.hops(links.into());
+    }
+
+    /// A sink takes a flit.
+    pub(crate) fn receive(&mut self, flit: Flit, now: u64, notices: &mut Notices) {
+        self.flits_received += 1;
+        let packet = &mut self.packets[flit.packet];
+        if flit.is_head {
+            packet.link_cycles += packet.lap(now);
+        }
+        if !flit.is_tail {
+            return;
+        }
+        self.stages.add(&Stages {
+            source: packet.source_cycles.into(),
+            vc_allocation: packet.vc_cycles.into(),
+            switch_allocation: packet.switch_cycles.into(),
+            traversal: packet.traversal_cycles.into(),
+            link: packet.link_cycles.into(),
+            serialization: packet.lap(now).into(),
+        });
+        let receipt = Receipt {
+            source: NodeId(packet.source),
+            destination: NodeId(packet.destination),
+            sequence: packet.sequence,
+            latency: now - packet.start,
+            hops: packet.hops.into(),
+        };
+        self.recorder.received(Cycle(now), &receipt);
+        let message = packet.message;
+        let underway = &mut self.messages[message];
+        underway.left -= 1;
+        if underway.left == 0 {
+            let Underway { message: whole, offered, .. } = *underway;
+            notices.delivered.push(Delivery { message: whole, offered: Cycle(offered), delivered: Cycle(now) });
+            self.messages.release(message);
+        }
+        self.packets.release(flit.packet);
+        self.in_flight -= 1;
+    }
+}
+
+/// The order in which every network gives its notices.
+pub(crate) fn sort(notices: &mut Notices) {
+    if notices.sent.len() > 1 {
+        notices.sent.sort_unstable_by_key(|message| message.source);
+    }
+    if notices.delivered.len() > 1 {
+        notices.delivered.sort_unstable_by_key(|delivery| {
+            (delivery.message.destination, delivery.message.source, delivery.message.id)
+        });
+    }
+}

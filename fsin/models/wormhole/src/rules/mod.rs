@@ -1,0 +1,10 @@
+//! What both engines share: wiring, routing functions, allocators, messages and statistics.
+
+pub(crate) mod allocator;
+pub(crate) mod details;
+pub(crate) mod interface;
+pub(crate) mod proof;
+pub(crate) mod routes;
+mod slab;
+pub(crate) mod wait;
+pub(crate) mod wiring;

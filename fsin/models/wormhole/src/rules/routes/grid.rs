@@ -1,0 +1,212 @@
+//! Grids: dimension order, and minimal adaptive routing with dimension order as the escape.
+//!
+//! # Freedom from deadlock
+//! Dimension order waits for channels of the same dimension or of a later one only, and minimal adaptive routes never
+//! come back to the escape channels of a dimension that they have done with. So a cycle of escape channels lies within
+//! one ring (or line), and it is enough to look at each ring by itself ([`Ring`]).
+
+use fsin_core::topology::Topology;
+use trgen::NodeId;
+use trgen::catalog::Refusal;
+
+use super::{Candidate, Draw, Head, Tier, mask, needs};
+use crate::params::{Params, Routing, VcClasses};
+
+/// One dimension of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Ring {
+    pub(crate) size: u32,
+    pub(crate) wraps: bool,
+    /// 1: only in + direction.
+    pub(crate) ways: usize,
+}
+
+impl Ring {
+    /// The specification of the ring by itself.
+    pub(crate) fn spec(&self) -> String {
+        format!("{}:{}", if self.wraps { "torus" } else { "mesh" }, self.size)
+    }
+
+    /// Whether the shorter way from `from` to `to` leads in + direction; drawn if both are equally long.
+    #[inline(always)]
+    fn is_positive(&self, (from, to): (u32, u32), coin: impl FnOnce() -> bool) -> bool {
+        if !self.wraps {
+            return to > from;
+        }
+        if self.ways == 1 {
+            return true;
+        }
+        let ahead = if to >= from { to - from } else { to + self.size - from };
+        match (2 * ahead).cmp(&self.size) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Greater => false,
+            std::cmp::Ordering::Equal => coin(),
+        }
+    }
+}
+
+/// Routes of a grid.
+#[derive(Debug)]
+pub(super) struct Grid {
+    rings: Vec<Ring>,
+    /// By router and dimension.
+    coordinates: Vec<u16>,
+    classes: VcClasses,
+    adaptive: bool,
+    all: u32,
+    /// By class of a ring.
+    halves: [u32; 2],
+    /// By class of a ring: the escape channel.
+    escapes: [u32; 2],
+    adaptives: u32,
+    /// Ports of each dimension.
+    ways: usize,
+}
+
+/// Labels of draws.
+const TIE: u32 = 0;
+const CLASS: u32 = 64;
+
+impl Grid {
+    pub(super) fn new(params: &Params, topology: &dyn Topology) -> Result<Self, Refusal> {
+        let shape = topology.shape();
+        let sizes = topology.geometry().sizes();
+        let ring = |(dimension, &size): (usize, &u32)| {
+            // The last node of a dimension has a neighbour further on, if the dimension wraps.
+            let mut at = vec![0; sizes.len()];
+            at[dimension] = size - 1;
+            let last = topology.geometry().node(&at);
+            let wraps = topology.neighbour(last, shape.port(dimension, true)).is_some();
+            Ring { size, wraps, ways: shape.ways }
+        };
+        let rings: Vec<Ring> = sizes.iter().enumerate().map(ring).collect();
+        // Of two nodes each is the other's neighbour: nothing turns round.
+        let has_rings = rings.iter().any(|ring| ring.wraps && ring.size > 2);
+        let adaptive = params.routing == Routing::Adaptive;
+        let (vcs, all) = (params.vcs, mask(params.vcs));
+        let count = 1 + usize::from(has_rings);
+        let escapes = if has_rings && vcs > 1 { [1, 2] } else { [1, 1] };
+        if adaptive {
+            needs(params, count + 1, ", one of them adaptive")?;
+        } else {
+            needs(params, count, ", one for each class")?;
+        }
+        let second = vcs / 2;
+        let halves = match (has_rings, second) {
+            (true, 1..) => [mask(vcs - second), all & !mask(vcs - second)],
+            _ => [all, all],
+        };
+        let adaptives = all & !(escapes[0] | escapes[1]);
+        let nodes = (0..topology.nodes()).map(NodeId::at);
+        Ok(Self {
+            coordinates: nodes.flat_map(|node| topology.geometry().coordinates(node)).map(|at| at as u16).collect(),
+            rings,
+            classes: params.vc_classes,
+            adaptive: adaptive && adaptives != 0,
+            all,
+            halves,
+            escapes,
+            adaptives,
+            ways: shape.ways,
+        })
+    }
+
+    pub(super) const fn is_adaptive(&self) -> bool {
+        self.adaptive
+    }
+
+    pub(super) fn rings(&self) -> Vec<Ring> {
+        self.rings.clone()
+    }
+
+    #[inline(always)]
+    fn at(&self, router: usize, dimension: usize) -> u32 {
+        self.coordinates[router * self.rings.len() + dimension].into()
+    }
+
+    #[inline(always)]
+    fn positive(&self, dimension: usize, ends: (u32, u32), draw: &mut impl Draw) -> bool {
+        self.rings[dimension].is_positive(ends, || draw.draw(TIE + dimension as u32, 2) == 0)
+    }
+
+    #[inline(always)]
+    fn port(&self, dimension: usize, positive: bool) -> u8 {
+        (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u8
+    }
+
+    #[inline(always)]
+    fn coordinates(&self, router: usize) -> &[u16] {
+        let dimensions = self.rings.len();
+        &self.coordinates[router * dimensions..][..dimensions]
+    }
+
+    /// The next hop in dimension order.
+    #[inline]
+    pub(super) fn dimension_order(&self, router: usize, head: &Head, draw: &mut impl Draw) -> Candidate {
+        let (here, there) = (self.coordinates(router), self.coordinates(head.destination as usize));
+        let dimension = here.iter().zip(there).position(|(here, there)| here != there).unwrap_or(0);
+        let (here, to) = (u32::from(here[dimension]), u32::from(there[dimension]));
+        // In dimension order a packet enters a dimension where it was sent from.
+        let from = self.coordinates(head.source as usize)[dimension].into();
+        let ring = &self.rings[dimension];
+        let positive = ring.is_positive((from, to), || draw.draw(TIE + dimension as u32, 2) == 0);
+        let vcs = match ring.wraps && ring.size > 2 {
+            true => self.halves[self.class(dimension, (from, here, to), positive, draw)],
+            false => self.all,
+        };
+        Candidate { port: self.port(dimension, positive), vcs, tier: Tier::Free }
+    }
+
+    /// The class of the next channel of a packet that entered the ring at `from`, is at `here` and goes to `to`.
+    #[inline(always)]
+    fn class(
+        &self,
+        dimension: usize,
+        (from, here, to): (u32, u32, u32),
+        positive: bool,
+        draw: &mut impl Draw,
+    ) -> usize {
+        let wraps = if positive { from > to } else { from < to };
+        match self.classes {
+            VcClasses::PerDimension => usize::from(from > to),
+            VcClasses::Dateline => {
+                let still_wraps = if positive { here > to } else { here < to };
+                usize::from(wraps && !still_wraps)
+            }
+            VcClasses::Balanced => {
+                let middle = (self.rings[dimension].size - 1) / 2;
+                let (low, high) = (from.min(to), from.max(to));
+                if wraps {
+                    1
+                } else if low <= middle && middle < high {
+                    0
+                } else {
+                    draw.draw(CLASS + dimension as u32, 2) as usize
+                }
+            }
+        }
+    }
+
+    pub(super) fn candidates(&self, router: usize, head: &Head, draw: &mut impl Draw, into: &mut Vec<Candidate>) {
+        if !self.adaptive {
+            into.push(self.dimension_order(router, head, draw));
+            return;
+        }
+        let mut escape = None;
+        for dimension in 0..self.rings.len() {
+            let (here, to) = (self.at(router, dimension), self.at(head.destination as usize, dimension));
+            if here == to {
+                continue;
+            }
+            let positive = self.positive(dimension, (here, to), draw);
+            let port = self.port(dimension, positive);
+            into.push(Candidate { port, vcs: self.adaptives, tier: Tier::Adaptive });
+            if escape.is_none() {
+                let still_wraps = if positive { here > to } else { here < to };
+                let vcs = self.escapes[usize::from(still_wraps)];
+                escape = Some(Candidate { port, vcs, tier: Tier::Escape });
+            }
+        }
+        into.extend(escape);
+    }
+}

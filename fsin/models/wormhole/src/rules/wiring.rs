@@ -1,0 +1,221 @@
+//! Routers, and what their ports are linked with.
+//!
+//! In a direct network each node is a router, and its last port leads to its own endpoint. In a network of switches the
+//! switches are the routers, and endpoints hang at their ports.
+
+use trgen::NodeId;
+
+use fsin_core::network::Channel;
+use fsin_core::topology::{Port, Shape, Topology};
+use fsin_core::view::Occupancy;
+
+/// \[cycles\] From a direct node to its own router and back, beyond one.
+const OWN_DELAY: u32 = 1;
+
+/// What is at the other end of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// Nothing: the border of a mesh, a port that a switch lacks.
+    Nothing,
+    /// A router, by its number and port.
+    Router { router: u32, port: u8 },
+    /// An endpoint.
+    Endpoint(u32),
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Wire {
+    pub(crate) end: End,
+    /// \[cycles\] Sent in t, received in t + delay + 1.
+    pub(crate) delay: u32,
+}
+
+/// Who is linked with whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Wiring {
+    pub(crate) routers: usize,
+    pub(crate) ports: usize,
+    pub(crate) endpoints: usize,
+    shape: Shape,
+    /// By router and output port.
+    out: Vec<Wire>,
+    /// By router and input port: where flits come from, at which credits arrive.
+    back: Vec<Wire>,
+    /// By endpoint: its router, and the input port there at which its flits arrive.
+    homes: Vec<(u32, u8)>,
+    /// By endpoint: the output port of its router that leads to it.
+    ejections: Vec<u8>,
+}
+
+impl Wiring {
+    pub(crate) fn new(topology: &dyn Topology, link_delay: u32) -> Self {
+        let shape = topology.shape();
+        let endpoints = topology.endpoints();
+        let first = if shape.is_switched() { endpoints } else { 0 };
+        let routers = topology.nodes() - first;
+        let ports = shape.ports() + usize::from(!shape.is_switched());
+        let nothing = Wire { end: End::Nothing, delay: 0 };
+        let mut new = Self {
+            routers,
+            ports,
+            endpoints,
+            shape,
+            out: vec![nothing; routers * ports],
+            back: vec![nothing; routers * ports],
+            homes: vec![(0, 0); endpoints],
+            ejections: vec![0; endpoints],
+        };
+        for router in 0..routers {
+            let node = NodeId::at(router + first);
+            for port in 0..shape.ports() {
+                let Some(there) = topology.neighbour(node, Port(port as u8)) else { continue };
+                let delay = link_delay + topology.wire(node, Port(port as u8));
+                if there.index() < first {
+                    // The way from the endpoint may have another number than that to it.
+                    let ports = (0..shape.ports()).map(|port| Port(port as u8));
+                    let own = ports.into_iter().find(|&own| topology.neighbour(there, own).is_some());
+                    new.attach(there.index(), router, (own.map_or(port, Port::index), port), delay);
+                    continue;
+                }
+                let (to, at) = ((there.index() - first) as u32, new.arrives_at(port));
+                new.out[router * ports + port] = Wire { end: End::Router { router: to, port: at }, delay };
+                let back = Wire { end: End::Router { router: router as u32, port: port as u8 }, delay };
+                new.back[to as usize * ports + usize::from(at)] = back;
+            }
+            if !shape.is_switched() {
+                new.attach(router, router, (ports - 1, ports - 1), OWN_DELAY);
+            }
+        }
+        new
+    }
+
+    /// Links an endpoint with an input port and an output port of its router.
+    fn attach(&mut self, endpoint: usize, router: usize, (input, output): (usize, usize), delay: u32) {
+        let wire = Wire { end: End::Endpoint(endpoint as u32), delay };
+        self.out[router * self.ports + output] = wire;
+        self.back[router * self.ports + input] = wire;
+        self.homes[endpoint] = (router as u32, input as u8);
+        self.ejections[endpoint] = output as u8;
+    }
+
+    /// The input port at which flits arrive that were sent through a port: in a direct network the one of the side that
+    /// they come from, in a network of switches the one of the same number.
+    fn arrives_at(&self, port: usize) -> u8 {
+        let opposite = !self.shape.is_switched() && self.shape.ways == 2;
+        (if opposite { port ^ 1 } else { port }) as u8
+    }
+
+    /// What flits reach that leave through an output port.
+    #[inline(always)]
+    pub(crate) fn out(&self, router: usize, port: usize) -> Wire {
+        self.out[router * self.ports + port]
+    }
+
+    /// What credits reach that an input port sends.
+    #[inline(always)]
+    pub(crate) fn back(&self, router: usize, port: usize) -> Wire {
+        self.back[router * self.ports + port]
+    }
+
+    /// The output port of its router that leads to an endpoint.
+    #[inline(always)]
+    pub(crate) fn ejection(&self, endpoint: usize) -> u8 {
+        self.ejections[endpoint]
+    }
+
+    /// The router of an endpoint, and the input port there at which its flits arrive.
+    #[inline(always)]
+    pub(crate) fn home(&self, endpoint: usize) -> (usize, usize) {
+        let (router, port) = self.homes[endpoint];
+        (router as usize, port.into())
+    }
+
+    /// \[cycles\] The longest delay of a link.
+    pub(crate) fn longest(&self) -> u32 {
+        self.out.iter().map(|wire| wire.delay).max().unwrap_or(0)
+    }
+
+    /// \[links\] Of the topology, that lie between an endpoint and its router.
+    pub(crate) const fn links_of_endpoint(&self) -> u64 {
+        self.shape.is_switched() as u64
+    }
+
+    /// True if every packet passes links of endpoints that are links of the topology.
+    pub(crate) const fn is_switched(&self) -> bool {
+        self.shape.is_switched()
+    }
+
+    /// The number that users know a router by.
+    pub(crate) fn node(&self, router: usize) -> NodeId {
+        NodeId::at(if self.is_switched() { self.endpoints + router } else { router })
+    }
+
+    /// Writes down what buffers hold, by input port, and what outputs have sent. Does not write what waits at sources.
+    pub(crate) fn show(&self, flits: impl Fn(usize, usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
+        let (ports, nodes) = (self.shape.ports(), self.routers + if self.is_switched() { self.endpoints } else { 0 });
+        into.reset(nodes, ports);
+        if !crossed.is_empty() {
+            into.crossed.resize(nodes * ports, 0);
+        }
+        for (router, port) in (0..self.routers).flat_map(|router| (0..self.ports).map(move |port| (router, port))) {
+            let node = self.node(router).index();
+            match self.back(router, port).end {
+                End::Router { port: sent, .. } => into.transit[node * ports + usize::from(sent)] += flits(router, port),
+                End::Endpoint(endpoint) => into.injection[endpoint as usize] += flits(router, port),
+                End::Nothing => {}
+            }
+            if let Some(&packets) = crossed.get(router * self.ports + port)
+                && port < ports
+            {
+                into.crossed[node * ports + port] = packets;
+            }
+        }
+    }
+
+    /// The buffer of a VC at an input port, as users know it.
+    pub(crate) fn input(&self, router: usize, port: usize, vc: usize) -> Channel {
+        let node = self.node(router);
+        match self.back(router, port).end {
+            End::Endpoint(endpoint) => Channel::Injection { node: NodeId(endpoint), injector: vc },
+            _ if self.is_switched() => Channel::Switch { node, port, vc },
+            End::Router { port, .. } => {
+                let (dimension, positive) = self.shape.direction(Port(port));
+                Channel::Transit { node, dimension, positive, vc }
+            }
+            End::Nothing => Channel::Switch { node, port, vc },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_arrives_and_credits_go_back() {
+        for spec in ["torus:4x3", "mesh:3x3", "hypercube:3", "fattree:2,3", "dragonfly:p=1,a=2,h=1", "hyperx:3x2:2"] {
+            let topology = fsin_core::topology::parse(spec, 2).unwrap();
+            let wiring = Wiring::new(&*topology, 1);
+            let mut endpoints = 0;
+            for (router, port) in
+                (0..wiring.routers).flat_map(|router| (0..wiring.ports).map(move |port| (router, port)))
+            {
+                match wiring.out(router, port).end {
+                    End::Router { router: to, port: at } => {
+                        let back = End::Router { router: router as u32, port: port as u8 };
+                        assert_eq!(wiring.back(to as usize, at.into()).end, back, "{spec}");
+                    }
+                    End::Endpoint(endpoint) => {
+                        endpoints += 1;
+                        assert_eq!(usize::from(wiring.ejection(endpoint as usize)), port, "{spec}");
+                        let (home, input) = wiring.home(endpoint as usize);
+                        assert_eq!((home, wiring.back(home, input).end), (router, End::Endpoint(endpoint)), "{spec}");
+                    }
+                    End::Nothing => {}
+                }
+            }
+            assert_eq!(endpoints, topology.endpoints(), "{spec}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The fast engine gives what the reference gives: notices, clocks, records, stalls, stages, occupancy, deadlocks.
+
+#![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
+
+use fsin_core::network::{Deadlock, Network, Notices};
+use fsin_core::topology;
+use fsin_core::view::Occupancy;
+use fsin_wormhole::fast;
+use fsin_wormhole::reference::Reference;
+use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Routing, Speedup, VcClasses};
+use proptest::prelude::*;
+use trgen::rng::{Purpose, stream};
+use trgen::{Cycle, Message, NodeId};
+
+/// A network and its traffic.
+#[derive(Clone, Debug)]
+struct Case {
+    topology: &'static str,
+    params: Params,
+    /// \[cycles\] In which messages are made.
+    cycles: u64,
+    /// One message of a node in so many cycles.
+    gap: u64,
+    /// \[bytes\] Of the longest message.
+    bytes: u64,
+    seed: u64,
+}
+
+const PLACES: &[(&str, &[Routing])] = {
+    use Routing::{Adaptive, DimensionOrder, Minimal, Ugal, UpDown, Valiant};
+    &[
+        ("torus:4x4", &[DimensionOrder, Adaptive]),
+        ("torus:5x3", &[DimensionOrder, Adaptive]),
+        ("torus:6", &[DimensionOrder, Adaptive]),
+        ("mesh:4x3", &[DimensionOrder, Adaptive]),
+        ("torus:3x2x3", &[DimensionOrder, Adaptive]),
+        ("hypercube:3", &[DimensionOrder, Adaptive]),
+        ("fattree:2,3", &[Adaptive, Minimal, UpDown]),
+        ("slimtree:4,2,2", &[Adaptive, Minimal, UpDown]),
+        ("dragonfly:p=1,a=3,h=1", &[Minimal, Valiant, Ugal, UpDown]),
+        ("hyperx:3x2:2", &[Minimal, Adaptive, Valiant, Ugal, UpDown]),
+        ("rrg:s=8,d=3,p=2", &[UpDown]),
+    ]
+};
+
+prop_compose! {
+    fn pipeline()(
+        route_delay in prop_oneof![3 => Just(0u32), 2 => Just(1), 1 => 2u32..4],
+        vc_alloc_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        switch_alloc_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        traverse_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
+        link_delay in 1u32..4,
+        credit_delay in 0u32..3,
+        speculative in any::<bool>(),
+        speedup in prop_oneof![3 => Just((1u32, 1u32)), 1 => Just((2, 1)), 1 => Just((3, 2)), 1 => Just((3, 1))],
+    ) -> Params {
+        let speedup = Speedup::new(speedup.0, speedup.1).unwrap();
+        Params {
+            route_delay, vc_alloc_delay, switch_alloc_delay, traverse_delay, link_delay, credit_delay, speculative,
+            speedup,
+            ..Params::default()
+        }
+    }
+}
+
+fn allocator() -> impl Strategy<Value = Allocator> {
+    prop_oneof![
+        3 => Just(Allocator::Islip { iterations: 1 }),
+        2 => Just(Allocator::Separable),
+        1 => Just(Allocator::Islip { iterations: 2 }),
+        1 => Just(Allocator::Wavefront),
+        1 => Just(Allocator::OldestFirst),
+    ]
+}
+
+prop_compose! {
+    fn case()(
+        (topology, routing) in (0..PLACES.len()).prop_flat_map(|at| {
+            let (topology, routings) = PLACES[at];
+            (Just(topology), 0..routings.len()).prop_map(move |(topology, routing)| (topology, routings[routing]))
+        }),
+        pipeline in pipeline(),
+        (vc_allocator, switch_allocator) in (allocator(), allocator()),
+        (vcs, buffer, packet_flits) in (1usize..6, prop_oneof![1u32..4, 4u32..12], prop_oneof![Just(1u32), 2u32..9]),
+        hold in prop_oneof![3 => Just(Hold::Flit), 1 => Just(Hold::Packet)],
+        output_queue in prop_oneof![3 => Just(None), 1 => (1u32..4).prop_map(Some)],
+        vc_classes in prop_oneof![Just(VcClasses::PerDimension), Just(VcClasses::Dateline), Just(VcClasses::Balanced)],
+        (wait_for_tail_credit, vc_busy_when_full) in (prop::bool::weighted(0.2), prop::bool::weighted(0.2)),
+        (cycles, gap, bytes) in (50u64..300, prop_oneof![1u64..10, 10u64..60], prop_oneof![Just(0u64), 1u64..100]),
+        seed in any::<u64>(),
+    ) -> Case {
+        // Missing classes are part of it: both engines find the same deadlock.
+        let params = Params {
+            vc_allocator, switch_allocator, vcs, buffer, packet_flits, hold, output_queue, vc_classes,
+            wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
+            ..pipeline
+        };
+        Case { topology, params, cycles, gap, bytes, seed }
+    }
+}
+
+/// The same messages into both, everything compared after each call.
+fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
+    let topology = topology::parse(case.topology, 2).unwrap();
+    let mut reference = Reference::new(&*topology, case.params.clone()).unwrap();
+    let mut fast = fast::build(&*topology, case.params.clone()).unwrap();
+    if case.seed.is_multiple_of(2) {
+        reference.observe();
+        fast.observe();
+    }
+    let mut rng = stream(case.seed, 0, Purpose::Temporal);
+    let nodes = reference.nodes() as u64;
+    let (mut expected, mut found) = (Notices::default(), Notices::default());
+    let mut id = 0;
+    loop {
+        let now = reference.clock().0;
+        prop_assert_eq!(now, fast.clock().0);
+        if now <= case.cycles {
+            for node in 0..nodes {
+                if !rng.next_u64().is_multiple_of(case.gap) {
+                    continue;
+                }
+                let message = Message {
+                    id,
+                    source: NodeId(node as u32),
+                    destination: NodeId((rng.next_u64() % nodes) as u32),
+                    bytes: rng.next_u64() % (case.bytes + 1),
+                };
+                id += 1;
+                reference.inject(message);
+                fast.inject(message);
+            }
+        }
+        let is_over = now > case.cycles && reference.in_flight() == 0;
+        let until = if now <= case.cycles { now + 1 + rng.next_u64() % 3 } else { now + 5_000 };
+        let one = reference.advance(Cycle(until), &mut expected);
+        let other = fast.advance(Cycle(until), &mut found);
+        prop_assert_eq!(&one, &other);
+        prop_assert!(expected == found, "notices differ at {now}");
+        prop_assert_eq!(reference.in_flight(), fast.in_flight());
+        prop_assert!(reference.recorder() == fast.recorder(), "recorders differ at {now}");
+        prop_assert_eq!(reference.details(), fast.details(), "at {}", now);
+        let (mut shown, mut seen) = (Occupancy::default(), Occupancy::default());
+        reference.view().unwrap().occupancy(&mut shown);
+        fast.view().unwrap().occupancy(&mut seen);
+        prop_assert_eq!(shown, seen);
+        if now.is_multiple_of(40) {
+            let same = reference.recorder_mut().take_window() == fast.recorder_mut().take_window();
+            prop_assert!(same, "windows differ at {now}");
+        }
+        if let Err(deadlock) = one {
+            prop_assert!(!deadlock.cycle.is_empty(), "the waiting cycle is found");
+            return Ok(Some(deadlock));
+        }
+        if is_over {
+            let details = reference.details();
+            let latency = reference.recorder_mut().totals();
+            prop_assert_eq!(latency.received, latency.generated);
+            prop_assert_eq!(details.flits_sent, details.flits_received);
+            return Ok(None);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree(case in case()) {
+        agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `cargo test --release -p fsin-wormhole --test engines_agree -- --ignored`
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_ten_thousand_times(case in case()) {
+        agree(&case)?;
+    }
+}
+
+/// Without classes a ring locks, and the buffers of the waiting cycle are named.
+#[test]
+fn a_ring_without_classes_locks() {
+    let params = Params { vcs: 1, buffer: 2, unsafe_routing: true, watchdog_cycles: 500, ..Params::default() };
+    let case = Case { topology: "torus:6", params, cycles: 300, gap: 2, bytes: 100, seed: 3 };
+    let deadlock = agree(&case).unwrap().expect("the ring locks");
+    assert!(deadlock.cycle.len() >= 6, "{deadlock:?}");
+}
