@@ -390,7 +390,7 @@ fn look() -> Vec<Arg> {
             .default_value("svg")
             .hide_default_value(true)
             .value_parser(PossibleValuesParser::new(super::plot::FORMATS))
-            .help("Formats of the pictures: svg, pdf, png, pgf (LaTeX source for pgfplots) [svg]")
+            .help("Formats: svg, pdf, png, pgf (LaTeX source for pgfplots) [svg]")
             .help_heading("Output"),
     ]
 }

@@ -17,13 +17,13 @@ pub use params::{
     Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, ROUTINGS, Routing, Speedup, VcClasses,
 };
 pub use rules::details::{Details, Stages, Stalls};
-pub use rules::routes::SpecError;
+pub use rules::routes::BuildError;
 
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use rules::routes::Routes;
 use rules::wiring::Wiring;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
 
 /// Most ports of a router, that of its own endpoint included: a set of ports is a word.
 pub const MAX_PORTS: usize = 64;
@@ -39,17 +39,18 @@ pub trait Detailed: Network {
 ///
 /// # Errors
 /// The first setting that cannot be used, or channels that may wait for each other in a cycle.
-pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), BuildError> {
     prepare(topology, params).map(|_| ())
 }
 
 /// The wiring and routing function of a network that has been checked.
-fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), SpecError> {
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Routes), BuildError> {
     params.check()?;
     let wiring = Wiring::new(topology, params.link_delay);
     if wiring.ports > MAX_PORTS {
         let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);
-        return Err(Refusal::value(what, format!("use a network whose routers have at most {MAX_PORTS}")).into());
+        let remedy = format!("use a network whose routers have at most {MAX_PORTS}");
+        return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology").into());
     }
     let routes = Routes::new(params, topology, &wiring)?;
     if !params.unsafe_routing {

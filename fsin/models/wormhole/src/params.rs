@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 /// Most virtual channels of a port.
 pub const MAX_VCS: usize = 32;
@@ -36,13 +37,17 @@ pub enum Allocator {
 }
 
 impl FromStr for Allocator {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
         let plain = |allocator| match count {
             None => Ok(allocator),
-            Some(_) => Err(Refusal::value(format!("allocator `{name}` takes no number"), format!("write `{name}`"))),
+            Some(_) => Err(SpecError::new(
+                ErrorKind::Malformed,
+                format!("allocator `{name}` takes no number"),
+                format!("write `{name}`"),
+            )),
         };
         match name {
             "separable" => plain(Self::Separable),
@@ -50,9 +55,13 @@ impl FromStr for Allocator {
             "oldest-first" => plain(Self::OldestFirst),
             "islip" => match count.map_or(Ok(1), str::parse) {
                 Ok(iterations @ 1..=16) => Ok(Self::Islip { iterations }),
-                _ => Err(Refusal::value(format!("`{text}`: iterations of iSLIP"), "use islip:1 to islip:16")),
+                _ => Err(SpecError::new(
+                    ErrorKind::OutOfRange,
+                    format!("`{text}`: iterations of iSLIP"),
+                    "use islip:1 to islip:16",
+                )),
             },
-            _ => Err(Refusal::unknown("allocator", name, &["separable", "islip", "wavefront", "oldest-first"])),
+            _ => Err(SpecError::unknown("allocator", name, &["separable", "islip", "wavefront", "oldest-first"])),
         }
     }
 }
@@ -78,13 +87,13 @@ pub enum Hold {
 }
 
 impl FromStr for Hold {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         match text {
             "flit" => Ok(Self::Flit),
             "packet" => Ok(Self::Packet),
-            _ => Err(Refusal::unknown("hold", text, &["flit", "packet"])),
+            _ => Err(SpecError::unknown("hold", text, &["flit", "packet"])),
         }
     }
 }
@@ -102,14 +111,14 @@ pub enum VcClasses {
 }
 
 impl FromStr for VcClasses {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         match text {
             "per-dimension" => Ok(Self::PerDimension),
             "dateline" => Ok(Self::Dateline),
             "balanced" => Ok(Self::Balanced),
-            _ => Err(Refusal::unknown("vc-classes", text, &["per-dimension", "dateline", "balanced"])),
+            _ => Err(SpecError::unknown("vc-classes", text, &["per-dimension", "dateline", "balanced"])),
         }
     }
 }
@@ -152,13 +161,13 @@ impl Routing {
 }
 
 impl FromStr for Routing {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         let known = ROUTINGS.iter().find(|&&(name, _)| name == text);
         known
             .map(|&(_, routing)| routing)
-            .ok_or_else(|| Refusal::unknown("routing", text, &ROUTINGS.map(|(name, _)| name)))
+            .ok_or_else(|| SpecError::unknown("routing", text, &ROUTINGS.map(|(name, _)| name)))
     }
 }
 
@@ -202,9 +211,9 @@ impl Speedup {
 }
 
 impl FromStr for Speedup {
-    type Err = Refusal;
+    type Err = SpecError;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, SpecError> {
         let parsed = match text.split_once('/') {
             Some((over, under)) => over.parse().ok().zip(under.parse().ok()),
             None => text.parse::<f64>().ok().and_then(|value| {
@@ -215,7 +224,9 @@ impl FromStr for Speedup {
         };
         parsed.and_then(|(over, under)| Self::new(over, under)).ok_or_else(|| {
             let remedy = format!("use 1 to {MAX_SPEEDUP}, such as 2, 1.5 or 3/2");
-            Refusal::value(format!("--speedup {text} is out of range"), remedy)
+            SpecError::new(ErrorKind::OutOfRange, phrase![["speedup" => text], " is out of range"], remedy)
+                .of("speedup")
+                .given(text)
         })
     }
 }
@@ -321,11 +332,11 @@ impl Params {
     ///
     /// # Errors
     /// An unknown name.
-    pub fn preset(name: &str) -> Result<Self, Refusal> {
+    pub fn preset(name: &str) -> Result<Self, SpecError> {
         match name {
             "default" => Ok(Self::default()),
             "booksim" => Ok(Self::booksim()),
-            _ => Err(Refusal::unknown("preset", name, &["default", "booksim"])),
+            _ => Err(SpecError::unknown("preset", name, &["default", "booksim"])),
         }
     }
 
@@ -376,7 +387,7 @@ impl Params {
     ///
     /// # Errors
     /// The first value that cannot be used.
-    pub fn check(&self) -> Result<(), Refusal> {
+    pub fn check(&self) -> Result<(), SpecError> {
         let delays = 1..=u64::from(MAX_DELAY);
         let ranges = [
             ("flit", u64::from(self.flit_bytes), 1..=1 << 20),
@@ -392,17 +403,16 @@ impl Params {
             ("output-queue", self.output_queue.unwrap_or(1).into(), 1..=1 << 20),
             ("watchdog", self.watchdog_cycles, 1..=u64::MAX),
         ];
-        for (flag, value, range) in ranges {
+        for (key, value, range) in ranges {
             if !range.contains(&value) {
-                let remedy = format!("use {} to {}", range.start(), range.end());
-                return Err(Refusal::value(format!("--{flag} {value} is out of range"), remedy));
+                return Err(SpecError::out_of_range(key, value, range));
             }
         }
         let stages = self.route_delay + self.vc_alloc_delay + self.switch_alloc_delay + self.traverse_delay;
         let still = u64::from(stages + 2 * self.link_delay + self.credit_delay) + 16;
         if self.watchdog_cycles < still {
-            let what = format!("--watchdog {}: flits may rightly stand still for so long", self.watchdog_cycles);
-            return Err(Refusal::value(what, format!("use {still} or more")));
+            let what = phrase![["watchdog" => self.watchdog_cycles], ": flits may rightly stand still for so long"];
+            return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use {still} or more")).of("watchdog"));
         }
         Ok(())
     }

@@ -34,7 +34,7 @@ use crate::Detailed;
 use crate::params::{Hold, Params};
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, sort};
-use crate::rules::routes::{ByKey, Candidate, Head, Routes, SpecError};
+use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Routes};
 use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
 
@@ -52,7 +52,7 @@ use wheel::{Set, Wheel, bits};
 /// # Errors
 /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
 /// [`Params::unsafe_routing`].
-pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Detailed>, SpecError> {
+pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Detailed>, BuildError> {
     let (wiring, routes) = crate::prepare(topology, &params)?;
     // Sizes for which the compiler makes code of their own.
     Ok(match (wiring.ports, params.vcs) {

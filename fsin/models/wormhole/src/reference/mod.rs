@@ -25,7 +25,7 @@ use crate::params::{Hold, Params};
 use crate::rules::allocator::{Allocator, Request};
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit, sort};
-use crate::rules::routes::{ByKey, Candidate, Head, Outputs, Routes, SpecError, Tier, select};
+use crate::rules::routes::{BuildError, ByKey, Candidate, Head, Outputs, Routes, Tier, select};
 use crate::rules::wait::{Place, cyclic_wait};
 use crate::rules::wiring::{End, Wiring};
 
@@ -163,7 +163,7 @@ impl Reference {
     /// # Errors
     /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
     /// [`Params::unsafe_routing`].
-    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
+    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, BuildError> {
         let (wiring, routes) = crate::prepare(topology, &params)?;
         let (vcs, ports) = (params.vcs, wiring.ports);
         let input = InputVc { buffer: VecDeque::new(), state: State::Idle };

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use fsin_core::topology::{self, Topology};
 
-use super::routes::{Candidate, Draw, Head, Ring, Routes, SpecError, Tier};
+use super::routes::{BuildError, Candidate, Draw, Head, Ring, Routes, Tier};
 use super::wiring::{End, Wiring};
 use crate::params::Params;
 
@@ -26,7 +26,7 @@ const MOST_CHANNELS: usize = 1 << 20;
 const MOST_PAIRS: usize = 1 << 20;
 
 /// Refuses a routing whose channels can wait for each other in a cycle.
-pub(crate) fn check(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), SpecError> {
+pub(crate) fn check(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), BuildError> {
     let Some(rings) = routes.rings() else { return explore(params, routes, wiring) };
     let distinct: HashSet<Ring> = rings.into_iter().filter(|ring| ring.size > 1).collect();
     for ring in distinct {
@@ -42,13 +42,13 @@ pub(crate) fn check(params: &Params, routes: &Routes, wiring: &Wiring) -> Result
 }
 
 /// The same, by following every route of the network.
-pub(crate) fn check_all(params: &Params, topology: &dyn Topology) -> Result<(), SpecError> {
+pub(crate) fn check_all(params: &Params, topology: &dyn Topology) -> Result<(), BuildError> {
     let wiring = Wiring::new(topology, params.link_delay);
     let routes = Routes::new(params, topology, &wiring)?;
     explore(params, &routes, &wiring)
 }
 
-fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), SpecError> {
+fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), BuildError> {
     let channels = wiring.routers * wiring.ports * params.vcs;
     // Endpoints of the same router have the same routes.
     let mut ends: Vec<usize> = Vec::new();
@@ -79,7 +79,7 @@ fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), Spec
                     _ => None,
                 }
             });
-            Err(SpecError::Cycle { routing: params.routing.name(), cycle: named.collect() })
+            Err(BuildError::Cycle { routing: params.routing.name(), cycle: named.collect() })
         }
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::params::{Routing, VcClasses};
 
-    fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), SpecError> {
+    fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), BuildError> {
         check_all(params, &*topology::parse(spec, ways).unwrap())
     }
 
@@ -289,7 +289,7 @@ mod tests {
             ("dragonfly:p=1,a=3,h=1", 2, Params { vcs: 1, routing: Routing::Minimal, ..unsafe_routing.clone() }),
             ("hyperx:3x3:1", 2, Params { vcs: 1, routing: Routing::Valiant, ..unsafe_routing }),
         ] {
-            let SpecError::Cycle { cycle, .. } = verdict(spec, ways, &params).unwrap_err() else {
+            let BuildError::Cycle { cycle, .. } = verdict(spec, ways, &params).unwrap_err() else {
                 panic!("{spec}: a cycle is named")
             };
             assert!(cycle.len() > 1, "{spec}");

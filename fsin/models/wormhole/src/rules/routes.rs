@@ -3,7 +3,9 @@
 use fsin_core::network::Channel;
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::Plan;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
 use trgen::rng::{mix2, pick};
 
 use super::wiring::Wiring;
@@ -19,13 +21,13 @@ pub(crate) use grid::Ring;
 
 /// Why a routing cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SpecError {
+pub enum BuildError {
     /// A setting that is out of range or does not fit the topology.
     #[error(transparent)]
-    Setting(#[from] Refusal),
+    Setting(#[from] SpecError),
     /// Channels that may wait for each other in a cycle.
     #[error(
-        "--routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle: {}",
+        "routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle: {}",
         cycle.len(),
         listed(cycle)
     )]
@@ -46,15 +48,23 @@ fn listed(cycle: &[Channel]) -> String {
     text.join(", ")
 }
 
-impl SpecError {
+impl BuildError {
     /// What a user can do about it.
     #[must_use]
-    pub fn remedy(&self) -> &str {
+    pub fn remedy(&self) -> Phrase {
         match self {
-            Self::Setting(refusal) => refusal.remedy(),
-            Self::Cycle { .. } => {
-                "use more --vcs, other --vc-classes or another --routing; --unsafe-routing runs it all the same"
-            }
+            Self::Setting(error) => error.remedy().clone(),
+            Self::Cycle { .. } => phrase![
+                "use more ",
+                ["vcs"],
+                ", other ",
+                ["vc-classes"],
+                " or another ",
+                ["routing"],
+                "; ",
+                ["unsafe-routing"],
+                " runs it all the same"
+            ],
         }
     }
 }
@@ -136,16 +146,18 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, Refusal> {
+    pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
         let all = mask(params.vcs);
         let unfit = || {
-            let what = format!("--routing {} is not for {}", params.routing.name(), topology.spec());
-            Refusal::value(what, remedy(topology))
+            let what = phrase![["routing" => params.routing.name()], (" is not for {}", topology.spec())];
+            SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing")
         };
         let knows_the_plan_only = params.routing != Routing::UpDown;
         if topology.faults() > 0 && knows_the_plan_only {
-            let what = format!("--routing {} cannot avoid dead links", params.routing.name());
-            return Err(Refusal::value(what, "use --routing updown on a network of switches, or leave --faults out"));
+            let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
+            let remedy =
+                phrase!["use ", ["routing" => "updown"], " on a network of switches, or leave out ", ["faults"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
         }
         let scheme = match (topology.switched(), params.routing) {
             (None, Routing::DimensionOrder | Routing::Adaptive) if topology.is_grid() => {
@@ -317,12 +329,14 @@ fn class(class: usize, count: usize, vcs: usize) -> u32 {
 }
 
 /// Refuses too few VCs.
-fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), Refusal> {
+fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), SpecError> {
     if params.vcs >= vcs || params.unsafe_routing {
         return Ok(());
     }
-    let what = format!("--routing {} needs {vcs} VCs{why}, --vcs is {}", params.routing.name(), params.vcs);
-    Err(Refusal::value(what, format!("use --vcs {vcs} or more")))
+    let what =
+        phrase![["routing" => params.routing.name()], " needs {vcs} VCs{why}, ", ["vcs"], (" is {}", params.vcs)];
+    let remedy = phrase!["use ", ["vcs" => vcs], " or more"];
+    Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(params.vcs))
 }
 
 fn remedy(topology: &dyn Topology) -> &'static str {

@@ -5,7 +5,7 @@
 
 use fsin_core::topology::switched::{Dragonfly as Plan, Fabric};
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::SpecError;
 
 use super::{Candidate, Draw, Head, Tier, class, mask, needs};
 use crate::params::{Params, Routing};
@@ -29,7 +29,7 @@ pub(super) struct Dragonfly {
 }
 
 impl Dragonfly {
-    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, SpecError> {
         let count = if params.routing == Routing::Minimal { 2 } else { 3 };
         needs(params, count, ", one for each link between groups and one more")?;
         let vcs = params.vcs;

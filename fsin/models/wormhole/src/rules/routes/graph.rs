@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::Fabric;
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use super::{Candidate, Head, Tier};
 
@@ -35,11 +36,12 @@ pub(super) struct UpDown {
 }
 
 impl UpDown {
-    pub(super) fn new(fabric: &Fabric, all: u32) -> Result<Self, Refusal> {
+    pub(super) fn new(fabric: &Fabric, all: u32) -> Result<Self, SpecError> {
         let count = fabric.nodes() - fabric.endpoints();
         if count > MAX_SWITCHES {
-            let what = format!("--routing updown takes networks of at most {MAX_SWITCHES} switches, here are {count}");
-            return Err(Refusal::value(what, "use --routing of the topology's own"));
+            let what = phrase![["routing" => "updown"], " takes networks of at most {MAX_SWITCHES} switches, here are {count}"];
+            let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
+            return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("routing"));
         }
         let links: Vec<Vec<(u8, u32)>> = (fabric.endpoints()..fabric.nodes())
             .map(|switch| {

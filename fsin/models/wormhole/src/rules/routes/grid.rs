@@ -7,7 +7,7 @@
 
 use fsin_core::topology::Topology;
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::SpecError;
 
 use super::{Candidate, Draw, Head, Tier, mask, needs};
 use crate::params::{Params, Routing, VcClasses};
@@ -68,7 +68,7 @@ const TIE: u32 = 0;
 const CLASS: u32 = 64;
 
 impl Grid {
-    pub(super) fn new(params: &Params, topology: &dyn Topology) -> Result<Self, Refusal> {
+    pub(super) fn new(params: &Params, topology: &dyn Topology) -> Result<Self, SpecError> {
         let shape = topology.shape();
         let sizes = topology.geometry().sizes();
         let ring = |(dimension, &size): (usize, &u32)| {

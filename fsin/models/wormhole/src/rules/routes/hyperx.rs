@@ -6,7 +6,7 @@
 
 use fsin_core::topology::switched::{Fabric, Hyperx as Plan};
 use trgen::NodeId;
-use trgen::catalog::Refusal;
+use trgen::catalog::SpecError;
 
 use super::{Candidate, Draw, Head, Tier, class, mask, needs};
 use crate::params::{Params, Routing};
@@ -33,7 +33,7 @@ pub(super) struct Hyperx {
 }
 
 impl Hyperx {
-    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn new(plan: &Plan, fabric: &Fabric, params: &Params) -> Result<Self, SpecError> {
         match params.routing {
             Routing::Adaptive => needs(params, 2, ", one of them adaptive")?,
             Routing::Valiant | Routing::Ugal => needs(params, 2, ", one for each phase")?,
