@@ -91,6 +91,19 @@ pub fn switched_setups() -> impl Strategy<Value = Setup> {
     )
 }
 
+/// The same router without what would have no effect: timeouts that turn nothing on, and a period of global control that
+/// the watchdog does not live to see.
+#[must_use]
+pub fn effective(mut params: RouterParams) -> RouterParams {
+    if params.lbr == 0 && params.in_transit_priority <= 0.0 {
+        params.timeouts = None;
+    }
+    if let Some(control) = &mut params.global_cc {
+        control.period = control.period.min(params.watchdog_cycles - 1);
+    }
+    params
+}
+
 /// The same router, adapted as far as necessary to this topology, with `more` virtual channels above the minimum if the
 /// routing accepts them.
 #[must_use]
@@ -115,7 +128,7 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     if params.injection != Injection::Shortest {
         params.injectors = params.injectors.max(shape.ports());
     }
-    params
+    effective(params)
 }
 
 /// Topologies and directions of 2 to `most` nodes: half of them grids, half all others.

@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
 use tests::strategies::{
-    SWITCHES, all_routings, controlled, fitted, fixed_cases, networks, routers, routings_of, switched_setups,
+    SWITCHES, all_routings, controlled, effective, fitted, fixed_cases, networks, routers, routings_of, switched_setups,
 };
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
@@ -286,7 +286,7 @@ fn queues_of_just_so_many_packets() {
 fn switched() -> impl Strategy<Value = Setup> {
     (switched_setups(), wide_routers()).prop_map(|(setup, wide)| Setup {
         load: setup.load * f64::from(wide.packet_phits.min(4)),
-        params: RouterParams {
+        params: effective(RouterParams {
             packet_phits: wide.packet_phits,
             queue_packets: wide.queue_packets,
             bubble: wide.bubble,
@@ -295,7 +295,7 @@ fn switched() -> impl Strategy<Value = Setup> {
             router_delay: wide.router_delay,
             global_cc: wide.global_cc,
             ..setup.params
-        },
+        }),
         ..setup
     })
 }

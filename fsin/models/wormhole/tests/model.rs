@@ -86,23 +86,23 @@ fn the_last_packet_is_as_long_as_the_rest_needs() {
 fn what_cannot_work_is_refused() {
     let refused = |spec: &str, ways: usize, params: &Params| {
         let error = check(&*topology::parse(spec, ways).unwrap(), params).unwrap_err();
-        (error.to_string(), error.remedy().to_owned())
+        (error.to_string(), error.remedy())
     };
     let base = Params::default;
     for (spec, params, what) in [
-        ("torus:4x4", Params { vcs: 0, ..base() }, "--vcs 0"),
-        ("torus:4x4", Params { vcs: 33, ..base() }, "--vcs 33"),
-        ("torus:4x4", Params { buffer: 0, ..base() }, "--buffer 0"),
-        ("torus:4x4", Params { flit_bytes: 0, ..base() }, "--flit 0"),
-        ("torus:4x4", Params { packet_flits: 0, ..base() }, "--packet 0"),
-        ("torus:4x4", Params { link_delay: 0, ..base() }, "--link-delay 0"),
-        ("torus:4x4", Params { output_queue: Some(0), ..base() }, "--output-queue 0"),
-        ("torus:4x4", Params { watchdog_cycles: 3, ..base() }, "--watchdog 3"),
+        ("torus:4x4", Params { vcs: 0, ..base() }, "vcs 0"),
+        ("torus:4x4", Params { vcs: 33, ..base() }, "vcs 33"),
+        ("torus:4x4", Params { buffer: 0, ..base() }, "buffer 0"),
+        ("torus:4x4", Params { flit_bytes: 0, ..base() }, "flit 0"),
+        ("torus:4x4", Params { packet_flits: 0, ..base() }, "packet 0"),
+        ("torus:4x4", Params { link_delay: 0, ..base() }, "link-delay 0"),
+        ("torus:4x4", Params { output_queue: Some(0), ..base() }, "output-queue 0"),
+        ("torus:4x4", Params { watchdog_cycles: 3, ..base() }, "watchdog 3"),
         ("torus:4x4", Params { vcs: 1, ..base() }, "needs 2 VCs, one for each class"),
         ("torus:4x4", Params { routing: Routing::Adaptive, ..base() }, "needs 3 VCs"),
-        ("torus:4x4", Params { routing: Routing::UpDown, ..base() }, "--routing updown is not for torus:4x4"),
+        ("torus:4x4", Params { routing: Routing::UpDown, ..base() }, "routing updown is not for torus:4x4"),
         ("hyperx:70:1", Params { routing: Routing::Minimal, ..base() }, "70 ports"),
-        ("midimew:12", base(), "--routing dor is not for midimew:12"),
+        ("midimew:12", base(), "routing dor is not for midimew:12"),
         ("dragonfly:p=1,a=3,h=1", Params { routing: Routing::Valiant, ..base() }, "needs 3 VCs"),
     ] {
         let (said, remedy) = refused(spec, 2, &params);
