@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use fsin::engine::fast;
 use fsin::experiment::{EngineKind, Experiment};
-use fsin::topology;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 
@@ -31,9 +30,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
         return Ok(());
     };
     let settings = experiment.settings();
-    let topology = topology::parse(&experiment.topology, experiment.ways)
-        .map_err(|refusal| settings.refused("topology", refusal))?;
-    let router = &experiment.router;
+    let Experiment { topology, router, .. } = experiment;
     let shape = topology.shape();
     let node = match experiment.engine {
         EngineKind::Fast => fast::node_bytes(shape, router.vcs, router.injectors, router.queue_packets) as u64,
@@ -47,7 +44,7 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     let gib = |bytes: u64| bytes.div_ceil(1 << 30);
     let (needed, installed_gib) = (gib(needed), installed as f64 / GIB);
     let what = phrase![
-        ["topology" => experiment.topology],
+        ["topology" => topology.spec()],
         ": {nodes} nodes need at least {needed} GiB of memory, and {whose} {installed_gib:.1}"
     ];
     Err(settings.error("topology", ErrorKind::TooLarge, what, format!("use at most {} nodes", installed / node)).into())

@@ -7,7 +7,6 @@ use clap::ArgMatches;
 use fsin::couple::{Coupled, Reached};
 use fsin::experiment::{Driver, Experiment, RunPlan};
 use fsin::models::ZeroLatency;
-use fsin::topology;
 use trgen::{Cycle, Message};
 
 use super::{Complaint, Exit, Flags, args, interrupt, output};
@@ -22,8 +21,7 @@ pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
 pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = Experiment::resolve(args::settings(matches)?)?;
     let settings = experiment.settings();
-    let topology = topology::parse(&experiment.topology, experiment.ways)
-        .map_err(|refusal| settings.refused("topology", refusal))?;
+    let topology = &experiment.topology;
     let mut driver =
         Driver::new(&experiment, topology.geometry()).map_err(|trouble| Complaint::of_trouble(trouble, settings))?;
     if !matches.get_flag("quiet") {

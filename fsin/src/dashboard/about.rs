@@ -5,7 +5,7 @@ use tui::view::{About, Layout, MAX_LINKS};
 
 use crate::experiment::{Experiment, Traffic};
 use crate::router::RouterParams;
-use crate::topology::{self, Port, Rows, Topology, port_name};
+use crate::topology::{Port, Rows, Topology, port_name};
 
 /// The network of this topology and these routers. `title` says what runs on it.
 #[must_use]
@@ -52,22 +52,18 @@ fn title(experiment: &Experiment) -> String {
         Traffic::Jobs { file, .. } => format!("jobs {}", file.path.display()),
     };
     let [routing, vcs, packet, seed] = ["routing", "vcs", "packet", "seed"].map(word);
-    format!("{} | {traffic} | {routing} vcs {vcs} packet {packet} | seed {seed}", experiment.topology)
+    format!("{} | {traffic} | {routing} vcs {vcs} packet {packet} | seed {seed}", experiment.topology.spec())
 }
 
 /// What an experiment simulates.
 #[must_use]
 pub fn of_experiment(experiment: &Experiment) -> About {
     let title = title(experiment);
-    let Ok(topology) = topology::parse(&experiment.topology, experiment.ways) else {
-        // An experiment holds a topology that parses.
-        return About::bare(title, 0);
-    };
     let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
     let load = experiment.effective().into_iter().find(|(key, _)| key.name == "load");
     About {
         offered: load.filter(|_| !tasks).and_then(|(_, load)| load.parse().ok()),
         cycle_seconds: tasks.then_some(experiment.cycle_seconds),
-        ..about(&*topology, &experiment.router, title)
+        ..about(&*experiment.topology, &experiment.router, title)
     }
 }

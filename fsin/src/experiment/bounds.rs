@@ -2,13 +2,14 @@
 //!
 //! Every bound counts whole packets, as the network does, and takes for granted that routes are shortest and load is spread evenly.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use trgen::trace::placement::hop_bytes;
 use trgen::{Cycle, Message, NodeId};
 
 use super::driver::{Driver, Kind};
-use super::execute::{Trouble, run, topology_of};
+use super::execute::{Trouble, run};
 use super::resolve::Experiment;
 use crate::models::ZeroLatency;
 use crate::topology::{Distances, Topology, cuts, links_of};
@@ -71,10 +72,10 @@ impl Bounds {
             .filter(|(from, to, _)| from != to)
             .map(|(from, to, bytes)| (from, to, phits(bytes)))
             .collect();
-        let topology = topology_of(experiment)?;
-        let mut bounds = Self::of_flows(&*topology, &flows);
-        let links = links_of(&*topology).iter().map(Vec::len).sum::<usize>() as u128;
-        bounds.links = Distances::few(topology)
+        let topology = &experiment.topology;
+        let mut bounds = Self::of_flows(&**topology, &flows);
+        let links = links_of(&**topology).iter().map(Vec::len).sum::<usize>() as u128;
+        bounds.links = Distances::few(Arc::clone(topology))
             .filter(|_| links > 0)
             .and_then(|distances| u64::try_from(hop_bytes(flows.iter().copied(), &distances).div_ceil(links)).ok());
         if messages <= MOST_MESSAGES {
@@ -120,13 +121,12 @@ impl Bounds {
 
 /// \[cycles\] Completion over a network without time or limits; `None` if the run was stopped.
 fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
-    let topology = topology_of(experiment)?;
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
     experiment.placement = "consecutive".to_owned();
-    let mut driver = Driver::new(&experiment, topology.geometry())?;
+    let mut driver = Driver::new(&experiment, experiment.topology.geometry())?;
     let mut see = |_: Cycle, _: &Message| {};
-    let mut network = ZeroLatency::new(topology.nodes(), &mut see);
+    let mut network = ZeroLatency::new(experiment.topology.nodes(), &mut see);
     let coupled = crate::couple::Coupled::new(driver.source(), &mut network, stop);
     let outcome = run(&experiment, coupled, &mut |_| {});
     Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -24,7 +25,7 @@ use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::{Geometry, NodeId, SourceError, TrGen};
 
-use super::execute::{Trouble, topology_of};
+use super::execute::Trouble;
 use super::hosts::in_units;
 use super::jobs::{About, job_mix, together};
 use super::resolve::Experiment;
@@ -179,8 +180,7 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Synthetic(config) => synthetic(experiment, config).map(|_| ()),
         Traffic::Kernel { spec, beside } => {
-            let topology = topology_of(experiment)?;
-            let geometry = topology.geometry();
+            let geometry = experiment.topology.geometry();
             if let Some(config) = beside {
                 traffic::background(config).map_err(|error| misfit(experiment, &error))?;
             }
@@ -417,8 +417,8 @@ fn placement(
 
 /// Distances for a placement that looks at who talks to whom.
 pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
-    Distances::many(topology_of(experiment)?).ok_or_else(|| {
-        let (placement, topology) = (&experiment.placement, &experiment.topology);
+    Distances::many(Arc::clone(&experiment.topology)).ok_or_else(|| {
+        let (placement, topology) = (&experiment.placement, experiment.topology.spec());
         let what =
             phrase![["placement" => placement], ": {topology} has too many switches for a table of their distances"];
         experiment.settings().error(

@@ -22,7 +22,6 @@ use super::driver::{Driver, Kind};
 use super::plan::RunPlan;
 use super::resolve::{EngineKind, Experiment};
 use super::settings::SettingsError;
-use super::wiring::checked;
 use crate::couple::{Coupled, Failure};
 use crate::engine::fast;
 use crate::engine::reference::Reference;
@@ -32,7 +31,7 @@ use crate::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
 };
 use crate::stats::{Counts, Estimate, lag1};
-use crate::topology::{self, Distances, Port, Topology};
+use crate::topology::{Distances, Port, Topology};
 use crate::watch::Watch;
 use crate::words::counted;
 
@@ -219,7 +218,7 @@ fn run_to_end(
     if is_batch && steadiness.is_changing() {
         outcome.converged = Some(false);
     }
-    let links = if experiment.link_loads { Some(links(experiment, &outcome.crossings)?) } else { None };
+    let links = experiment.link_loads.then(|| links(&*experiment.topology, &outcome.crossings));
     let notes = driver.notes;
     let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, bounds };
     add_warnings(experiment, &mut finished);
@@ -241,24 +240,14 @@ fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
     }
 }
 
-/// The topology of an experiment, without its dead links.
-///
-/// # Errors
-/// A file of links that has changed since the experiment was checked.
-pub fn topology_of(experiment: &Experiment) -> Result<Box<dyn Topology>, SettingsError> {
-    topology::parse_with_faults(&experiment.topology, experiment.ways, &experiment.faults)
-        .map_err(|refusal| experiment.settings().refused("topology", refusal))
-}
-
 /// What was carried, by router and port, where there are links.
-fn links(experiment: &Experiment, crossings: &[u64]) -> Result<Vec<Vec<Option<u64>>>, SettingsError> {
-    let topology = topology_of(experiment)?;
+fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
     let ports = topology.shape().ports();
     // Of a run that ended before anything was measured nothing is known.
     let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
     let link =
         |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
-    Ok((0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect())
+    (0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect()
 }
 
 /// \[bytes x hops\] Of what an application has sent.
@@ -266,7 +255,7 @@ fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
     if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
         return None;
     }
-    let distances = Distances::few(topology_of(experiment).ok()?)?;
+    let distances = Distances::few(Arc::clone(&experiment.topology))?;
     match kind {
         Kind::Application(replay) => Some(hop_bytes(replay.flows(), &distances)),
         Kind::Hosts(hosts) => Some(hop_bytes(hosts.flows(), &distances)),
@@ -294,7 +283,7 @@ fn beside_alone(
     // Instances of one job on the same nodes run alone in the same way.
     let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
     let mut facts = Vec::new();
-    let distances = Distances::few(topology_of(experiment)?);
+    let distances = Distances::few(Arc::clone(&experiment.topology));
     for (job, record) in mix.jobs().iter().zip(mix.records()) {
         let same = |other: &&(&Arc<Program>, Vec<NodeId>, Option<u64>)| {
             Arc::ptr_eq(other.0, &job.program) && other.1 == record.placement
@@ -334,14 +323,12 @@ fn alone(
 
 /// The network of an experiment, and its geometry.
 pub(super) fn network(experiment: &Experiment) -> Result<(Box<dyn Network>, Geometry), Trouble> {
-    let settings = experiment.settings();
-    let topology = topology_of(experiment)?;
+    let (topology, router) = (Arc::clone(&experiment.topology), experiment.router.clone());
     let geometry = topology.geometry().clone();
-    let router = checked(settings, &experiment.router, &*topology)?;
     let network: Box<dyn Network> = match experiment.engine {
         EngineKind::Reference => Box::new(Reference::new(topology, router)),
         EngineKind::Fast => fast::build(topology, router, experiment.threads).ok_or_else(|| {
-            settings.error(
+            experiment.settings().error(
                 "engine",
                 ErrorKind::TooLarge,
                 phrase![["engine" => "fast"], " simulates fewer than 2^31 nodes"],

@@ -48,7 +48,7 @@ impl Inputs {
         });
         let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
-        let graph = topology::file(&experiment.topology).map(Path::to_owned);
+        let graph = topology::file(&experiment.topology.spec()).map(Path::to_owned);
         // The events of an archive of OTF2 stand beside its anchor file.
         let whole = |path: &Path| match path.parent() {
             Some(folder) if is_anchor(path) => Path::new(".").join(folder),

@@ -25,7 +25,7 @@ mod wiring;
 
 pub use bounds::Bounds;
 pub use driver::{CHECKED, Driver, check_traffic};
-pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_watched, topology_of};
+pub use execute::{Finished, JobFacts, TraceFacts, Trouble, check, execute, execute_watched};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};

@@ -1,6 +1,7 @@
 //! From settings to a checked experiment.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -19,8 +20,8 @@ use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::traffic::{Traffic, cycle_seconds, pace, placement_of, synthetic, traffic};
 use super::wiring::Wiring;
 use crate::engine::fast::MAX_THREADS;
-use crate::router::RouterParams;
-use crate::topology::{self, Faults};
+use crate::router::CheckedParams;
+use crate::topology::{self, Topology};
 
 /// The source policy where no steady load is asked for and none is given: tasks, shots and guests wait by themselves.
 pub const CLOSED_LOOP: &str = "throttled";
@@ -34,17 +35,13 @@ pub enum EngineKind {
     Reference,
 }
 
-/// A complete, checked experiment.
-#[derive(Clone, PartialEq, Debug)]
+/// A complete, checked experiment: the network that it runs over is built, and copies share it.
+#[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Specification of the topology; parses.
-    pub topology: String,
-    /// Ways of each dimension.
-    pub ways: usize,
-    /// Links that are dead.
-    pub faults: Faults,
-    /// The router.
-    pub router: RouterParams,
+    /// The topology, with its dead links.
+    pub topology: Arc<dyn Topology>,
+    /// The router, for this topology.
+    pub router: CheckedParams,
     /// What drives it.
     pub traffic: Traffic,
     /// Placement of tasks, for traces and kernels.
@@ -91,7 +88,7 @@ impl Experiment {
             settings.set("source", CLOSED_LOOP, Origin::Default)?;
         }
         conflicts(&settings, tasks, times)?;
-        let Wiring { topology, ways, faults, router } = Wiring::of(&settings)?;
+        let Wiring { topology, router, has_ways } = Wiring::of(&settings)?;
         settings.settle("routing", router.routing.name());
         let waits = match (tasks, times) {
             (Some(_), _) => Some("tasks"),
@@ -112,9 +109,7 @@ impl Experiment {
         }
         let (engine, threads) = engine(&settings)?;
         Ok(Self {
-            topology: topology.spec(),
-            ways,
-            faults,
+            topology,
             router,
             traffic,
             threads,
@@ -132,7 +127,7 @@ impl Experiment {
             engine,
             times,
             foreseen,
-            has_ways: topology.ways() == ways,
+            has_ways,
             settings,
         })
     }
@@ -195,10 +190,10 @@ impl Experiment {
                     let folder = self.settings.folder_of("traffic");
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
-                _ if key.name == "topology" => match topology::file(&self.topology) {
-                    Some(path) => topology::with_file(&self.topology, &absolute(path)),
-                    None => value,
-                },
+                _ if key.name == "topology" => {
+                    let spec = self.topology.spec();
+                    topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
+                }
                 _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
                     Some(path) => placement::with_file(&value, &absolute(&path)),
                     None => value,

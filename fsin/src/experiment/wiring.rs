@@ -1,5 +1,7 @@
 //! The network of an experiment: topology, dead links, routers, each checked against the others.
 
+use std::sync::Arc;
+
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 
@@ -10,11 +12,12 @@ use crate::topology::{self, Faults, Topology};
 
 /// What settings say of the network.
 pub(super) struct Wiring {
-    pub(super) topology: Box<dyn Topology>,
-    /// As they were asked for; the topology may have ways of its own.
-    pub(super) ways: usize,
-    pub(super) faults: Faults,
-    pub(super) router: RouterParams,
+    /// With its dead links.
+    pub(super) topology: Arc<dyn Topology>,
+    /// For this topology.
+    pub(super) router: CheckedParams,
+    /// False where the topology has ways of its own.
+    pub(super) has_ways: bool,
 }
 
 impl Wiring {
@@ -35,20 +38,10 @@ impl Wiring {
         let router = router(settings, &*topology)?;
         let faults = if settings.is_set("faults") { settings.integer("faults")? } else { 0 };
         let faults = Faults { count: faults, one_way: one_way(settings, faults)?, seed: router.seed };
-        let topology = match faults.count {
-            0 => topology,
-            _ => topology::parse_with_faults(&spec, ways, &faults)
-                .map_err(|refusal| settings.placed("faults", refusal))?,
-        };
-        let wiring = Self { topology, ways, faults, router };
-        wiring.check(settings)?;
-        Ok(wiring)
-    }
-
-    /// Refuses parts that do not go together.
-    fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
-        let Self { topology, ways, router, .. } = self;
-        if settings.is_set("ways") && topology.ways() != *ways {
+        let topology =
+            topology::with_faults(topology, &faults).map_err(|refusal| settings.placed("faults", refusal))?;
+        let has_ways = topology.ways() == ways;
+        if settings.is_set("ways") && !has_ways {
             let what = phrase![
                 ["ways" => ways],
                 (": every dimension of {} has links of {} way", topology.spec(), topology.ways())
@@ -64,12 +57,13 @@ impl Wiring {
             ];
             return Err(settings.error("bubble", ErrorKind::Meaningless, what, "leave it out"));
         }
-        checked(settings, router, &**topology).map(|_| ())
+        let router = checked(settings, &router, &*topology)?;
+        Ok(Self { topology: topology.into(), router, has_ways })
     }
 }
 
 /// A router checked for its topology.
-pub(super) fn checked(
+fn checked(
     settings: &Settings,
     router: &RouterParams,
     topology: &dyn Topology,

@@ -1,7 +1,7 @@
 //! Hops of shortest routes between the nodes that send and receive.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use trgen::NodeId;
 use trgen::trace::placement::Distance;
@@ -22,7 +22,7 @@ pub struct Distances(Way);
 #[derive(Debug)]
 enum Way {
     /// Of a direct network: hops in each dimension.
-    Offsets(Box<dyn Topology>),
+    Offsets(Arc<dyn Topology>),
     /// Of a tree: up to the first common switch, and down.
     Tree(Tree),
     Table(Table),
@@ -46,18 +46,18 @@ struct Table {
 impl Distances {
     /// Distances that are going to be asked for once or twice each; `None` where they would take too long.
     #[must_use]
-    pub fn few(topology: Box<dyn Topology>) -> Option<Self> {
-        Self::new(topology, 0, MOST[0])
+    pub fn few(topology: impl Into<Arc<dyn Topology>>) -> Option<Self> {
+        Self::new(topology.into(), 0, MOST[0])
     }
 
     /// Distances that are going to be asked for again and again; `None` where they would take too long.
     #[must_use]
-    pub fn many(topology: Box<dyn Topology>) -> Option<Self> {
-        Self::new(topology, TABLE, MOST[1])
+    pub fn many(topology: impl Into<Arc<dyn Topology>>) -> Option<Self> {
+        Self::new(topology.into(), TABLE, MOST[1])
     }
 
     /// A table that costs at most so much; of direct networks without dead links, if they have at most so many nodes.
-    fn new(topology: Box<dyn Topology>, tabled: usize, most: usize) -> Option<Self> {
+    fn new(topology: Arc<dyn Topology>, tabled: usize, most: usize) -> Option<Self> {
         let whole = topology.faults() == 0;
         match topology.switched() {
             None if whole && topology.nodes() > tabled => return Some(Self(Way::Offsets(topology))),

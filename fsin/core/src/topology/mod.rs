@@ -465,16 +465,24 @@ pub struct Faults {
 /// The topology of a specification, with some links dead.
 ///
 /// # Errors
-/// Those of [`parse`], more faults than links, links between switches that are dead one way only, endpoints that are
-/// cut off. (In a direct network that depends on the routing, which is the network model's.)
+/// Those of [`parse`] and [`with_faults`].
 pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box<dyn Topology>, SpecError> {
-    let topology = parse(spec, ways)?;
+    with_faults(parse(spec, ways)?, faults)
+}
+
+/// A topology without dead links, after some have died.
+///
+/// # Errors
+/// More faults than links, links between switches that are dead one way only, endpoints that are cut off. (In a direct
+/// network that depends on the routing, which is the network model's.)
+pub fn with_faults(topology: Box<dyn Topology>, faults: &Faults) -> Result<Box<dyn Topology>, SpecError> {
     if faults.count == 0 {
         return Ok(topology);
     }
     match topology.switched() {
-        Some(_) if faults.one_way => {
-            let what = phrase![["fault-ways" => 1], ": links between switches, as in {spec}, die both ways"];
+        Some(network) if faults.one_way => {
+            let what =
+                phrase![["fault-ways" => 1], (": links between switches, as in {}, die both ways", network.spec())];
             Err(SpecError::new(ErrorKind::Conflict, what, "leave it out"))
         }
         Some(network) => Ok(Box::new(network.with_faults(faults.count, faults.seed)?)),

@@ -2,11 +2,11 @@
 
 use adapters::clock::{Clock, parse_span};
 use clap::ArgMatches;
+use fsin::dashboard;
 use fsin::experiment::{CLOSED_LOOP, Experiment, Origin, Settings, cycle_ratio, live_keys, live_network};
 use fsin::models::ConstantDelay;
 use fsin::network::Network;
 use fsin::result::{InputFile, typed};
-use fsin::{dashboard, topology};
 use serde_json::{Map, Value, json};
 use tui::view::About;
 
@@ -60,10 +60,9 @@ pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     settings.insert("network".to_owned(), json!(spec));
     settings.insert("bandwidth".to_owned(), json!(bandwidth));
     let cycle_seconds = clock.span(1) as f64 * 1e-12;
-    let about = topology::parse(&experiment.topology, experiment.ways).ok().map(|topology| {
-        let title = format!("{} live guests", experiment.topology);
-        About { cycle_seconds: Some(cycle_seconds), ..dashboard::about(&*topology, &experiment.router, title) }
-    });
+    let title = format!("{} live guests", experiment.topology.spec());
+    let about = dashboard::about(&*experiment.topology, &experiment.router, title);
+    let about = Some(About { cycle_seconds: Some(cycle_seconds), ..about });
     let (seed, inputs) = (experiment.router.seed, manifest::inputs(&experiment));
     Ok(Model { network, clock, response: 1, settings, seed, about, inputs })
 }

@@ -2,8 +2,7 @@
 
 use trgen::NodeId;
 
-use crate::experiment::{Experiment, topology_of};
-use crate::topology::{Port, Rows, port_name};
+use crate::topology::{Port, Rows, Topology, port_name};
 
 /// Links of which something is said; of larger networks nothing is.
 const MOST_LINKS: usize = 1 << 18;
@@ -39,9 +38,8 @@ pub(in crate::report) struct Net {
 }
 
 impl Net {
-    /// The network of an experiment; `None` if it cannot be built any more, as the file of its links has gone.
-    pub(in crate::report) fn of(experiment: &Experiment) -> Option<Self> {
-        let topology = topology_of(experiment).ok()?;
+    /// Of a topology.
+    pub(in crate::report) fn of(topology: &dyn Topology) -> Self {
         let (routers, ports) = (topology.nodes(), topology.shape().ports());
         let switched = topology.switched();
         let sizes: Vec<usize> = topology.geometry().sizes().iter().map(|&size| size as usize).collect();
@@ -60,14 +58,14 @@ impl Net {
             classes: Vec::new(),
         };
         if routers * ports > MOST_LINKS {
-            return Some(net);
+            return net;
         }
         let places = net.places();
         for (from, port) in (0..routers).flat_map(|from| (0..ports).map(move |port| (from, port))) {
             let Some(to) = topology.neighbour(NodeId::at(from), Port(port as u8)).map(NodeId::index) else { continue };
             let class = match switched {
                 Some(_) => net.between(from, to, &places),
-                None => format!("{} links", port_name(&*topology, port)),
+                None => format!("{} links", port_name(topology, port)),
             };
             let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
                 net.classes.push(class);
@@ -75,7 +73,7 @@ impl Net {
             });
             net.links.push(Link { from, to, port, class });
         }
-        Some(net)
+        net
     }
 
     /// The row of each router.

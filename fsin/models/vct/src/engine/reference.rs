@@ -6,6 +6,7 @@
 //! about to take arrived at least one cycle before), so the order in which nodes are visited does not matter.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use trgen::{Cycle, NodeId};
 
@@ -106,7 +107,7 @@ impl Node {
 #[derive(Debug)]
 pub struct Reference {
     params: RouterParams,
-    topology: Box<dyn Topology>,
+    topology: Arc<dyn Topology>,
     shape: Shape,
     requests: Requests<AnySize>,
     wires: Wires,
@@ -128,8 +129,9 @@ pub struct Reference {
 impl Reference {
     /// An empty network of this topology, for which `checked` was checked.
     #[must_use]
-    pub fn new(topology: Box<dyn Topology>, checked: CheckedParams) -> Self {
-        let params = checked.params();
+    pub fn new(topology: impl Into<Arc<dyn Topology>>, checked: CheckedParams) -> Self {
+        let topology = topology.into();
+        let params: &RouterParams = &checked;
         let shape = topology.shape();
         let outputs = shape.ports() * params.vcs;
         let inputs = outputs + params.injectors;

@@ -1,5 +1,6 @@
 //! Settings of a router that have passed their check.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::RouterParams;
@@ -7,7 +8,7 @@ use super::guide::Guide;
 use fsin_core::topology::Topology;
 
 /// Settings that make sense together in one topology, and what the check has made of them: there is no other way to come by
-/// them than [`RouterParams::check`].
+/// them than [`RouterParams::check`]. They can be read, and not changed. Copies share the routing tables.
 #[derive(Clone, Debug)]
 pub struct CheckedParams {
     params: RouterParams,
@@ -20,12 +21,6 @@ pub struct CheckedParams {
 impl CheckedParams {
     pub(super) fn new(params: RouterParams, guide: Option<Guide>, topology: &dyn Topology) -> Self {
         Self { params, guide: guide.map(Arc::new), topology: (topology.spec(), topology.faults()) }
-    }
-
-    /// The settings.
-    #[must_use]
-    pub const fn params(&self) -> &RouterParams {
-        &self.params
     }
 
     /// The settings alone.
@@ -43,5 +38,13 @@ impl CheckedParams {
         let given = (topology.spec(), topology.faults());
         assert_eq!(self.topology, given, "the settings were checked for another topology");
         self.guide.clone()
+    }
+}
+
+impl Deref for CheckedParams {
+    type Target = RouterParams;
+
+    fn deref(&self) -> &RouterParams {
+        &self.params
     }
 }

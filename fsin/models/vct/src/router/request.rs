@@ -15,10 +15,10 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::CheckedParams;
 use super::detours::Detours;
 use super::guide::{Choice, Guide};
 use super::layout::Layout;
+use super::{CheckedParams, RouterParams};
 use fsin_core::routing::{Order, Routing};
 use fsin_core::topology::{Offsets, Port, Topology};
 
@@ -192,7 +192,7 @@ impl<L: Layout> Requests<L> {
     /// The rules for these settings, which were checked for this topology; `layout` is that of both.
     #[must_use]
     pub fn new(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Self {
-        let params = checked.params();
+        let params: &RouterParams = checked;
         let routing = params.routing;
         let detours = Detours::new(params, topology).map(Arc::new);
         let escapes = Self::first_channels(layout);

@@ -69,6 +69,8 @@
 //! The [reference engine](super::reference) defines every result; property tests hold that digests and all statistics
 //! are equal, bit for bit.
 
+use std::sync::Arc;
+
 use trgen::{Cycle, Message, NodeId};
 
 use super::messages::Unsent;
@@ -156,15 +158,29 @@ const _: () = assert!(2 * MAX_DIMENSIONS <= 40);
 ///
 /// `None` if there are 2^31 nodes or more.
 #[must_use]
-pub fn build(topology: Box<dyn Topology>, params: CheckedParams, threads: usize) -> Option<Box<dyn Network>> {
-    build_for(topology, params, threads, WORTH_THREADS)
+pub fn build(
+    topology: impl Into<Arc<dyn Topology>>,
+    params: CheckedParams,
+    threads: usize,
+) -> Option<Box<dyn Network>> {
+    of_size(topology.into(), params, threads, WORTH_THREADS)
 }
 
 /// The same, where threads are woken in every cycle in which there are so many places to look at; by default where it
 /// pays. For tests: the results do not depend on it.
 #[must_use]
 pub fn build_for(
-    topology: Box<dyn Topology>,
+    topology: impl Into<Arc<dyn Topology>>,
+    params: CheckedParams,
+    threads: usize,
+    worth: usize,
+) -> Option<Box<dyn Network>> {
+    of_size(topology.into(), params, threads, worth)
+}
+
+/// The engine for the routers of this topology. (Not generic, so that all engines are compiled in this crate.)
+fn of_size(
+    topology: Arc<dyn Topology>,
     params: CheckedParams,
     threads: usize,
     worth: usize,
@@ -175,7 +191,7 @@ pub fn build_for(
             Some(Box::new(Engine::new($layout, topology, params, threads, worth)?))
         }};
     }
-    let RouterParams { vcs, injectors, queue_packets, .. } = *params.params();
+    let RouterParams { vcs, injectors, queue_packets, .. } = *params;
     by_size!(topology.shape(), vcs, injectors, queue_packets, network)
 }
 
@@ -221,15 +237,15 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L, M, D, Q, P> {
     fn new(
         layout: L,
-        topology: Box<dyn Topology>,
+        topology: Arc<dyn Topology>,
         params: CheckedParams,
         threads: usize,
         worth: usize,
     ) -> Option<Self> {
         let count = topology.nodes();
         let endpoints = topology.endpoints();
-        let control = GlobalControl::new(params.params(), &*topology);
-        let rules = Rules::new(params, layout, topology.into());
+        let control = GlobalControl::new(&params, &*topology);
+        let rules = Rules::new(params, layout, topology);
         // Nodes, and those beyond a border, have numbers of 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
         let division = Division::new(count, threads.min(MAX_THREADS), rules.tail > 0);
