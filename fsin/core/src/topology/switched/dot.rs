@@ -50,7 +50,11 @@ pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
     }
     let graph = syntax::parse(text).map_err(|fault| refusal(&fault))?;
     if graph.is_directed {
-        return Err(SpecError::new(ErrorKind::Unsupported, "a directed graph", "make it `graph { a -- b }`: links lead both ways"));
+        return Err(SpecError::new(
+            ErrorKind::Unsupported,
+            "a directed graph",
+            "make it `graph { a -- b }`: links lead both ways",
+        ));
     }
     let mut reader = Reader::default();
     reader.statements(&graph.statements, Defaults { endpoints, delay: 0 })?;
@@ -123,7 +127,11 @@ impl Reader {
                         let to = self.end(end, defaults)?;
                         if self.links.len() + from.len() * to.len() > MAX_LINKS {
                             let what = format!("more than {MAX_LINKS} links");
-                            return Err(SpecError::new(ErrorKind::TooLarge, what, "link less: a switch has at most 255 links"));
+                            return Err(SpecError::new(
+                                ErrorKind::TooLarge,
+                                what,
+                                "link less: a switch has at most 255 links",
+                            ));
                         }
                         let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| [a, b]));
                         self.links.extend(pairs.map(|pair| (pair, own, defaults.delay)));
