@@ -8,17 +8,17 @@ use super::settings::{Origin, Settings, SettingsError};
 use crate::router::{CheckedParams, RouterParams};
 use crate::topology::{self, Faults, Topology};
 
-/// What settings say of the network.
+/// Network settings.
 pub(super) struct Wiring {
     pub(super) topology: Box<dyn Topology>,
-    /// As they were asked for; the topology may have ways of its own.
+    /// As set; the topology may fix its own number of directions.
     pub(super) ways: usize,
     pub(super) faults: Faults,
     pub(super) router: RouterParams,
 }
 
 impl Wiring {
-    /// The network that settings mean.
+    /// The network of these settings.
     pub(super) fn of(settings: &Settings) -> Result<Self, SettingsError> {
         let ways = settings.integer("ways")?;
         if !(1..=2).contains(&ways) {
@@ -45,7 +45,7 @@ impl Wiring {
         Ok(wiring)
     }
 
-    /// Refuses parts that do not go together.
+    /// Rejects parts that are incompatible.
     fn check(&self, settings: &Settings) -> Result<(), SettingsError> {
         let Self { topology, ways, router, .. } = self;
         if settings.is_set("ways") && topology.ways() != *ways {
@@ -75,14 +75,14 @@ pub(super) fn checked(
     topology: &dyn Topology,
 ) -> Result<CheckedParams, SettingsError> {
     router.check(topology).map_err(|refusal| {
-        // The place is that of the first setting it names that is not a default.
+        // The location is that of the first setting it names that is not a default.
         let key = refusal.settings().find(|key| settings.is_set(key)).unwrap_or("topology");
         let names_some = refusal.what().settings().next().is_some();
         if names_some { settings.placed(key, refusal) } else { settings.refused(key, refusal) }
     })
 }
 
-/// The topology; a file as seen from the working directory.
+/// The topology; a file relative to the working directory.
 fn topology_spec(settings: &Settings) -> String {
     let spec = settings.word("topology");
     let file = topology::file(spec).map(|path| settings.folder_of("topology").join(path));
