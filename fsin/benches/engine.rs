@@ -1,8 +1,9 @@
-//! The speed of the engines, as one table: `cargo bench -p fsin --bench engine`.
+//! Benchmark of the engines, as one table: `cargo bench -p fsin --bench engine`.
 //!
-//! Each row is a run of the command. Its figures are the median over some runs, by processor time; the last column is
-//! instructions of the whole process per packet hop, without those of starting up (a second, shorter run is subtracted),
-//! where `valgrind` is installed. `BENCH_RUNS` (default 3) says how many runs, `BENCH_ONLY` a part of the names of rows.
+//! Each row is a run of the command. Its figures are the median over several runs, by processor time. The last column
+//! is instructions of the whole process per packet hop, where `valgrind` is installed; start-up is excluded by
+//! subtracting a second, shorter run. `BENCH_RUNS` (default 3) is the number of runs, `BENCH_ONLY` selects rows by a
+//! part of their names.
 
 #![allow(clippy::expect_used, reason = "a bench may panic")]
 #![allow(clippy::print_stdout, reason = "the table is what the bench is for")]
@@ -17,7 +18,7 @@ struct Row {
     name: &'static str,
     arguments: &'static str,
     cycles: u64,
-    /// Whether to count instructions, which takes fifty times as long.
+    /// True to count instructions, which takes fifty times as long.
     counted: bool,
 }
 
@@ -51,7 +52,7 @@ impl Row {
         text.split(' ').map(str::to_owned).collect::<Vec<_>>().into_iter()
     }
 
-    /// The results of a run that `command` starts.
+    /// The results of a run started by `command`.
     fn run(&self, mut command: Command, cycles: u64) -> Value {
         let output = command.args(self.arguments(cycles)).output().expect("the command can be started");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -68,7 +69,7 @@ impl Row {
             command.arg(FSIN);
             let results = self.run(command, cycles);
             let profile = std::fs::read_to_string(&out).ok();
-            // The file is ours and of no further use.
+            // The file belongs to this benchmark and is no longer needed.
             let _ = std::fs::remove_file(&out);
             let total = profile?.lines().find_map(|line| line.strip_prefix("summary: ")?.trim().parse::<f64>().ok())?;
             Some((total, results["packet_hops"].as_f64()?))

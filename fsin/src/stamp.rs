@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use time::format_description::well_known::Rfc3339;
 use time::{Duration as Span, OffsetDateTime};
 
-/// A time to the second, in UTC: `2020-02-29T12:00:00Z`. Clocks that are wrong, before 1970 too, are told as they are; `None` for
-/// a year that RFC 3339 cannot write.
+/// A time to the second, in UTC: `2020-02-29T12:00:00Z`. Wrong clocks, before 1970 too, are shown as they are; `None`
+/// for a year that RFC 3339 cannot represent.
 #[must_use]
 pub fn seconds(at: SystemTime) -> Option<String> {
     stamp(at, Span::SECOND)

@@ -1,4 +1,4 @@
-//! The one loop that couples a source of traffic to a network.
+//! The loop that couples a traffic source to a network.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,13 +12,13 @@ use crate::words::counted;
 /// Why the loop returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reached {
-    /// The clock stands at the cycle that was asked for.
+    /// The clock has reached the target cycle.
     Target,
-    /// The source is done and the network is empty: nothing will ever happen again.
+    /// The source is done and the network is empty: no further event is possible.
     End,
-    /// The source has entered another phase ([`TrGen::phase`]); the messages of this cycle have not entered yet.
+    /// The source has entered another phase ([`TrGen::phase`]); the messages of this cycle have not been injected yet.
     Phase,
-    /// Somebody asked to stop.
+    /// The user stopped the run.
     Interrupted,
 }
 
@@ -28,27 +28,26 @@ pub enum Failure {
     /// Packets are in flight and none can move.
     #[error(transparent)]
     NetworkDeadlock(#[from] Deadlock),
-    /// The network is empty and everybody waits for a message.
+    /// The network is empty and every task waits for a message.
     #[error("the traffic is in deadlock at cycle {at}: the network is empty and every task waits")]
     TrafficDeadlock {
         /// \[cycle\] Clock.
         at: Cycle,
-        /// Who waits for what.
+        /// What each blocked task waits for.
         waits: Vec<Wait>,
     },
-    /// Every task has ended, and some message or receive was left alone: the program that was recorded cannot have
-    /// ended so.
+    /// Every task has ended, and some message or receive is unmatched: the recorded program cannot have ended so.
     #[error("{} no counterpart", alone(*count))]
     Unmatched {
-        /// Messages that no task received, and receives that no message served.
+        /// Messages that no task received, and receives without a message.
         count: u64,
         /// The first of them, one line each.
         shown: Vec<String>,
     },
-    /// Nothing can happen any more over an ideal network, and not everything is done.
+    /// No further event is possible over an ideal network, and some tasks are not done.
     #[error("the trace deadlocks: nothing can happen any more, and not everything is done")]
     Stuck {
-        /// Who waits for what.
+        /// What each blocked task waits for.
         waits: Vec<Wait>,
     },
     /// The source failed.
@@ -76,7 +75,7 @@ pub struct Coupled<'a> {
 }
 
 impl<'a> Coupled<'a> {
-    /// Couples them. The run stops soon after `stop` becomes true.
+    /// Couples a source to a network. The run stops soon after `stop` becomes true.
     ///
     /// # Panics
     /// When the source addresses more nodes than the network has.
@@ -97,14 +96,14 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Lets `watch` look at the run while it goes on; what is only counted for it is counted from now on.
+    /// Attaches `watch` as the observer of the run, and enables the optional statistics from now on.
     #[must_use]
     pub fn watched(self, watch: &'a mut dyn Watch) -> Self {
         self.network.observe();
         Self { watch: Some(watch), ..self }
     }
 
-    /// Shows the run to who looks at it. Returns in how many \[cycles\] to show it again; `None` if nobody looks.
+    /// Notifies the observer. Returns the interval in \[cycles\] to the next notification; `None` without an observer.
     pub(crate) fn show(&mut self, progress: Progress) -> Option<u64> {
         self.network.settle();
         let glimpse = Glimpse { progress, network: &*self.network, source: &*self.source };
@@ -117,13 +116,13 @@ impl<'a> Coupled<'a> {
         self.network
     }
 
-    /// \[nodes\] That will never send.
+    /// \[nodes\] Nodes that never send.
     #[must_use]
     pub fn silent_nodes(&self) -> usize {
         self.source.silent_nodes()
     }
 
-    /// Lets an empty network's clock go on to `until`, after the traffic has ended.
+    /// Advances the clock of an empty network to `until`, after the traffic has ended.
     ///
     /// # Errors
     /// Deadlock of the network, if it was not empty after all.
@@ -187,7 +186,7 @@ impl<'a> Coupled<'a> {
                 self.source.sent(now, &message);
             }
 
-            // A source that has just ended still lives through this cycle: its clock reading counts it.
+            // A source that has just ended is still active in this cycle, which its clock reading counts.
             let target = match self.source.next() {
                 Next::At(cycle) => cycle.max(now.next()).min(until),
                 Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),

@@ -1,6 +1,6 @@
-//! Division without dividing.
+//! Division by a constant, as a multiplication.
 
-/// A number from 1 to 65535 to divide by, for dividends of 32 bits: a multiplication does it.
+/// A divisor from 1 to 65535, for dividends of 32 bits, implemented by a multiplication.
 ///
 /// With m = floor((2^64 - 1) / d), the high word of (n + 1) m is floor(n / d): (n + 1) m / 2^64 is less than (n + 1) /
 /// d, which is at most floor(n / d) + 1, and by no more than 2^-32, while (n + 1) / d is above floor(n / d) by 1 / d or
@@ -12,7 +12,7 @@ pub struct Divisor {
 }
 
 impl Divisor {
-    /// Of a number that is not 0.
+    /// A divisor, which must not be 0.
     ///
     /// # Panics
     /// If it is 0.
@@ -22,21 +22,21 @@ impl Divisor {
         Self { number: number as u32, reciprocal: u64::MAX / number as u64 }
     }
 
-    /// The number itself.
+    /// The divisor itself.
     #[must_use]
     #[inline(always)]
     pub const fn number(self) -> usize {
         self.number as usize
     }
 
-    /// How many times the number goes into `dividend`.
+    /// The quotient of `dividend`.
     #[must_use]
     #[inline(always)]
     pub const fn divide(self, dividend: u32) -> u32 {
         (((dividend as u64 + 1) as u128 * self.reciprocal as u128) >> 64) as u32
     }
 
-    /// What is left when as many times as possible has been taken away, and how many times that is.
+    /// Remainder and quotient.
     #[must_use]
     #[inline(always)]
     pub const fn split(self, dividend: u32) -> (u32, u32) {

@@ -1,4 +1,4 @@
-//! The one interface through which a network model is reached.
+//! The interface of every network model.
 
 use std::fmt;
 
@@ -7,36 +7,36 @@ use trgen::{Cycle, Delivery, Message, NodeId};
 use crate::stats::Recorder;
 use crate::view::View;
 
-/// What became of a message that was offered.
+/// Outcome of an offered message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Injected {
-    /// The node's interface has it. A notice says when it has been sent, and another when it has arrived.
+    /// The node's interface has accepted it. Notices report when it has been sent, and when it has arrived.
     Accepted,
-    /// The node's interface is full: offer it again after something of this node has been sent.
+    /// The node's interface is full: offer the message again after a message of this node has been sent.
     Refused,
-    /// No route leads to its destination: it is counted as dropped, and no notice will tell of it. For its source it
-    /// has been sent.
+    /// No route leads to its destination: it is counted as dropped, without a later notice. Its source treats it as
+    /// sent.
     Dropped,
 }
 
-/// What happened in the last cycle of [`Network::advance`], each list ordered by node and then by message.
+/// Events of the last cycle of [`Network::advance`], each list ordered by node and then by message.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Notices {
     /// Messages whose last packet has entered the source buffer.
     pub sent: Vec<Message>,
-    /// Messages whose last phit has been consumed.
+    /// Messages whose last phit has been ejected.
     pub delivered: Vec<Delivery>,
 }
 
 impl Notices {
-    /// True if nothing happened that a source must know.
+    /// True if there is no event that a source must know.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.delivered.is_empty()
     }
 
-    /// Forgets everything.
+    /// Clears all lists.
     #[inline]
     pub fn clear(&mut self) {
         self.sent.clear();
@@ -63,29 +63,29 @@ pub trait Network: Send {
     }
 
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
-    /// comes first. An empty network goes straight to `until`.
+    /// comes first. An empty network skips to `until`.
     ///
     /// # Errors
-    /// When the network can never move again.
+    /// When the network is in deadlock.
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
 
-    /// Finishes what [`advance`](Self::advance) may have left of its last cycle: what no notice depends on, and what
-    /// can be done while the messages of the next cycle are drawn. Comes before a look at the recorder or the view.
+    /// Completes deferred work of the last cycle of [`advance`](Self::advance). Call before reading the recorder or the
+    /// view. No notice depends on that work, so it can overlap with the generation of the next cycle's messages.
     fn settle(&mut self) {}
 
     /// \[packets\] Accepted and neither received nor dropped yet.
     fn in_flight(&self) -> u64;
 
-    /// What has been measured.
+    /// The record of all measurements.
     ///
     /// # Panics
     /// May do so if the network is not [settled](Self::settle).
     fn recorder(&self) -> &Recorder;
 
-    /// What has been measured, to open and close windows. Settles the network.
+    /// The record of all measurements, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;
 
-    /// A look at its routers, where there are any.
+    /// A view of its routers, where there are any.
     ///
     /// # Panics
     /// May do so if the network is not [settled](Self::settle).
@@ -93,17 +93,17 @@ pub trait Network: Send {
         None
     }
 
-    /// Begins to count what a view shows and what is not counted otherwise, because it costs a little. No result
-    /// depends on it.
+    /// Enables the link statistics of the view, which are off by default because they cost a little. No result depends
+    /// on them.
     fn observe(&mut self) {
         self.recorder_mut().observe();
     }
 }
 
-/// A queue of a router, as a user knows it.
+/// A queue of a router, as users know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Channel {
-    /// The transit queue of packets that came this way.
+    /// The transit queue of packets that arrived in this direction.
     Transit {
         /// The node at whose input the queue is.
         node: NodeId,
@@ -127,7 +127,7 @@ pub enum Channel {
     Injection {
         /// Its node.
         node: NodeId,
-        /// Its number there.
+        /// Its number at the node.
         injector: usize,
     },
 }

@@ -1,21 +1,21 @@
-//! What can be seen of a network between two cycles, without touching it.
+//! Read-only view of a network between two cycles.
 
-/// A network of routers with queues and links. Looking changes nothing.
+/// A read-only view of routers with queues and links.
 ///
-/// Both engines show the same at the same clock.
+/// Both engines show the same state at the same clock.
 pub trait View {
-    /// Writes down what the routers hold before the cycle at which the clock stands.
+    /// Records the occupancy of the routers before the cycle at which the clock stands.
     fn occupancy(&self, into: &mut Occupancy);
 }
 
-/// What routers hold and what links have carried. "By node and port" is at index node x ports + port.
+/// Occupancy of routers and packet counts of links. "By node and port" is at index node x ports + port.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Occupancy {
     /// \[phits\] In the transit queues of all virtual channels at the input of a port, by node and port.
     pub transit: Vec<u32>,
     /// \[phits\] In the injection queues, by node.
     pub injection: Vec<u32>,
-    /// \[packets\] Before the injection queues, in source buffers and interface, by node.
+    /// \[packets\] In front of the injection queues, in source buffers and interface, by node.
     pub waiting: Vec<u64>,
     /// \[packets\] Whose header has crossed the link that leaves through a port, since
     /// [`Network::observe`](crate::network::Network::observe), by node and port. Empty without it.
@@ -23,7 +23,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Makes room for a network of this size, all zero but for what links have carried, which is empty.
+    /// Resizes the tables for a network of this size and fills them with zeros; the link counts become empty.
     pub fn reset(&mut self, nodes: usize, ports: usize) {
         self.crossed.clear();
         self.waiting.clear();

@@ -1,8 +1,8 @@
-//! Looking at a run while it goes on.
+//! Observation of a run in progress.
 //!
-//! A [`Watch`] is asked between two cycles and sees everything read-only. It may take its time: a run that is paused is
-//! one whose watch has not returned yet. So looking, pausing and stepping cannot change a result; they only cut the run
-//! into other pieces, and pieces are not seen.
+//! A [`Watch`] is called between two cycles and sees everything read-only. It may block: a paused run is one whose
+//! watch has not returned yet. So observing, pausing and stepping cannot change a result. They only divide the run into
+//! other pieces, and no result depends on the pieces.
 
 use trgen::TrGen;
 
@@ -12,16 +12,17 @@ use crate::run::Progress;
 /// A run between two cycles.
 #[derive(Clone, Copy)]
 pub struct Glimpse<'a> {
-    /// How far it is.
+    /// Its progress.
     pub progress: Progress,
     /// The network.
     pub network: &'a dyn Network,
-    /// What drives it.
+    /// The traffic source.
     pub source: &'a dyn TrGen,
 }
 
-/// Who looks at a run.
+/// Observer of a run.
 pub trait Watch {
-    /// Looks, and says in how many \[cycles\] to be asked again: at the latest then (0 counts as 1), often earlier.
+    /// Observes the run, and returns the interval in \[cycles\] to the next call: that is the latest time (0 counts as
+    /// 1), often the call comes earlier.
     fn look(&mut self, glimpse: Glimpse<'_>) -> u64;
 }

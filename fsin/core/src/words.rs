@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-/// So many of a thing, with the noun that goes with the number: `1 switch`, `2 switches`.
+/// A count with its noun in singular or plural: `1 switch`, `2 switches`.
 #[must_use]
 pub fn counted<N: Display + From<u8> + PartialEq>(count: N, one: &str, many: &str) -> String {
     let noun = if count == N::from(1) { one } else { many };

@@ -1,18 +1,19 @@
-//! A network of constant delay: every message arrives so many cycles after it was injected, whatever else travels.
+//! A network of constant delay: every message arrives the same number of cycles after its injection, regardless of
+//! load.
 //!
 //! The baseline of every comparison with a real network. A cycle is a nanosecond, as messages have no phits here.
 //!
 //! # How it departs from other networks
-//! What is injected is announced at once: the notices of the cycle of injection say when the message will have arrived.
-//! That gives live guests a horizon as long as the delay. Sources that act in the cycle of a notice, and not in that of
-//! [`Delivery::delivered`], would act too early; no flag couples them.
+//! A delivery is announced at injection: the notices of that cycle say when the message will have arrived. That gives
+//! live guests a horizon as long as the delay. A source that acts in the cycle of a notice, and not in that of
+//! [`Delivery::delivered`], would act too early; no flag couples such sources.
 
 use trgen::{Cycle, Delivery, Message};
 
 use fsin_core::network::{Deadlock, Injected, Network, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 
-/// The network.
+/// A network of constant delay.
 #[derive(Debug)]
 pub struct ConstantDelay {
     nodes: usize,
@@ -61,7 +62,7 @@ impl Network for ConstantDelay {
             return Ok(());
         }
         let offered = self.clock;
-        // What begins with a cycle and takes one is seen at its end.
+        // An event that begins with a cycle and takes one cycle is visible at its end.
         let delivered = offered + (self.delay - 1);
         self.taken.sort_by_key(|message| message.source);
         for message in self.taken.drain(..) {

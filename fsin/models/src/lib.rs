@@ -3,8 +3,8 @@
 //! | Model | What it is |
 //! |---|---|
 //! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
-//! | [`ConstantDelay`] | every message takes the same time, whatever else travels |
-//! | [`ZeroLatency`] | no time at all: for a look at the traffic alone |
+//! | [`ConstantDelay`] | every message takes the same time, regardless of load |
+//! | [`ZeroLatency`] | no latency at all: shows the traffic alone |
 //!
 //! # A first run
 //! An 8x8 torus under uniform traffic at 0.2 phits per node and cycle, for 10 000 cycles (`examples/first.rs`):

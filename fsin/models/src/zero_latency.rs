@@ -1,18 +1,18 @@
-//! A network without time or limits: it takes every message at once and delivers it in the same cycle.
+//! A network without latency or capacity limits: it accepts every message at once and delivers it in the same cycle.
 //!
-//! For looking at traffic alone. Sources that wait for deliveries, shots, reactions and applications, then show their
-//! own times only.
+//! For studies of traffic alone. Sources that wait for deliveries (shots, reactions and applications) then show only
+//! their own times.
 
 use trgen::{Cycle, Delivery, Message};
 
 use fsin_core::network::{Deadlock, Injected, Network, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 
-/// The network, and who is told of every message.
+/// A zero-latency network with an observer of every message.
 pub struct ZeroLatency<'a> {
     nodes: usize,
     clock: Cycle,
-    /// Taken in this cycle.
+    /// Messages accepted in this cycle.
     taken: Vec<Message>,
     /// Messages so far, by source.
     sequences: Vec<u64>,
@@ -21,7 +21,7 @@ pub struct ZeroLatency<'a> {
 }
 
 impl<'a> ZeroLatency<'a> {
-    /// A network of `nodes` nodes that tells `see` of every message in the cycle in which it takes it.
+    /// A network of `nodes` nodes that passes every message to `see` in the cycle in which it accepts the message.
     pub fn new(nodes: usize, see: &'a mut (dyn FnMut(Cycle, &Message) + Send)) -> Self {
         Self {
             nodes,

@@ -262,11 +262,11 @@ fn about(key: &Key) -> StyledStr {
     StyledStr::from(format!("{}{unit}{default}", of_table(key.about)))
 }
 
-/// The settings that a command line means: file, then environment, then flags.
+/// The settings of a command line: file, then environment, then flags.
 pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     if let Some(path) = matches.get_one::<PathBuf>("experiment") {
-        // The anchor of an OTF2 archive cannot be taken for anything else.
+        // The anchor of an OTF2 archive is unmistakable.
         if is_anchor(path) {
             settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
         } else {
@@ -281,19 +281,19 @@ pub(crate) fn settings(matches: &ArgMatches) -> Result<Settings, SettingsError> 
     Ok(settings)
 }
 
-/// What the command line says of a key, or else the environment.
+/// The value of a key on the command line, or else in the environment.
 pub(crate) fn given(matches: &ArgMatches, key: &Key) -> Option<(String, Origin)> {
     let flag = match key.kind {
         Kind::Switch => matches.get_flag(key.name).then(|| true.to_string()),
         _ => matches.get_one::<String>(key.name).cloned(),
     };
-    // The environment is read here and not by clap, whose errors would speak of flags that nobody gave.
+    // The environment is read here and not by clap, whose errors would name flags that the user did not give.
     let environment = || std::env::var_os(variable(key.name)).map(|value| value.to_string_lossy().into_owned());
     let flag = flag.map(|value| (value, Origin::Flag));
     flag.or_else(|| environment().map(|value| (value, Origin::Environment)))
 }
 
-/// The one experiment of a command line. A flag that was given several values is said to be for a sweep.
+/// The single experiment of a command line. For a flag with several values the error points to sweeps.
 pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsError> {
     Experiment::resolve(settings.clone()).map_err(|error| {
         let given = |key: &Key| settings.value(key.name).filter(|_| settings.origin(key.name) == Origin::Flag);
@@ -302,7 +302,7 @@ pub(crate) fn one_experiment(settings: Settings) -> Result<Experiment, SettingsE
     })
 }
 
-/// An error of a flag whose word looks like several values, with how they are given.
+/// An error of a flag whose word looks like several values, with the syntax for them.
 pub(crate) fn with_several(
     SettingsError { error, origin }: SettingsError,
     several: impl Fn(&Key) -> Option<Phrase>,
@@ -311,7 +311,7 @@ pub(crate) fn with_several(
     let Some(flags) = error.setting().and_then(key).and_then(several) else {
         return SettingsError { error, origin };
     };
-    // A list of all names is no help against a list of values.
+    // A list of all names does not help against a list of values.
     let lists_all = matches!(error.accepted(), Some(Allowed::Names(names)) if names.near.is_empty());
     let remedy = match lists_all {
         true => say(flags),
@@ -320,7 +320,7 @@ pub(crate) fn with_several(
     SettingsError { error: error.remedied(remedy), origin }
 }
 
-/// Warnings of variables that nearly have the name of one that sets a key. Others may belong to somebody else.
+/// Warnings of variables whose names nearly match one that sets a key. Other variables may belong to other programs.
 pub(crate) fn misspelt_variables() -> Vec<String> {
     let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
     std::env::vars_os()
@@ -334,7 +334,7 @@ pub(crate) fn misspelt_variables() -> Vec<String> {
         .collect()
 }
 
-/// When to colour, as the command line says; clap must know it before it reads the command line.
+/// Use of colour on the command line; clap must know it before it parses the command line.
 pub(crate) fn color() -> ColorChoice {
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix("--color="));

@@ -72,7 +72,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// \[share\] The margin that `--margin` gives in percent.
+/// \[share\] The margin of `--margin`, which is in percent.
 pub(crate) fn margin(matches: &ArgMatches) -> f64 {
     matches.get_one::<f64>("margin").map_or(fsin::sweep::MARGIN, |percent| percent / 100.0)
 }
@@ -95,7 +95,7 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     figures
 }
 
-/// How the two sides differ, a line for each setting.
+/// The differing settings of the two sides, a line for each.
 fn head(apart: &[Apart]) -> String {
     if apart.is_empty() {
         return "both have the same settings\n\n".to_owned();
@@ -110,11 +110,11 @@ fn head(apart: &[Apart]) -> String {
 
 fn table(axis: &str, rows: &[Difference]) -> String {
     let head = ["curve", axis, "figure", "A", "B", "difference", "± 95 %", "change", "spread from", "verdict"];
-    /// Columns of words; numbers stand at the right.
+    /// Text columns; numbers are aligned right.
     const LEFT: [usize; 5] = [0, 1, 2, 8, 9];
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(rows.iter().map(cells));
-    // Without several curves their names say nothing.
+    // The names of curves are only shown if there are several.
     let shown: Vec<usize> =
         (0..head.len()).filter(|&at| at > 0 || rows.iter().any(|row| !row.curve.is_empty())).collect();
     let wide = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
@@ -130,7 +130,7 @@ fn table(axis: &str, rows: &[Difference]) -> String {
 }
 
 fn cells(row: &Difference) -> [String; 10] {
-    // Thin spaces are for pages: columns of a terminal are of whole letters.
+    // Thin spaces are for pages: terminal columns need characters of full width.
     let plain = |text: String| text.replace('\u{2009}', "");
     let number = |value: f64| plain(rounded(value, row.ci95).0);
     let difference = row.difference();
@@ -154,7 +154,7 @@ fn cells(row: &Difference) -> [String; 10] {
     ]
 }
 
-/// How many of each verdict, and what the verdicts mean here.
+/// The number of each verdict, and the meaning of the verdicts.
 fn summary(rows: &[Difference], margin: f64) -> String {
     let count = |verdict| rows.iter().filter(|row| row.verdict() == verdict).count();
     let verdicts = [Verdict::Higher, Verdict::Lower, Verdict::Same, Verdict::Unclear];

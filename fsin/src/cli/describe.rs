@@ -1,4 +1,4 @@
-//! `fsin list` and `fsin explain`: every component speaks for itself.
+//! `fsin list` and `fsin explain`: descriptions of components.
 
 use std::fmt::Write as _;
 
@@ -66,7 +66,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Other names of a pattern, kernel or routing.
+/// Aliases of a pattern, kernel or routing.
 fn aliases(name: &str) -> Vec<&'static str> {
     match (spatial::aliases(name), Routing::parse(name)) {
         (_, Ok(routing)) => routing.aliases().collect(),
@@ -75,7 +75,7 @@ fn aliases(name: &str) -> Vec<&'static str> {
     }
 }
 
-/// Routings of a family of topologies, the default first; empty of other components.
+/// Routings of a family of topologies, the default first; empty for other components.
 fn routings(family: &str, component: &Component) -> String {
     let serving = if family == "topologies" { Routing::serving(component.name) } else { &[] };
     let names = serving.iter().enumerate();
@@ -87,14 +87,14 @@ fn routings(family: &str, component: &Component) -> String {
 pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let wanted = matches.get_one::<String>("name").map_or("", String::as_str);
     let mut catalogue = catalogue();
-    // A name that stands in several families may be given with one.
+    // A name that occurs in several families may be qualified by one.
     let (of, wanted) = match wanted.split_once('/') {
         Some((family, name)) if catalogue.iter().any(|(known, _)| *known == family) => (Some(family), name),
         _ => (None, wanted),
     };
     catalogue.retain(|(family, _)| of.is_none_or(|of| of == *family));
     let all = || catalogue.iter().flat_map(|(family, components)| components.iter().map(move |&one| (*family, one)));
-    // A pattern may come with arguments: `zipf(2)`, `map(block:4, uniform)`.
+    // A pattern may have arguments: `zipf(2)`, `map(block:4, uniform)`.
     let called = |component: &Component, name: &str| component.name == name || aliases(component.name).contains(&name);
     let known = |name: &str| all().any(|(_, component)| called(component, name));
     let expr = Expr::parse(wanted).ok().filter(|expr| !known(wanted) && !expr.arguments.is_empty());
@@ -103,7 +103,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ => wanted,
     };
     let mut text = String::new();
-    // What is called so comes before what is also called so.
+    // Names take precedence over aliases.
     let mut meant: Vec<_> = all().filter(|(_, component)| called(component, name)).collect();
     meant.sort_by_key(|(_, component)| component.name != name);
     for (family, component) in meant {
@@ -133,7 +133,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let near = expr.as_ref().map_or(wanted, |expr| &expr.name);
         let list = "`fsin list` names the families, `fsin list FAMILY` what is in one";
         let near = suggestion(near, &names);
-        // All names would scroll the message away.
+        // A list of all names would scroll the message away.
         let remedy = if near.near.is_empty() { list.to_owned() } else { format!("{near} Else: {list}") };
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
@@ -141,7 +141,7 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// A table of where node 0 of a small grid sends: 4x4, or 16x16 for patterns that need more.
+/// A table of node 0's destinations in a small grid: 4x4, or 16x16 for patterns that need more nodes.
 fn destinations(pattern: &str, text: &mut String) {
     const DRAWS: u32 = 1_000_000;
     let tried = [[4, 4], [16, 16]].into_iter().find_map(|sizes| {
@@ -150,7 +150,7 @@ fn destinations(pattern: &str, text: &mut String) {
         Some((grid, pattern))
     });
     let Some((grid, mut built)) = tried else {
-        // With the reason: a file to be given, a number of nodes.
+        // With the reason: a required file, a required number of nodes.
         if let Some(Err(refusal)) = Geometry::new(&[4, 4]).map(|grid| spatial::parse(pattern, &grid, 1)) {
             let reason = refusal.what().written(&Flags);
             let _ = writeln!(text, "\n  no table of destinations: {}", reason.lines().next().unwrap_or_default());

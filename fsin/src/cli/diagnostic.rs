@@ -1,4 +1,4 @@
-//! What went wrong, as users read it: what, where, and what to do about it.
+//! Errors as users read them: problem, location and remedy.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use super::{Exit, Flags};
 pub(crate) struct Complaint {
     what: String,
     remedy: Option<String>,
-    /// Keys of the settings that `what` names, in their order.
+    /// Keys of the settings named by `what`, in order.
     settings: Vec<&'static str>,
     place: Option<Box<(NamedSource<String>, LabeledSpan)>>,
     pub(crate) exit: Exit,
@@ -31,22 +31,22 @@ impl Complaint {
         Self { what: what.written(&Flags), remedy: Some(remedy), settings, place: None, exit }
     }
 
-    /// Keys of the settings that it says something is wrong with, in their order.
+    /// Keys of the settings that the error is about, in order.
     pub(crate) fn settings(&self) -> &[&'static str] {
         &self.settings
     }
 
-    /// The same with another remedy.
+    /// The same error with another remedy.
     pub(crate) fn remedied(self, remedy: impl Into<Phrase>) -> Self {
         Self { remedy: Some(remedy.into().written(&Flags)), ..self }
     }
 
-    /// The same, with what it is about before it.
+    /// The same error with its subject in front.
     pub(crate) fn introduced(self, about: &str) -> Self {
         Self { what: format!("{about}: {}", self.what), ..self }
     }
 
-    /// A run that could not begin.
+    /// The error of a run that could not begin.
     pub(crate) fn of_trouble(trouble: Trouble, settings: &Settings) -> Self {
         match trouble {
             Trouble::Settings(error) => error.into(),
@@ -56,7 +56,7 @@ impl Complaint {
             Trouble::Trace(error) => {
                 let remedy = error.remedy().unwrap_or_else(|| mending(&error).into());
                 match *error.fault {
-                    // Nothing is wrong with a trace that is not there: what names it is wrong.
+                    // For a missing trace, the setting that names it is at fault.
                     Fault::NotFound => {
                         let what = phrase![["trace"], " {error}"];
                         settings.error("trace", ErrorKind::Unreadable, what, remedy).into()
@@ -67,9 +67,9 @@ impl Complaint {
         }
     }
 
-    /// A run that ended in failure; its results have been written.
+    /// The error of a run that failed; its results have been written.
     pub(crate) fn of_failure(failure: &Failure) -> Self {
-        /// Waits that are listed; more scroll the message away.
+        /// Maximum number of waits to list; more scroll the message away.
         const SHOWN: usize = 16;
         let (exit, lines, remedy) = match failure {
             Failure::NetworkDeadlock(deadlock) => {
@@ -104,7 +104,7 @@ impl Complaint {
     }
 }
 
-/// What to do about tasks that wait for ever.
+/// Remedy for tasks that wait for ever.
 fn awaited(waits: &[Wait]) -> &'static str {
     if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
         "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
@@ -115,7 +115,7 @@ fn awaited(waits: &[Wait]) -> &'static str {
     }
 }
 
-/// What to do about a trace whose fault does not say it better.
+/// Remedy for a trace whose error has none of its own.
 fn mending(error: &ReadError) -> &'static str {
     match *error.fault {
         Fault::Io(_) => "check that it is a file that you may read",
@@ -163,11 +163,12 @@ impl Diagnostic for Complaint {
     }
 }
 
-/// Prints a complaint to stderr: in colour on a terminal that wants it, plain elsewhere.
+/// Prints an error to stderr: in colour on a terminal that wants it, plain elsewhere.
 pub(crate) fn show(complaint: &Complaint) {
     let colour = super::output::stderr_wants_colour();
     let mut theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::none() };
-    // The first line begins as clap's errors do. Lines are not wrapped: a terminal does it, and scripts search them.
+    // The first line begins like clap's errors. Lines are not wrapped: the terminal wraps them, and scripts search
+    // them.
     theme.characters.error = "error:".to_owned();
     let handler = GraphicalReportHandler::new_themed(theme).with_wrap_lines(false).with_links(false);
     let mut text = String::new();

@@ -9,7 +9,7 @@ use fsin::result::{Figure, Part, parts};
 use super::notation::of_table;
 use super::{Complaint, Exit, args, describe, output};
 
-/// Prints or writes what was asked for.
+/// Prints or writes the requested pages.
 pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
     match matches.subcommand() {
         Some(("completions", matches)) => {
@@ -62,7 +62,7 @@ fn pages() -> Vec<(String, String)> {
     ]
 }
 
-/// What stands above every page: those who read the source must not mend it there.
+/// The notice at the top of every page: the pages must not be edited by hand.
 const MADE: &str = "<!-- Made by `fsin generate reference`; do not edit. -->\n\n";
 
 fn commands() -> String {

@@ -1,4 +1,4 @@
-//! `fsin guest`: guests that follow a script, or do the tasks of a kernel.
+//! `fsin guest`: guests that follow a script, or execute the tasks of a kernel.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -21,9 +21,9 @@ use trgen::trace::kernels;
 
 use super::{Complaint, Exit, output};
 
-/// How long a user is left without a word while no guest is let in.
+/// Time without output after which the user is told that no guest has been admitted yet.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The variable that holds the token, where no file does.
+/// The variable with the token, if no file provides it.
 const TOKEN: &str = "FSIN_TOKEN";
 
 pub(super) fn command() -> Command {
@@ -115,7 +115,7 @@ pub(super) fn address(matches: &ArgMatches, flag: &str) -> Result<Address, Compl
         .map_err(|error: NotAnAddress| Complaint::new(Exit::Usage, format!("--{flag}: {error}"), NotAnAddress::REMEDY))
 }
 
-/// The span of time of a flag, in picoseconds.
+/// The duration of a flag, in picoseconds.
 pub(super) fn span(matches: &ArgMatches, flag: &str) -> Result<Option<u64>, Complaint> {
     let Some(word) = matches.get_one::<String>(flag) else { return Ok(None) };
     parse_span(word).map(Some).ok_or_else(|| {
@@ -124,7 +124,7 @@ pub(super) fn span(matches: &ArgMatches, flag: &str) -> Result<Option<u64>, Comp
     })
 }
 
-/// What guests do.
+/// The behaviour of guests.
 #[derive(Clone)]
 enum Part {
     Script(Script),
@@ -140,7 +140,7 @@ impl Part {
     }
 }
 
-/// What the guests of a command do, what they are called, and at which nodes.
+/// The behaviour, name and nodes of a command's guests.
 fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Complaint> {
     let nodes = nodes_of(matches, "node")?;
     let given = matches.value_source("node") == Some(ValueSource::CommandLine);
@@ -168,7 +168,7 @@ fn part(matches: &ArgMatches) -> Result<(Part, String, RangeInclusive<u32>), Com
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         return Ok((Part::Script(script), name, nodes));
     };
-    // What can be said with a caret is said so by `fsin run`.
+    // `fsin run` reports errors that can be marked with a caret.
     let program = kernels::parse(kernel, nodes.clone().count(), None).map_err(|refusal| {
         Complaint::new(
             Exit::Usage,
@@ -213,7 +213,7 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let (part, address, met) = (part.clone(), address.clone(), met.clone());
         let play = move || {
             let guest = Guest::connect(&address, &config);
-            // Nobody listens any more after the first one.
+            // After the first one the receiver is gone.
             let _ = met.send(());
             part.play(node, guest.map_err(Ended::Outside)?).map_err(Ended::Inside)
         };
@@ -242,13 +242,13 @@ pub(crate) fn guest(matches: &ArgMatches) -> Result<Exit, Complaint> {
     failures.complaint().map_or(Ok(Exit::Done), Err)
 }
 
-/// How a guest failed: before it was let in, or after.
+/// How a guest failed: before or after its admission.
 enum Ended {
     Outside(GuestError),
     Inside(GuestError),
 }
 
-/// Guests that failed, and how many did not.
+/// Guests that failed, and the number of the others.
 #[derive(Default)]
 struct Failures {
     inside: Vec<(u32, GuestError)>,
@@ -264,11 +264,12 @@ impl Failures {
         }
     }
 
-    /// The first failure of a guest that was let in, which knows best what became of the run, and how many were not.
+    /// The first failure of an admitted guest, which is the most informative one, and the number of guests that were
+    /// not admitted.
     fn complaint(self) -> Option<Complaint> {
         let guests = self.played + self.inside.len() + self.outside.len();
         let outside = self.outside.len();
-        // What an endpoint says to a guest outside tells more than that nobody listens any longer.
+        // The endpoint's answer to a rejected guest is more informative than a refused connection.
         let spoken = self.outside.iter().position(|(_, error)| !matches!(error, GuestError::Late { .. })).unwrap_or(0);
         let (node, error) = self.inside.first().or_else(|| self.outside.get(spoken))?;
         let mut what = format!("the guest of node {node}: {error}");

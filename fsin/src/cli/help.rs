@@ -1,4 +1,5 @@
-//! What every command has in common: a short help of one screen, examples and exit status in the long one, `--quiet` and `--output`.
+//! Common parts of all commands: a short help of one screen, examples and exit status in the long one, `--quiet` and
+//! `--output`.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use fsin::experiment::key;
 
 use super::notation::of_table;
 
-/// Keys that most runs set, with a line for the short help; the others are in the long one.
+/// Keys that most runs set, with a line for the short help; the other keys are in the long help.
 const COMMON: &[(&str, &str)] = &[
     ("topology", "torus:16x16, mesh:8x8, ...: fsin list topologies [torus:8x8]"),
     ("routing", "such as dally:trc: fsin list routings [that of the topology]"),
@@ -46,7 +47,7 @@ const RARE: &[&str] = &[
     "wire-log",
 ];
 
-/// Commands that say something besides results and errors, and have no `--quiet` of their own.
+/// Commands that print more than results and errors, and have no `--quiet` of their own.
 const QUIET: &[&str] = &["compare", "guest", "point", "record-view", "relay", "serve", "traffic"];
 
 /// Commands that print a document, and have no `--output` of their own.
@@ -69,12 +70,12 @@ const PRINT: &[&str] = &[
 
 /// Exit status of commands that describe or convert.
 const DESCRIBES: &str = "Exit status: 0 done, 1 it cannot be written, 2 the command line or an input cannot be used.";
-/// Of those that read results.
+/// Exit status of commands that read results.
 const READS: &str = "Exit status: 0 done, 1 failed while working, 2 the command line or a folder cannot be used.";
-/// Of those that take part in a run of guests.
+/// Exit status of commands that take part in a run of guests.
 const CONNECTS: &str = "Exit status: 0 done, 1 a connection or a run failed, 2 the command line or an input cannot be used, 130 interrupted.";
 
-/// Examples and exit status of a command, where its own help has none of them.
+/// Examples and exit status of a command whose own help has none.
 fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
     match name {
         "init" => (&["fsin init > e.toml", "fsin init -o e.toml"], DESCRIBES),
@@ -143,7 +144,7 @@ fn lesson(name: &str) -> (&'static [&'static str], &'static str) {
     }
 }
 
-/// Gives a command and those below it what all have in common.
+/// Adds the common parts to a command and its subcommands.
 pub(super) fn complete(command: Command) -> Command {
     let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| {
@@ -176,7 +177,7 @@ fn in_common(mut command: Command, name: &str) -> Command {
             return arg.hide_short_help(true);
         }
         match (COMMON.iter().find(|(common, _)| *common == id), key(&id)) {
-            // A command may have its own words for a key.
+            // A command may have its own text for a key.
             (Some((_, brief)), Some(key))
                 if arg.get_help().is_some_and(|help| help.to_string().starts_with(&of_table(key.about))) =>
             {
@@ -189,7 +190,7 @@ fn in_common(mut command: Command, name: &str) -> Command {
     })
 }
 
-/// Says the values that a flag takes in its own sentence, where that does not name them: a list beside it takes a line.
+/// Adds the values of a flag to its sentence, where that does not name them: a separate list takes a line.
 fn with_values(arg: Arg) -> Arg {
     let values: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
@@ -234,7 +235,7 @@ mod tests {
     use super::super::args;
     use clap::Command;
 
-    /// Every command with its path, those below others too.
+    /// Every command with its path, subcommands included.
     fn all(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
             let path = format!("{path} {}", sub.get_name());
@@ -243,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The words of an example, as a shell parts them that knows single quotes.
+    /// The words of an example, split as by a shell with single quotes.
     fn words(line: &str) -> Vec<String> {
         let parts = line.split('\'').enumerate();
         parts
@@ -289,7 +290,7 @@ mod tests {
                 command.get_arguments().any(|arg| arg.get_short() == Some(short) && arg.get_long() == Some(long))
             };
             let name = path.rsplit(' ').next().unwrap_or_default();
-            // They say nothing besides what was asked for.
+            // These commands print only what was requested.
             let says_nothing = [
                 "completions",
                 "config",
@@ -305,7 +306,7 @@ mod tests {
                 "topology",
             ];
             assert!(has('q', "quiet") || says_nothing.contains(&name), "{path} has no -q");
-            // They write into the folder that they are given, or ask for the file.
+            // These commands write into a given folder, or require a file.
             let writes_nothing = ["collect", "generate", "point", "record-view", "reference", "top"];
             assert!(has('o', "output") || writes_nothing.contains(&name), "{path} has no -o");
         }

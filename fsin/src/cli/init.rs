@@ -1,11 +1,11 @@
-//! `fsin init`: an experiment to begin with.
+//! `fsin init`: an example experiment.
 
 use clap::ArgMatches;
 
 use super::output::Document;
 use super::{Complaint, Exit};
 
-/// Runs in seconds, and makes a page worth showing: tests hold it.
+/// It runs in seconds and gives a meaningful page, which tests check.
 const EXPERIMENT: &str = include_str!("init.toml");
 
 /// Prints the experiment.

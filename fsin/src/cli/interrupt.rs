@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Complaint, Exit};
 
-/// True once the user has asked to stop.
+/// True once the user has requested a stop.
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// True while there is nothing yet of which results could be kept: a trace is read, a network is built.
+/// True while there are no results to keep: a trace is being read, a network is being built.
 static LOADING: AtomicBool = AtomicBool::new(false);
 
 /// Until [`loaded`], the first Ctrl-C ends the process at once.
@@ -15,20 +15,20 @@ pub(crate) fn loading() {
     LOADING.store(true, Ordering::Relaxed);
 }
 
-/// From now on there are results, which the first Ctrl-C must not cost.
+/// From now on there are results, which the first Ctrl-C must preserve.
 pub(crate) fn loaded() {
     if LOADING.load(Ordering::Relaxed) {
         LOADING.store(false, Ordering::Relaxed);
     }
 }
 
-/// What the first Ctrl-C is answered by commands that simulate one network.
+/// The answer to the first Ctrl-C, of commands that simulate one network.
 pub(crate) const OF_A_RUN: &str = "stopping at the end of this cycle; again to stop at once, without results";
-/// The same of commands that have no results of their own.
+/// The same for commands without results of their own.
 pub(crate) const OF_NOTHING: &str = "stopping; again to stop at once";
 
-/// Begins to listen; the flag that is returned becomes true at the first Ctrl-C (or termination signal), which is answered
-/// with `first`.
+/// Installs the handler; the returned flag becomes true at the first Ctrl-C (or termination signal), which prints
+/// `first`.
 pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Complaint> {
     let first = first.into();
     ctrlc::set_handler(move || {
@@ -37,7 +37,7 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
             std::process::exit(Exit::Interrupted as i32);
         }
         if tui::terminal::is_taken() {
-            // The dashboard says so.
+            // The dashboard shows it.
             return;
         }
         super::output::tell(&first);
@@ -48,7 +48,7 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
     Ok(&STOP)
 }
 
-/// The flag that becomes true at the first Ctrl-C, for those who do not begin to listen themselves.
+/// The flag that becomes true at the first Ctrl-C, without installing the handler.
 pub(crate) fn flag() -> &'static AtomicBool {
     &STOP
 }

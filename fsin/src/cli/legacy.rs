@@ -9,13 +9,13 @@ use fsin::experiment::{Kind, key};
 
 use super::{Complaint, Exit, Flags, args, output, run};
 
-/// Read where no file is named, if it is there: the original's.
+/// The original's default file, which is read if no file is named and it exists.
 const USUAL_FILE: &str = "fsin.conf";
 
-/// \[bytes\] Longest file.
+/// \[bytes\] Maximum length of the file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Translates, says as what, and runs.
+/// Translates, reports the translation, and runs.
 pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let given: Vec<&String> = matches.get_many::<String>("words").into_iter().flatten().collect();
     let mut words = Vec::new();
@@ -51,14 +51,14 @@ pub(crate) fn legacy(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(("run", matches)) => run::run(matches),
         _ => Ok(Exit::Usage),
     };
-    // It names the flag; the user wrote a word.
+    // The error names the flag, but the user wrote a word.
     done.map_err(|complaint| match translation.origin(complaint.settings()) {
         Some(origin) if complaint.exit == Exit::Usage => complaint.introduced(&origin),
         _ => complaint,
     })
 }
 
-/// The command that means the same.
+/// The equivalent command line.
 fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
     let is_switch = |name: &str| key(name).is_some_and(|key| key.kind == Kind::Switch);
     let flags = settings.iter().flat_map(|(name, value)| match (is_switch(name), value.as_str()) {
@@ -69,7 +69,7 @@ fn command_line(settings: &[(&'static str, String)]) -> Vec<String> {
     ["fsin", "run"].map(str::to_owned).into_iter().chain(flags).collect()
 }
 
-/// A word as a shell reads it.
+/// A word quoted for the shell.
 fn shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=:,./^+".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -89,7 +89,7 @@ fn of_file(path: &str) -> Result<Vec<Word>, Complaint> {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
     let bytes = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    // Comments may be of a time before UTF-8.
+    // Comments may predate UTF-8.
     let text = String::from_utf8_lossy(&bytes);
     read(path, &text).map_err(|refusal| Complaint::new(Exit::Usage, refusal.what(), refusal.remedy()))
 }

@@ -1,4 +1,4 @@
-//! `--tui`, `--monitor` and `--record-view`: looking at a run while it goes on.
+//! `--tui`, `--monitor` and `--record-view`: observers of a run in progress.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(super) fn flags(command: Command) -> Command {
         )
 }
 
-/// How the terminal is drawn on.
+/// The terminal's drawing style.
 pub(super) fn theme() -> Theme {
     let word = |name: &str| std::env::var(name).ok();
     let plain = match args::color() {
@@ -65,13 +65,13 @@ pub(super) fn theme() -> Theme {
     Theme { depth: Depth::of(word("TERM").as_deref(), word("COLORTERM").as_deref(), plain) }
 }
 
-/// How often it is looked whether the user has left.
+/// Poll interval for the user's exit.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What to do where there is no terminal for a run.
+/// Remedy where there is no terminal for a run.
 pub(super) const ELSEWHERE: &str = "leave it out; or use --monitor ADDRESS, and `fsin top ADDRESS` elsewhere";
 
-/// Refuses a dashboard without a terminal.
+/// Rejects a dashboard without a terminal.
 pub(super) fn need_terminal(what: &str, remedy: &str) -> Result<(), Complaint> {
     if terminal::is_there() {
         return Ok(());
@@ -91,19 +91,19 @@ pub(super) fn local_address(what: &str, word: &str) -> Result<Address, Complaint
     Err(Complaint::new(Exit::Usage, what, "use 127.0.0.1:PORT or unix:PATH, and ssh -L from elsewhere"))
 }
 
-/// Everything that looks at a run of this process.
+/// All observers of a run in this process.
 pub(crate) struct Looking {
     feed: Arc<Feed>,
     watcher: Watcher<'static>,
     dashboard: Option<JoinHandle<std::io::Result<Ending>>>,
     monitor: Option<Monitor>,
     recording: Option<PathBuf>,
-    /// Keeps the run from believing that nobody commands it, where nobody does.
+    /// Keeps the command channel open if there is no dashboard to send commands.
     _commands: Option<Sender<tui::app::Command>>,
 }
 
 impl Looking {
-    /// Begins to look as the flags say; `None` if they say nothing. `stop` ends the run.
+    /// Starts the observers of the flags; `None` without such flags. `stop` ends the run.
     pub(crate) fn begin(
         matches: &ArgMatches,
         about: impl FnOnce() -> About,
@@ -147,7 +147,7 @@ impl Looking {
         Ok(Some(Self { feed, watcher, dashboard, monitor, recording, _commands: commands }))
     }
 
-    /// Who looks at the run.
+    /// The observer of the run.
     pub(crate) fn watch(&mut self) -> &mut dyn Watch {
         &mut self.watcher
     }
@@ -157,25 +157,25 @@ impl Looking {
         self.dashboard.is_some()
     }
 
-    /// Where lines for the user go.
+    /// Feed for messages to the user.
     pub(crate) fn feed(&self) -> Arc<Feed> {
         Arc::clone(&self.feed)
     }
 
-    /// The recording of a run that never began would only be in the way of the next one.
+    /// Removes the recording of a run that never began: it would block the next one.
     fn forget_recording(&mut self) {
         if let Some(path) = self.recording.take().filter(|path| !output::is_stream(path)) {
             let _ = std::fs::remove_file(path);
         }
     }
 
-    /// The run is over, and this is to be said of it. Waits for the user to leave the dashboard.
+    /// Shows the final lines of a run, and waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, lines: &[String]) -> Result<(), Complaint> {
         lines.iter().for_each(|line| self.feed.log(line));
         match self.feed.newer(0, Duration::ZERO) {
             Some(_) if lines.is_empty() => {}
             Some((_, last)) => self.feed.publish(Snapshot::clone(&last)),
-            // It failed before it began.
+            // The run failed before it began.
             None => {
                 self.forget_recording();
                 self.feed.publish(Snapshot { state: RunState::Ended, ..Snapshot::default() });
@@ -198,7 +198,7 @@ impl Looking {
 }
 
 impl Drop for Looking {
-    /// A run that fails before its end gives the terminal back.
+    /// Restores the terminal if a run fails before its end.
     fn drop(&mut self) {
         if self.feed.newer(0, Duration::ZERO).is_none() {
             self.forget_recording();
@@ -208,7 +208,7 @@ impl Drop for Looking {
     }
 }
 
-/// The dashboard of a run, on a thread of its own.
+/// Starts the dashboard of a run, on a thread of its own.
 fn dashboard(
     about: &Arc<About>,
     feed: &Arc<Feed>,
@@ -219,7 +219,7 @@ fn dashboard(
     spawn(app, Live::new(Arc::clone(feed), commands, stop), stop)
 }
 
-/// Shows what comes from `source`, on a thread of its own.
+/// Displays `source`, on a thread of its own.
 pub(super) fn spawn(
     mut app: App,
     mut source: impl Source + Send + 'static,
@@ -237,14 +237,14 @@ pub(super) fn spawn(
     })
 }
 
-/// Says that a dashboard has failed.
+/// Reports that a dashboard has failed.
 pub(super) fn warn_of(ending: Result<Ending, String>) {
     if let Err(why) = ending {
         output::tell(&format!("warning: {why}"));
     }
 }
 
-/// Waits until the user has left the dashboard, or his terminal has gone.
+/// Waits until the user has left the dashboard, or the terminal is gone.
 ///
 /// # Errors
 /// The dashboard has failed, in words.

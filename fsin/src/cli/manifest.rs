@@ -1,4 +1,4 @@
-//! The manifest of a result: what is needed to run it again, and to believe it.
+//! The manifest of a result: the data for reproducing and verifying it.
 
 use std::fs;
 use std::time::SystemTime;
@@ -8,19 +8,20 @@ use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
 use fsin::stamp;
 use sha2::{Digest, Sha256};
 
-/// What is known before a run.
+/// Manifest data known before a run.
 pub(crate) struct Opening {
     start: SystemTime,
     inputs: Vec<InputFile>,
 }
 
 impl Opening {
-    /// Notes the time and hashes the input files.
+    /// Records the time and hashes the input files.
     pub(crate) fn new(experiment: &Experiment) -> Self {
         Self { start: SystemTime::now(), inputs: inputs(experiment) }
     }
 
-    /// Notes the time of a run of guests, and the [`inputs`] of its network; those of the guests are theirs.
+    /// Records the time of a run of guests, and the [`inputs`] of its network; input files of the guests are not
+    /// included.
     pub(crate) fn of_guests(inputs: Vec<InputFile>) -> Self {
         Self { start: SystemTime::now(), inputs }
     }
@@ -56,13 +57,13 @@ impl Opening {
     }
 }
 
-/// From now on [`peak_memory_bytes`] tells of what comes, where the system lets it (Linux).
+/// Resets the peak of [`peak_memory_bytes`], where the system supports it (Linux).
 pub(crate) fn forget_peak_memory() {
-    // Where it does not, the peak is that of the whole process.
+    // Elsewhere, the peak is that of the whole process.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The input files with their hashes, as of now.
+/// The input files with their present hashes.
 pub(crate) fn inputs(experiment: &Experiment) -> Vec<InputFile> {
     let row = |Input { path, bytes, sha256, .. }: Input| InputFile {
         path: path.to_string_lossy().into_owned(),
@@ -72,7 +73,7 @@ pub(crate) fn inputs(experiment: &Experiment) -> Vec<InputFile> {
     Inputs::default().of(experiment).into_iter().map(row).collect()
 }
 
-/// \[bytes\] Most memory that this process has held, where the system tells (Linux).
+/// \[bytes\] Peak memory of this process, where the system reports it (Linux).
 pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -333,7 +333,7 @@ fn plot() -> Command {
         .arg(quiet())
 }
 
-/// How pictures look, and in which formats they are.
+/// Style and formats of pictures.
 fn look() -> Vec<Arg> {
     let end = |name: &'static str, help: &'static str| {
         Arg::new(name)

@@ -1,7 +1,8 @@
-//! Memory: whether a network fits in what there is, and what is said when it runs out.
+//! Memory: checks that a network fits, and reports exhaustion.
 //!
-//! An allocation that fails, or a system without memory, ends a process without a word of advice. So networks are estimated
-//! before they are built, and what grows while it runs, such as messages that wait at saturated nodes, is watched.
+//! An allocation that fails, or a system without memory, ends a process without advice. So the memory of networks is
+//! estimated before they are built, and growth during the run, such as messages that wait at saturated nodes, is
+//! monitored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,14 +16,14 @@ use trgen::phrase;
 
 use super::{Complaint, Exit, diagnostic};
 
-/// \[bytes\] At least, of each node and of each queue of it, in the reference engine: measured on networks of 2^18 nodes,
-/// rounded down.
+/// \[bytes\] Minimum for each node and for each of its queues in the reference engine: measured on networks of 2^18
+/// nodes, rounded down.
 const NODE: u64 = 256;
 const QUEUE: u64 = 30;
 
 const GIB: f64 = (1 << 30) as f64;
 
-/// Refuses a network that needs more memory than there is.
+/// Rejects a network that needs more memory than is available.
 pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     let Some(Limit { bytes: installed, whose, .. }) =
         limits(&control_groups()).into_iter().min_by_key(|limit| limit.bytes)
@@ -50,25 +51,25 @@ pub(crate) fn check(experiment: &Experiment) -> Result<(), Complaint> {
     Err(settings.error("topology", ErrorKind::TooLarge, what, format!("use at most {} nodes", installed / node)).into())
 }
 
-/// \[ms\] Between two looks at how much memory is left.
+/// \[ms\] Interval between two checks of the memory left.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// \[bytes\] A process that holds less is the reason for no shortage, and is not looked at.
+/// \[bytes\] A smaller process does not cause a shortage, and is not checked.
 const SMALL: u64 = 64 << 20;
 
-/// A bound on the memory of this process.
+/// A limit on the memory of this process.
 #[derive(Debug)]
 struct Limit {
     /// \[bytes\]
     bytes: u64,
-    /// \[bytes\] Not used yet by anybody whom it binds.
+    /// \[bytes\] Unused by all processes under this limit.
     left: u64,
-    /// Whose it is: the beginning of "... 4 GiB".
+    /// The owner of the limit: the beginning of "... 4 GiB".
     whose: &'static str,
 }
 
-/// Watches the memory of this process from now on, and ends it with an error when there is hardly any left: where the system
-/// tells how much there is (Linux).
+/// Monitors the memory of this process from now on, and ends it with an error when memory is nearly exhausted, where
+/// the system reports the amount (Linux).
 pub(crate) fn watch() {
     let look = || {
         let groups = control_groups();
@@ -81,12 +82,12 @@ pub(crate) fn watch() {
             thread::sleep(PERIOD);
         }
     };
-    // Without a thread nobody watches, as on other systems.
+    // Without a thread there is no monitoring, as on other systems.
     let _ = thread::Builder::new().name("memory".to_owned()).spawn(look);
 }
 
-/// True if little is left of what there is and this process, which holds `own` bytes, is a reason for it: when others use
-/// it up, they are to be ended, and the system chooses them.
+/// True if little memory is left and this process, which holds `own` bytes, is a cause. If others exhaust the memory,
+/// the system chooses which of them to end.
 fn is_exhausted(limit: &Limit, own: u64) -> bool {
     let reserve = (limit.bytes / 16).min(512 << 20);
     limit.left < reserve && own > limit.bytes / 4
@@ -108,7 +109,7 @@ fn end(limit: &Limit, own: u64) -> ! {
     std::process::exit(Exit::Failed as i32);
 }
 
-/// What bounds the memory of this process, which is in these control groups, where the system tells.
+/// The limits on the memory of this process, which is in these control groups, where the system reports them.
 fn limits(groups: &[PathBuf]) -> Vec<Limit> {
     let machine = || {
         let (bytes, left) = (number("/proc/meminfo", "MemTotal:")?, number("/proc/meminfo", "MemAvailable:")?);
@@ -125,7 +126,7 @@ fn limits(groups: &[PathBuf]) -> Vec<Limit> {
     machine().into_iter().chain(addresses()).chain(groups.iter().filter_map(|folder| of_group(folder))).collect()
 }
 
-/// Folders of the control groups that this process is in, of both versions.
+/// Folders of the control groups of this process, in both versions.
 fn control_groups() -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -134,7 +135,7 @@ fn control_groups() -> Vec<PathBuf> {
     above.map(Path::to_owned).chain([root.join("memory")]).collect()
 }
 
-/// The limit of a control group, if it has one. What files take in memory is given back when it is needed.
+/// The limit of a control group, if it has one. Memory of cached files is released on demand and counts as free.
 fn of_group(folder: &Path) -> Option<Limit> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let bytes = read("memory.max").or_else(|| read("memory.limit_in_bytes"))?.trim().parse().ok()?;
@@ -146,7 +147,7 @@ fn of_group(folder: &Path) -> Option<Limit> {
     Some(Limit { bytes, left, whose: "its control group has" })
 }
 
-/// \[bytes\] A figure of a file of the system, which tells it in kB.
+/// \[bytes\] A value of a system file, which is given in kB.
 fn number(path: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -39,7 +39,7 @@ mod traffic;
 pub(crate) use diagnostic::Complaint;
 pub(crate) use notation::Flags;
 
-/// How the command ends.
+/// Exit status of the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exit {
     /// The work is done. A saturated network is a result, not a failure.
@@ -48,7 +48,7 @@ pub(crate) enum Exit {
     Failed = 1,
     /// The command line, the experiment or an input file cannot be used.
     Usage = 2,
-    /// The network or the traffic is in deadlock, a message or receive has no counterpart, or a strict limit was met.
+    /// The network or the traffic is in deadlock, a message or receive is unmatched, or a strict limit was reached.
     Watchdog = 3,
     /// A sweep finished, and some of its points failed.
     PointsFailed = 4,
@@ -83,7 +83,7 @@ pub(crate) fn main() -> ExitCode {
         Some(("schema", matches)) => schema::schema(matches),
         Some(("generate", matches)) => generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),
-        // Clap has already refused a missing or unknown subcommand.
+        // Clap has already rejected a missing or unknown subcommand.
         _ => Ok(Exit::Usage),
     };
     let exit = result.unwrap_or_else(|complaint| {

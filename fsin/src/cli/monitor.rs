@@ -1,8 +1,8 @@
-//! `--monitor`: lets other processes look at a run.
+//! `--monitor`: access to a run for viewers in other processes.
 //!
-//! Every viewer has a thread of its own, which asks for snapshots and writes what it gets. The simulation never waits for
-//! it: who does not read misses snapshots, and is dropped when its connection has been full for [`PATIENCE`]. What
-//! viewers send is thrown away.
+//! Every viewer has a thread of its own, which requests snapshots and writes them. The simulation never waits for it: a
+//! slow viewer misses snapshots, and is dropped when its connection has been full for [`PATIENCE`]. Data sent by
+//! viewers is discarded.
 
 use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
@@ -20,15 +20,15 @@ use tui::feed::Feed;
 use tui::stream::{write_about, write_snapshot};
 use tui::view::{About, RunState};
 
-/// Viewers at the same time.
+/// Maximum number of concurrent viewers.
 const MOST: usize = 16;
-/// How often a viewer gets a snapshot at most.
+/// Minimum interval between two snapshots for a viewer.
 const PERIOD: Duration = Duration::from_millis(100);
-/// How long a connection may be full.
+/// Maximum time for which a connection may be full.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the end of a run waits for its viewers.
+/// Maximum time for which the end of a run waits for its viewers.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// \[bytes\] Of what a viewer sends, that are thrown away at once.
+/// \[bytes\] Of a viewer's data, discarded at once.
 const CHUNK: usize = 1 << 16;
 
 enum Listener {
@@ -76,7 +76,7 @@ impl Drop for Listener {
 
 impl Stream {
     fn prepare(&self) -> io::Result<()> {
-        // Reading only finds out whether the viewer is still there.
+        // Reading only tests whether the viewer is still connected.
         let glance = Some(Duration::from_millis(1));
         match self {
             Self::Tcp(stream) => {
@@ -92,7 +92,7 @@ impl Stream {
         }
     }
 
-    /// False once the viewer has gone. What it sends is thrown away.
+    /// False once the viewer has gone. Its data is discarded.
     fn is_there(&mut self, scratch: &mut [u8]) -> bool {
         let read = match self {
             Self::Tcp(stream) => stream.read(scratch),
@@ -120,12 +120,12 @@ impl Write for Stream {
     }
 }
 
-/// A run that others may look at.
+/// A server for viewers of a run.
 pub(crate) struct Monitor {
     over: Arc<AtomicBool>,
     viewers: Arc<AtomicUsize>,
     thread: Option<JoinHandle<()>>,
-    /// Where viewers connect.
+    /// Address for viewers.
     pub(crate) address: Address,
 }
 
@@ -142,11 +142,12 @@ impl Monitor {
         Ok(Self { over, viewers, thread: Some(thread), address })
     }
 
-    /// Ends; the feed must have been closed. Viewers that read get the last snapshot.
+    /// Ends the server; the feed must have been closed. Viewers that read get the last snapshot.
     pub(crate) fn close(mut self) {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // It ends by itself; if it has panicked, viewers have lost their connection and the run has not.
+            // The thread ends by itself; if it has panicked, viewers have lost their connection, but the run is
+            // unaffected.
             let _ = thread.join();
         }
         let since = Instant::now();
@@ -162,13 +163,13 @@ fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &Atom
             thread::sleep(Duration::from_millis(20));
             continue;
         };
-        // One too many is closed at once.
+        // A connection beyond the maximum is closed at once.
         if viewers.load(Ordering::Relaxed) >= MOST || stream.prepare().is_err() {
             continue;
         }
         let (about, feed, counted) = (Arc::clone(about), Arc::clone(feed), Counted::new(viewers));
         let serve = move || {
-            // A viewer that has gone or does not read is nobody's error.
+            // A viewer that has gone or does not read is not an error.
             let _ = serve(stream, &about, &feed);
             drop(counted);
         };
@@ -178,7 +179,7 @@ fn listen(listener: &Listener, about: &Arc<About>, feed: &Arc<Feed>, over: &Atom
     }
 }
 
-/// One of the viewers, as long as it lives.
+/// A connected viewer, counted until it is dropped.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -194,7 +195,7 @@ impl Drop for Counted {
     }
 }
 
-/// Writes snapshots to a viewer, until it goes or the run is over.
+/// Writes snapshots to a viewer, until it leaves or the run is over.
 fn serve(mut stream: Stream, about: &About, feed: &Feed) -> io::Result<()> {
     let mut scratch = vec![0; CHUNK];
     write_about(&mut stream, about)?;

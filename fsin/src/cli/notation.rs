@@ -1,4 +1,4 @@
-//! How this command writes settings.
+//! Notation of settings in this command.
 
 use trgen::phrase::{Notation, Phrase};
 

@@ -1,4 +1,4 @@
-//! Where words go: results to stdout or files, everything else to stderr.
+//! Output: results to stdout or files, everything else to stderr.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -11,12 +11,12 @@ use fsin::sweep::Collected;
 
 use super::{Complaint, Exit, args};
 
-/// A line for the user, on stderr. Nobody listening is no error.
+/// A message for the user, on stderr. A closed stderr is not an error.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// True if messages are to be coloured: as `--color` says, else if stderr is a terminal and `NO_COLOR` is not set.
+/// True if messages are coloured: as `--color` says, else if stderr is a terminal and `NO_COLOR` is not set.
 pub(crate) fn stderr_wants_colour() -> bool {
     match args::color() {
         ColorChoice::Always => true,
@@ -27,7 +27,7 @@ pub(crate) fn stderr_wants_colour() -> bool {
     }
 }
 
-/// Writes a result to stdout. A reader that has gone (a broken pipe) is no error.
+/// Writes a result to stdout. A broken pipe is not an error.
 pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
     let written = report::write(format, result, &mut io::stdout().lock());
     ignore_broken_pipe(written)
@@ -48,7 +48,7 @@ pub(super) fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), Complain
     }
 }
 
-/// What a command prints: on stdout, or in the new file of its `--output`, which is removed again if nothing comes of it.
+/// The output of a command: stdout, or the new file of its `--output`, which is removed if the command fails.
 #[derive(Debug)]
 pub(crate) struct Document {
     file: Option<(File, PathBuf)>,
@@ -68,12 +68,12 @@ impl Document {
         Ok(Self { file, is_whole: false })
     }
 
-    /// Writes all of it. A reader that has gone (a broken pipe) is no error.
+    /// Writes a text. A broken pipe is not an error.
     pub(crate) fn print(self, text: &str) -> Result<(), Complaint> {
         self.write(&mut |out| out.write_all(text.as_bytes()))
     }
 
-    /// Has all of it written.
+    /// Writes through `write`.
     pub(crate) fn write(
         mut self,
         write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -102,12 +102,12 @@ impl Drop for Document {
     }
 }
 
-/// Refuses a folder for results that already holds something.
+/// Rejects a results folder that is not empty.
 fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     let holds = match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_some().then_some("the folder is not empty"),
         Err(error) if error.kind() == ErrorKind::NotADirectory && folder.exists() => Some("a file of this name exists"),
-        // Whatever else is wrong shows when something is written.
+        // Any other error appears at the first write.
         Err(_) => None,
     };
     match holds {
@@ -119,19 +119,19 @@ fn check_vacant(folder: &Path) -> Result<(), Complaint> {
     }
 }
 
-/// Says what keeps the results in a folder from being what was planned.
+/// Reports why the results in a folder are not as planned.
 pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     if let Some(what) = collected.reservation() {
         tell(&format!("warning: {}: {what}", folder.display()));
     }
 }
 
-/// Replaces a file that the user named, as a whole; writes to what is no ordinary file.
+/// Replaces a file named by the user atomically; writes directly to anything but a regular file.
 pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     if is_stream(path) {
         return fs::write(path, text);
     }
-    // A link stays one.
+    // A symbolic link is preserved.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(path).is_ok_and(|there| there.permissions().readonly()) {
         return Err(ErrorKind::PermissionDenied.into());
@@ -139,13 +139,13 @@ pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()
     fsin::sweep::replace_file(path, text)
 }
 
-/// True for what has nothing to lose: a pipe, a device, a standard stream wherever it leads.
+/// True for a file without content to lose: a pipe, a device, a standard stream wherever it leads.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.starts_with("/dev") || path.starts_with("/proc") || fs::metadata(&path).is_ok_and(|there| !there.is_file())
 }
 
-/// A new file; `named` is how the user knows it.
+/// A new file; `named` is its name for the user.
 pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
     let file = if is_stream(path) { File::create(path) } else { File::create_new(path) };
     file.map_err(|error| {
@@ -159,11 +159,10 @@ pub(crate) fn create_file(named: &str, path: &Path) -> Result<File, Complaint> {
     })
 }
 
-/// Refuses a folder that could not be kept in, before a run that may take hours: one that holds something, or one that
-/// cannot be created.
+/// Rejects an unusable results folder before a run that may take hours: one that is not empty or cannot be created.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
     check_vacant(folder)?;
-    // The last ancestor of a relative path is empty: here.
+    // The last ancestor of a relative path is empty and means the working directory.
     let existing = folder.ancestors().skip(1).find(|ancestor| ancestor.exists()).unwrap_or(Path::new("."));
     let probe = existing.join(format!(".fsin.{}.probe", std::process::id()));
     fs::create_dir(&probe).and_then(|()| fs::remove_dir(&probe)).map_err(|error| {
@@ -172,8 +171,8 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
     })
 }
 
-/// Keeps results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this name
-/// is always complete.
+/// Stores results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this
+/// name is always complete.
 pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Result<(), Complaint> {
     let failed = |error: io::Error| {
         let what = format!("-o {}: cannot keep the results: {error}", folder.display());

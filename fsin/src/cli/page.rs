@@ -9,7 +9,7 @@ use fsin::sweep::{Collected, Plan, Saturations, Store, open};
 
 use super::{Complaint, Exit, Flags, compare, output, plot};
 
-/// What every page begins with.
+/// The beginning of every page.
 const PAGE: &[u8] = b"<!DOCTYPE html>";
 
 /// Writes the page of a sweep.
@@ -17,7 +17,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let saturations = Saturations::load(&folder)?;
     let (plan, collected) = match open(&folder) {
-        // A folder of searches alone.
+        // A folder with saturation searches only.
         Err(_) if saturations.is_some() && !Store::at(&folder).exists() && !folder.join("result.json").exists() => {
             (Plan::of_nothing(), Collected::default())
         }
@@ -34,7 +34,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let margin = compare::margin(matches);
     let baseline = baseline.as_ref().map(|(name, (plan, collected))| Baseline { name, plan, collected, margin });
     let own = match &baseline {
-        // Folders of one name are told apart by their paths.
+        // Folders of the same name are distinguished by their paths.
         Some(baseline) if baseline.name == name(&folder) => folder.display().to_string(),
         _ => name(&folder),
     };
@@ -56,7 +56,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// True of a file that is neither empty nor HTML.
+/// True for a file that is neither empty nor HTML.
 fn holds_something_else(file: &Path) -> bool {
     let mut begin = [0; PAGE.len()];
     let Ok(length) = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)) else { return false };

@@ -1,4 +1,4 @@
-//! The one way from an experiment to its result.
+//! From an experiment to its result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use trgen::Cycle;
 
 use super::{Complaint, Exit, Flags, manifest, memory};
 
-/// How far a run is.
+/// Progress of a run.
 pub(crate) enum Step {
     /// Over a network of routers.
     Cycles(Progress),
@@ -22,22 +22,22 @@ pub(crate) enum Step {
     Events(u64),
 }
 
-/// How an experiment is run.
+/// Options of a run.
 pub(crate) struct Options<'a> {
     /// Ends the run when it becomes true.
     pub(crate) stop: &'a AtomicBool,
-    /// Whether nothing else runs in this process, so that its memory and processor time are those of the experiment.
+    /// True if nothing else runs in this process, so that its memory and processor time are those of the experiment.
     pub(crate) alone: bool,
-    /// \[cycles, events over an ideal network\] After how many the run ends as if it had been stopped.
+    /// \[cycles, events over an ideal network\] Limit after which the run ends as if it had been stopped.
     pub(crate) limit: Option<u64>,
-    /// Is told how far the run is.
+    /// Observer of the progress.
     pub(crate) progress: Option<&'a mut dyn FnMut(Step)>,
-    /// Observes a run over a network of routers. A run with a limit has no other observer.
+    /// Observer of a run over a network of routers. A run with a limit has no other observer.
     pub(crate) watch: Option<&'a mut dyn Watch>,
 }
 
 impl<'a> Options<'a> {
-    /// A run to the end that is not observed.
+    /// A complete run without an observer.
     pub(crate) const fn new(stop: &'a AtomicBool, alone: bool) -> Self {
         Self { stop, alone, limit: None, progress: None, watch: None }
     }
@@ -53,9 +53,10 @@ pub(crate) struct Performed {
 /// Runs an experiment whose memory has been checked.
 ///
 /// # Errors
-/// An experiment that cannot begin, or a defect of the simulator. A run that ends in a failure has a result, which says so.
+/// An experiment that cannot begin, or a defect of the simulator. A run that fails has a result, which contains the
+/// failure.
 pub(crate) fn perform(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Complaint> {
-    // A defect in a model must not cost the other points of a sweep.
+    // A defect in a model must not affect the other points of a sweep.
     catch_unwind(AssertUnwindSafe(|| run(experiment, options))).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
         let what = format!("the simulator panicked: {}", said.unwrap_or("without a message"));
@@ -63,7 +64,7 @@ pub(crate) fn perform(experiment: &Experiment, options: Options<'_>) -> Result<P
     })
 }
 
-/// Runs an experiment of several; `None` if it was stopped before its end.
+/// Runs one of several experiments; `None` if it was stopped before its end.
 ///
 /// # Errors
 /// As [`perform`], and a network that does not fit in memory.
@@ -116,7 +117,7 @@ fn run(experiment: &Experiment, options: Options<'_>) -> Result<Performed, Compl
     Ok(Performed { result, failure: finished.outcome.failure })
 }
 
-/// Ends a run at a limit, or when it is to stop.
+/// Ends a run at a limit, or on request.
 #[derive(Clone, Copy)]
 struct Until<'a> {
     count: u64,
@@ -125,7 +126,7 @@ struct Until<'a> {
 }
 
 impl Until<'_> {
-    /// Takes note of so many cycles or events, and returns how many are left.
+    /// Records the number of cycles or events, and returns how many are left.
     fn reached(&self, count: u64) -> u64 {
         let left = self.count.saturating_sub(count);
         if left == 0 || self.stop.load(Ordering::Relaxed) {
@@ -141,7 +142,7 @@ impl Watch for Until<'_> {
     }
 }
 
-/// What a run costs, from here on.
+/// Measures the costs of a run from its creation on.
 pub(crate) struct Stopwatch {
     process: ProcessTime,
     thread: ThreadTime,
@@ -153,13 +154,13 @@ impl Stopwatch {
         Self { process: ProcessTime::now(), thread: ThreadTime::now(), wall: Instant::now() }
     }
 
-    /// The costs of a run on so many threads; `alone`: nothing else runs in this process.
+    /// The costs of a run on this number of threads; `alone`: nothing else runs in this process.
     pub(crate) fn costs(&self, alone: bool, threads: usize) -> Costs {
         Costs {
             cpu_seconds: match (alone, threads) {
                 (true, _) => Some(self.process.elapsed().as_secs_f64()),
                 (false, 1) => Some(self.thread.elapsed().as_secs_f64()),
-                // Several threads of several points cannot be told apart.
+                // Threads of concurrent points cannot be separated.
                 (false, _) => None,
             },
             wall_seconds: self.wall.elapsed().as_secs_f64(),

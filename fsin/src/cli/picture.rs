@@ -1,8 +1,8 @@
-//! `fsin topology --format svg`: a network drawn.
+//! `fsin topology --format svg`: drawings of networks.
 //!
-//! Grids are drawn as grids, the planes of more than two dimensions side by side; trees level by level, endpoints at the
-//! bottom; all others in a circle, endpoints outside their switches. Links that skip nodes are bent. Both directions of a
-//! link are one line; a link that leads one way only has an arrow.
+//! Grids are drawn as grids, the planes of more than two dimensions side by side; trees level by level, endpoints at
+//! the bottom; all others in a circle, endpoints outside their switches. Links that skip nodes are bent. A
+//! bidirectional link is one line; a one-way link has an arrow.
 
 use std::collections::{HashMap, HashSet};
 use std::f64::consts::TAU;
@@ -13,14 +13,14 @@ use trgen::NodeId;
 
 use super::{Complaint, Exit};
 
-/// Most nodes of a picture: of more, nothing can be seen.
+/// Maximum number of nodes of a drawing: more are illegible.
 const MAX_NODES: usize = 2048;
 
-/// \[px\] Between neighbours, and of the margin.
+/// \[px\] Distance of neighbours, and margin.
 const STEP: f64 = 40.0;
 const RADIUS: f64 = 7.0;
 
-/// Colours of the dimensions, or kinds, of links (Okabe and Ito: told apart by all readers).
+/// Colours of the dimensions, or classes, of links (Okabe and Ito: distinguishable by all readers).
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 type Place = (f64, f64);
@@ -37,7 +37,7 @@ pub(super) fn svg(topology: &dyn Topology) -> Result<String, Complaint> {
     let extent = |of: fn(&Place) -> f64| places.iter().map(of).fold(0.0, f64::max) + STEP;
     let mut drawn = String::new();
     let bends = links(topology, &places, &mut drawn);
-    // Links may be bent beyond the nodes.
+    // Bent links may extend beyond the nodes.
     let least = |of: fn(&Place) -> f64| bends.iter().map(of).fold(RADIUS, f64::min) - RADIUS;
     let most = |of: fn(&Place) -> f64| bends.iter().map(of).fold(extent(of) - RADIUS, f64::max) + RADIUS;
     let (left, top) = (least(|place| place.0), least(|place| place.1));
@@ -68,7 +68,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Every link, those both ways once; the farthest places of those that are bent.
+/// Every link, bidirectional ones once; the extreme positions of bent links.
 fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Place> {
     let mut bends = Vec::new();
     let ports = topology.shape().ports();
@@ -78,7 +78,7 @@ fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Pl
         .flat_map(|node| (0..ports).filter_map(move |port| Some((node, neighbour(node, port)?, port))))
         .collect();
     let directed: HashSet<(usize, usize)> = all.iter().map(|&(from, to, _)| (from, to)).collect();
-    // Several links between the same two are bent more and more.
+    // Parallel links are bent more and more.
     let mut drawn: HashMap<(usize, usize), usize> = HashMap::new();
     for (from, to, port) in all {
         let is_both = directed.contains(&(to, from));
@@ -108,7 +108,7 @@ fn links(topology: &dyn Topology, places: &[Place], text: &mut String) -> Vec<Pl
     bends
 }
 
-/// \[px\] Where each node stands.
+/// \[px\] Position of each node.
 fn places(topology: &dyn Topology) -> Vec<Place> {
     let sizes = topology.geometry().sizes();
     if topology.switched().is_some() {
@@ -130,7 +130,8 @@ fn places(topology: &dyn Topology) -> Vec<Place> {
     }
 }
 
-/// In a grid: dimensions 0, 2, 4, ... to the right, the others up, as in heat maps; each plane beside or above the one before.
+/// Position in a grid: dimensions 0, 2, 4, ... to the right, the others up, as in heat maps; each plane beside or above
+/// the previous one.
 fn cell(coordinates: &[u32], sizes: &[u32]) -> Place {
     let mut place = (STEP, STEP);
     let mut steps = (STEP, STEP);

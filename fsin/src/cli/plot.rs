@@ -11,7 +11,7 @@ use fsin::words::counted;
 
 use super::{Complaint, Exit, output};
 
-/// Formats of pictures, by the names that `--format` knows, which are the ends of their files.
+/// Formats of `--format`, which are also file extensions.
 pub(crate) const FORMATS: [&str; 4] = ["svg", "pdf", "png", "pgf"];
 
 /// Draws the curves of a sweep.
@@ -105,7 +105,7 @@ impl From<ConvertError> for Complaint {
     }
 }
 
-/// A picture in a format; `None` of heat maps in source of LaTeX.
+/// A picture in a format; `None` for heat maps in LaTeX source.
 fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint> {
     Ok(match format {
         "png" => Some(Graphic::Png.of(&picture.svg)?),
@@ -115,7 +115,7 @@ fn content(picture: &Picture, format: &str) -> Result<Option<Vec<u8>>, Complaint
     })
 }
 
-/// How pictures are to look.
+/// Style of pictures.
 fn look(matches: &ArgMatches) -> Result<Look, Complaint> {
     let ranges: Vec<Range> = matches.get_many::<Range>("range").into_iter().flatten().cloned().collect();
     let look = Look {
@@ -150,7 +150,7 @@ pub(crate) fn range(word: &str) -> Result<Range, String> {
     }
 }
 
-/// Pictures in a folder that are of the kinds of these, and not among them.
+/// Existing pictures in a folder that have the kinds of the new ones, and are not among them.
 fn earlier(folder: &Path, pictures: &[Picture], formats: &[&str]) -> Vec<String> {
     let is_of =
         |name: &str, kind: &str| name.strip_prefix(kind).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
@@ -165,7 +165,7 @@ fn earlier(folder: &Path, pictures: &[Picture], formats: &[&str]) -> Vec<String>
     found
 }
 
-/// The scale that `--scale` names.
+/// The scale of `--scale`.
 pub(crate) fn scale(matches: &ArgMatches) -> Scale {
     match matches.get_one::<String>("scale").map_or("auto", String::as_str) {
         "linear" => Scale::Linear,

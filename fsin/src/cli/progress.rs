@@ -12,7 +12,7 @@ use super::perform::Step;
 const KNOWN: &str = "{msg} {wide_bar} {human_pos}/{human_len} cycles  {rate}  {eta} left";
 const UNKNOWN: &str = "{spinner} {msg}  {human_pos} cycles  {rate}  {elapsed}";
 
-/// Shows how far a run is.
+/// Progress display of a run.
 pub(crate) struct Meter {
     bar: Option<ProgressBar>,
     end: Option<u64>,
@@ -52,7 +52,7 @@ impl Meter {
         }
     }
 
-    /// Shows events of a run that has no cycles.
+    /// Shows the events of a run without cycles.
     fn events(&self, events: u64) {
         if let Some(bar) = &self.bar {
             if let Ok(style) = ProgressStyle::with_template("{spinner}  {human_pos} events  {per_sec}  {elapsed}") {
@@ -68,7 +68,7 @@ impl Meter {
         let template = if end.is_some() { KNOWN } else { UNKNOWN };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.with_key("rate", |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                // Nobody but a terminal reads it.
+                // The target is always a terminal.
                 let _ = write!(out, "{} cycles/s", HumanCount(state.per_sec() as u64));
             }));
         }
@@ -86,7 +86,7 @@ impl Drop for Meter {
     }
 }
 
-/// Shows how many points of a sweep have run.
+/// Progress display of the points of a sweep.
 pub(crate) struct Points {
     bar: Option<ProgressBar>,
 }
@@ -116,12 +116,12 @@ impl Points {
         self.bar.iter().for_each(|bar| bar.dec_length(1));
     }
 
-    /// So many points have run.
+    /// Sets the number of points that have run.
     pub(crate) fn set(&self, points: usize) {
         self.bar.iter().for_each(|bar| bar.set_position(points as u64));
     }
 
-    /// A line for the user, above the bar.
+    /// A message for the user, above the bar.
     pub(crate) fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| super::output::tell(line)),

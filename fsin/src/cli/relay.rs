@@ -13,7 +13,7 @@ use clap::{Arg, ArgMatches, Command};
 use super::guest::{address, nodes_of, span, token, token_file};
 use super::{Complaint, Exit, interrupt, output};
 
-/// How long the relay waits for the endpoint, and for its turn.
+/// Maximum time for which the relay waits for the endpoint, and for its turn.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 pub(super) fn command() -> Command {

@@ -1,4 +1,4 @@
-//! `fsin rerun`: whether stored results are what the program gives.
+//! `fsin rerun`: verifies that stored results are reproducible.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use super::perform::{Options, perform_one};
 use super::progress::Points;
 use super::{Complaint, Exit, Flags, interrupt, output};
 
-/// Differences that are shown of each point.
+/// Maximum number of differences to show for each point.
 const SHOWN: usize = 5;
 
 /// Runs stored results again.
@@ -93,7 +93,7 @@ pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if differing.is_empty() { Exit::Done } else { Exit::Failed })
 }
 
-/// What differs between a stored result and a new run of it; `None` if somebody asked to stop.
+/// The differences between a stored result and a new run of it; `None` if the user stopped it.
 fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone: bool) -> Option<Vec<String>> {
     let row = &collected.rows[number];
     let point = &plan.points[row.index];
@@ -135,8 +135,8 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     Some(differences)
 }
 
-/// After how much a stored run was stopped before its end, and the unit of that; `None` if it came to its end, failed, or
-/// met its limit of cycles.
+/// The point at which a stored run was stopped before its end, and its unit; `None` if the run completed, failed, or
+/// reached its limit of cycles.
 fn stopped_after(row: &Row, experiment: &Experiment) -> Option<(u64, &'static str)> {
     let result = &row.result;
     if result.failure.is_some() || result.complete {
@@ -149,7 +149,7 @@ fn stopped_after(row: &Row, experiment: &Experiment) -> Option<(u64, &'static st
     }
 }
 
-/// Says which stored runs were stopped before their end, and returns how many.
+/// Lists the stored runs that were stopped before their end, and returns their number.
 fn tell_stopped(plan: &Plan, collected: &Collected, quiet: bool) -> usize {
     let stopped = collected.rows.iter().filter_map(|row| {
         let experiment = plan.points[row.index].resolve().ok()?;

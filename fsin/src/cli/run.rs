@@ -69,7 +69,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         for note in &result.notes {
             output::tell(&format!("note: {note}"));
         }
-        // What was foreseen has been said.
+        // Warnings known before the run have been printed.
         let foreseen: Vec<String> = experiment.foreseen.iter().map(|text| text.written(&Flags)).collect();
         for warning in result.warnings.iter().filter(|warning| !foreseen.contains(warning)) {
             output::tell(&format!("warning: {warning}"));
@@ -79,7 +79,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let state = if result.converged == Some(false) { "the state is not steady" } else { "then measured" };
         output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
     }
-    // A stdout that fails must not cost the results in the folder.
+    // A failure of stdout must not lose the results in the folder.
     let printed = output::print(format(matches), &result);
     if let Some(folder) = folder {
         output::keep(folder, &result, &experiment.to_toml())?;
@@ -90,7 +90,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if result.complete => Ok(Exit::Done),
         None if stop.load(std::sync::atomic::Ordering::Relaxed) => Ok(Exit::Interrupted),
-        // Only the limit of cycles ends a run otherwise.
+        // Otherwise only the limit of cycles ends a run.
         None if experiment.strict => Ok(Exit::Watchdog),
         None => Ok(Exit::Done),
     }
@@ -109,7 +109,7 @@ fn last_words(performed: &Result<Performed, Complaint>) -> Vec<String> {
     }
 }
 
-/// Warnings of what a file or the environment sets and this experiment does not use. (Such a flag is refused.)
+/// Warnings of settings in a file or the environment that this experiment does not use. (Such flags are rejected.)
 fn without_effect(experiment: &Experiment) -> Vec<String> {
     let (settings, effective) = (experiment.settings(), experiment.effective());
     let unused = KEYS.iter().filter(|key| !effective.iter().any(|(used, _)| used.name == key.name));
@@ -124,7 +124,7 @@ fn without_effect(experiment: &Experiment) -> Vec<String> {
         .collect()
 }
 
-/// Says of every setting that is not a default who set it.
+/// Reports the origin of every setting that is not a default.
 fn tell_settings(experiment: &Experiment) {
     let settings = experiment.settings();
     for (key, value) in experiment.effective() {
@@ -138,7 +138,7 @@ fn tell_settings(experiment: &Experiment) {
     }
 }
 
-/// Prints the effective experiment, if it is one that can be run.
+/// Prints the effective experiment, if it can be run.
 pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let experiment = args::one_experiment(args::settings(matches)?)?;
     if experiment.ideal_latency.is_none() {

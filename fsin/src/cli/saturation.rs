@@ -19,7 +19,7 @@ use super::progress::Points;
 use super::sweep::lists;
 use super::{Complaint, Exit, Flags, args, interrupt, output};
 
-/// Figures that are told of each load that was tried.
+/// Figures to report for each tried load.
 const FIGURES: [Figure; 8] = [
     Figure::AcceptedLoad,
     Figure::AcceptedLoadCi95,
@@ -31,7 +31,7 @@ const FIGURES: [Figure; 8] = [
     Figure::QueueGrowthCi95,
 ];
 
-/// A load that was tried, and what it showed.
+/// A tried load and its result.
 struct Tried {
     /// \[phits/node/cycle\]
     load: f64,
@@ -45,27 +45,27 @@ impl Tried {
     }
 }
 
-/// What the first Ctrl-C is answered.
+/// The answer to the first Ctrl-C.
 const STOPPING: &str = "stopping: the load that is being tried is given up, those tried before are printed; again to stop at \
                         once, without results";
 
-/// Between which loads, and how finely, is searched.
+/// Range and resolution of the search.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// \[phits/node/cycle\] The highest load.
     most: f64,
-    /// \[phits/node/cycle\] Width of the interval.
+    /// \[phits/node/cycle\] Target width of the bracket.
     tolerance: f64,
 }
 
 impl Bounds {
-    /// \[loads\] That a search tries.
+    /// \[loads\] Number tried by a search.
     fn loads(self) -> usize {
         2 + (self.most / self.tolerance).log2().ceil().max(0.0) as usize
     }
 }
 
-/// Finds where networks saturate.
+/// Finds the saturation loads of networks.
 pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let mut lists = lists(matches)?;
     if lists.contains_key("cycles") {
@@ -124,7 +124,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     })
 }
 
-/// Leaves the highest of the loads that are given, 1 if none is.
+/// Keeps the highest of the given loads, 1 if there is none.
 fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
     let highest = match lists.remove("load") {
         None => Setting { value: "1".to_owned(), origin: Origin::Default, listed: false, topology: None },
@@ -144,16 +144,16 @@ fn keep_highest(lists: &mut Lists) -> Result<(), SettingsError> {
     Ok(())
 }
 
-/// What became of the search of one experiment.
+/// Outcome of the search of one experiment.
 struct Searched {
     bracket: Bracket,
     /// By load.
     probes: Vec<Tried>,
-    /// Why it was given up.
+    /// Why it was aborted.
     failure: Option<(f64, String)>,
 }
 
-/// Searches between 0 and the highest load; `tried` is called after each load.
+/// Searches between 0 and the highest load; calls `tried` after each load.
 fn search(
     experiment: &Experiment,
     bounds: Bounds,
@@ -180,7 +180,7 @@ fn search(
     Ok(Searched { bracket, probes, failure })
 }
 
-/// Where one network saturates with one seed, with every load that was tried.
+/// The saturation load of one network with one seed, with every tried load.
 fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &AtomicBool) -> Result<Exit, Complaint> {
     let meter = Points::new(matches.get_flag("quiet"), bounds.loads());
     let Searched { bracket, probes, failure } = search(experiment, bounds, (stop, true), || meter.one_more())?;
@@ -191,11 +191,11 @@ fn one(matches: &ArgMatches, experiment: &Experiment, bounds: Bounds, stop: &Ato
     }
     let throttled = experiment.router.source_queue == SourceQueue::Throttled;
     tell(matches, &bracket, &probes, bounds.most, throttled)?;
-    // What was asked to stop has a load left to try.
+    // A search that was stopped has a load left to try.
     Ok(if bracket.next().is_some() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// The searches of all points of a plan, on several threads; their order is that of the plan.
+/// The searches of all points of a plan, on several threads, in the order of the plan.
 fn all(
     matches: &ArgMatches,
     plan: &Plan,
@@ -250,12 +250,12 @@ fn all(
     Ok(Saturations::new(bounds.tolerance, bounds.most, searches))
 }
 
-/// The largest value of a figure, of the loads that were tried.
+/// The largest value of a figure over the tried loads.
 fn peak(probes: &[Tried], figure: Figure) -> Option<f64> {
     probes.iter().filter_map(|probe| probe.result.number(figure)).max_by(f64::total_cmp)
 }
 
-/// Writes the searches of several networks, or seeds.
+/// Writes the searches of several networks or seeds.
 fn tell_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint> {
     let text = match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
@@ -308,7 +308,7 @@ fn table(found: &Saturations) -> String {
     text + &format!("phits/node/cycle, each to an interval of {}{confidence}\n", found.tolerance)
 }
 
-/// Where one network saturates with one seed, as JSON.
+/// The saturation load of one network with one seed, as JSON.
 #[derive(Serialize)]
 struct Found {
     schema: u64,
@@ -340,7 +340,7 @@ fn tell(
     let mut text = Vec::new();
     match matches.get_one::<String>("format").map_or("table", String::as_str) {
         "csv" => {
-            // Every row says what the search came to.
+            // Every row contains the outcome of the search.
             let mut rows: Vec<_> = probes.iter().map(Tried::row).collect();
             for row in &mut rows {
                 row.insert("complete".to_owned(), json!(bracket.next().is_none()));

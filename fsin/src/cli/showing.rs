@@ -22,7 +22,7 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Shows the points of a plan, with what is there of earlier runs. `stop` ends the sweep.
+    /// Shows the points of a plan, with the results of earlier runs. `stop` ends the sweep.
     pub(crate) fn begin(
         store: &Store,
         plan: &Plan,
@@ -40,15 +40,15 @@ impl Showing {
         Ok(Self { board: Some(board), dashboard: Some(dashboard) })
     }
 
-    /// Where the sweep says what becomes of its points.
+    /// The board to which the sweep reports the state of its points.
     pub(crate) const fn board(&self) -> Option<&Board> {
         self.board.as_ref()
     }
 
-    /// The sweep is over, and this is what came of it. Waits for the user to leave the dashboard.
+    /// Shows the outcome of the sweep, and waits for the user to leave the dashboard.
     pub(crate) fn end(mut self, plan: &Plan, collected: &Collected) {
         if let Some(board) = &self.board {
-            // Points that ran while the stop rule had yet to be decided may lie beyond saturation.
+            // Points that ran before the stop rule was decided may lie beyond saturation.
             let mut counted = vec![false; plan.points.len()];
             let failed = collected.failed.iter().map(|&(index, _)| index);
             let rows = collected.rows.iter().map(|row| row.index);
@@ -64,7 +64,7 @@ impl Showing {
 }
 
 impl Drop for Showing {
-    /// A sweep that fails gives the terminal back.
+    /// Restores the terminal if a sweep fails.
     fn drop(&mut self) {
         self.board = None;
         terminal::restore();

@@ -1,4 +1,4 @@
-//! `fsin top` and `fsin record-view`: looking at a run of another process, and at recordings.
+//! `fsin top` and `fsin record-view`: viewing a run of another process, and recordings.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -21,7 +21,7 @@ use tui::view::RunState;
 
 use super::{Complaint, Exit, interrupt, looking, output};
 
-/// How long a connection may take.
+/// Connection timeout.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// \[cells\] Bounds of a picture.
 const CELLS: std::ops::RangeInclusive<u16> = 20..=500;
@@ -161,7 +161,7 @@ fn unreadable(from: &str, error: &StreamError) -> Complaint {
     Complaint::new(Exit::Usage, format!("{from}: {error}"), remedy)
 }
 
-/// Draws a moment of a recording.
+/// Draws one snapshot of a recording.
 fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, from: &str) -> Result<Exit, Complaint> {
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let size = word("size").split_once('x').and_then(|(width, height)| {
@@ -202,7 +202,7 @@ fn draw(matches: &ArgMatches, mut reader: Reader<impl BufRead>, picture: &Path, 
     Ok(Exit::Done)
 }
 
-/// Keeps the snapshots of a run.
+/// Records the snapshots of a run.
 pub(super) fn record(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let from = matches.get_one::<String>("from").map_or("", String::as_str);
     let path = matches.get_one::<PathBuf>("file").cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `fsin topology`: what a topology is like.
+//! `fsin topology`: properties of a topology.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use trgen::NodeId;
 use super::output::Document;
 use super::{Complaint, Exit};
 
-/// How it is written.
+/// Output formats.
 pub(crate) const FORMATS: [&str; 4] = ["table", "json", "dot", "svg"];
 
-/// Most nodes that are surveyed one by one where they are not all alike: minutes.
+/// Maximum number of nodes to survey one by one in a network that is not vertex-transitive: minutes.
 const MAX_NODES_APIECE: usize = 1 << 16;
 
-/// Most nodes that are surveyed at all: gigabytes.
+/// Maximum number of nodes to survey at all: gigabytes.
 const MAX_NODES: usize = 1 << 24;
 
 /// Describes the topology of a specification.
@@ -79,7 +79,7 @@ fn table(topology: &dyn Topology) -> String {
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
     };
-    // An endpoint of a network of switches has one link, which is among those that bound it.
+    // An endpoint of a network of switches has one link, which is one of the limiting links.
     let injectors = match survey.uniform_load_bound {
         Some(bound) if bound > 1.0 => " (each injector sends up to 1: --injectors)",
         _ => "",
@@ -106,7 +106,7 @@ fn table(topology: &dyn Topology) -> String {
     })
 }
 
-/// The graph for Graphviz: a link both ways is one edge.
+/// The graph for Graphviz: a bidirectional link is one edge.
 fn dot(topology: &dyn Topology) -> String {
     if let Some(network) = topology.switched() {
         return dot_of_switches(network);
@@ -117,7 +117,7 @@ fn dot(topology: &dyn Topology) -> String {
         for port in (0..shape.ports()).map(|port| Port(port as u8)) {
             let Some(there) = topology.neighbour(node, port) else { continue };
             let (dimension, positive) = shape.direction(port);
-            // The other direction of a link that is written from its other end.
+            // The reverse direction of a link that is written from its other end.
             let back = |port: Port| topology.neighbour(there, port) == Some(node);
             if !positive && back(shape.port(dimension, true)) {
                 continue;
@@ -130,12 +130,12 @@ fn dot(topology: &dyn Topology) -> String {
     text
 }
 
-/// A name as it stands between quotes; of a DOT file it is written so already.
+/// A name as written between quotation marks; names from a DOT file are in that form already.
 fn escaped(name: &str) -> String {
     name.replace("\\\"", "\"").replace('"', "\\\"")
 }
 
-/// The switches, and how many endpoints each has: what `--topology graph:FILE` reads.
+/// The switches, and the number of endpoints of each, in the input format of `--topology graph:FILE`.
 fn dot_of_switches(network: &Switched) -> String {
     let fabric = network.fabric();
     let mut endpoints = vec![0; fabric.nodes()];

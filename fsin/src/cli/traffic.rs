@@ -1,4 +1,4 @@
-//! `fsin traffic`: what a source would send, without a network.
+//! `fsin traffic`: the messages of a source, without a network.
 
 use std::io::{BufWriter, Write};
 use std::sync::atomic::Ordering;
@@ -11,10 +11,10 @@ use trgen::{Cycle, Message};
 
 use super::{Complaint, Exit, Flags, args, interrupt, output};
 
-/// \[cycles\] Of traffic that goes on for ever, unless --cycles says otherwise.
+/// \[cycles\] Default length of endless traffic without --cycles.
 const CYCLES: u64 = 1000;
 
-/// How the list of messages is written.
+/// Formats of the list of messages.
 pub(crate) const FORMATS: [&str; 2] = ["csv", "jsonl"];
 
 /// Lists every message.
@@ -53,7 +53,7 @@ pub(crate) fn traffic(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 writeln!(out, r#"{{"cycle":{cycle},"source":{source},"destination":{destination},"phits":{phits}}}"#)
             };
             if written.is_err() {
-                // Nobody reads on.
+                // The reader has gone.
                 stop.store(true, Ordering::Relaxed);
             }
         };

@@ -1,4 +1,4 @@
-//! What a run is, for those who look at it.
+//! Description of a run for viewers.
 
 use trgen::NodeId;
 use tui::view::{About, Layout, MAX_LINKS};
@@ -7,7 +7,7 @@ use crate::experiment::{Experiment, Traffic};
 use crate::router::RouterParams;
 use crate::topology::{Port, Rows, Topology, port_name};
 
-/// The network of this topology and these routers. `title` says what runs on it.
+/// The description of the network of this topology and these routers. `title` names the traffic.
 #[must_use]
 pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> About {
     let (nodes, shape) = (topology.nodes(), topology.shape());
@@ -38,7 +38,7 @@ pub fn about(topology: &dyn Topology, params: &RouterParams, title: String) -> A
     }
 }
 
-/// An experiment in a line, what matters most first: a narrow terminal shows its beginning.
+/// An experiment in one line, most important settings first: a narrow terminal shows only its beginning.
 fn title(experiment: &Experiment) -> String {
     let effective = experiment.effective();
     let word = |name: &str| effective.iter().find(|(key, _)| key.name == name).map_or("", |(_, value)| value.as_str());
@@ -55,7 +55,7 @@ fn title(experiment: &Experiment) -> String {
     format!("{} | {traffic} | {routing} vcs {vcs} packet {packet} | seed {seed}", experiment.topology.spec())
 }
 
-/// What an experiment simulates.
+/// The description of an experiment.
 #[must_use]
 pub fn of_experiment(experiment: &Experiment) -> About {
     let title = title(experiment);

@@ -1,10 +1,10 @@
-//! Latencies in the form in which they are shown.
+//! Latencies in the form in which viewers show them.
 
 use tui::view::Summary;
 
 use crate::stats::Distribution;
 
-/// The packets of `now` that were not in `earlier`.
+/// The latencies of packets in `now` that are not in `earlier`.
 pub(super) fn summary(now: &Distribution, earlier: Option<&Distribution>) -> Summary {
     let values = now.since(earlier);
     let count: u64 = values.iter().map(|(_, count)| count).sum();

@@ -1,8 +1,8 @@
-//! What the dashboard shows of a run: fills the view model of [`tui`].
+//! The dashboard of a run: fills the view model of [`tui`].
 //!
-//! [`about()`] says once what is simulated. A [`Watcher`] looks at the run a few hundred times a second, which costs a
-//! few reads of memory; it takes a snapshot only when somebody has asked for one, and does what the user wants: pause,
-//! step, go slowly. [`of_plan`] and [`of_result`] say the same of a sweep.
+//! [`about()`] describes the simulation once. A [`Watcher`] polls the run a few hundred times a second, which costs a
+//! few reads of memory. It takes a snapshot only on request, and executes the user's commands: pause, step, limit the
+//! speed. [`of_plan`] and [`of_result`] do the same for a sweep.
 
 mod about;
 mod latencies;

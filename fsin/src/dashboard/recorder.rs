@@ -1,4 +1,4 @@
-//! Keeps snapshots in a file.
+//! Recording of snapshots in a file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tui::stream::{write_about, write_snapshot};
 use tui::view::{About, Snapshot};
 
-/// Time between two snapshots that are kept, unless cycles are asked for.
+/// Interval between two recorded snapshots, unless cycles are given.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A recording that is being made. A disk that fails ends the recording and not the run.
+/// A recording in progress. A disk failure ends the recording, not the run.
 #[derive(Debug)]
 pub struct Recorder {
     out: BufWriter<File>,
@@ -20,7 +20,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a recording in an empty file: a snapshot every so many cycles, or, with `None`, ten times a second.
+    /// Begins a recording in an empty file: a snapshot every `every` cycles, or, with `None`, ten times a second.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -30,12 +30,12 @@ impl Recorder {
         Ok(Self { out, every: every.map(|every| every.max(1)), kept: None, failed: None })
     }
 
-    /// \[cycles\] From `clock` to the next snapshot that is to be kept at a cycle of its own.
+    /// \[cycles\] From `clock` to the next snapshot with a cycle of its own.
     pub(super) fn next(&self, clock: u64) -> Option<u64> {
         self.every.filter(|_| self.failed.is_none()).map(|every| every - clock % every)
     }
 
-    /// True if the run is to be kept as it is at this clock.
+    /// True if a snapshot is due at this clock.
     pub(super) fn is_due(&self, clock: u64) -> bool {
         self.failed.is_none()
             && match self.every {
@@ -54,7 +54,7 @@ impl Recorder {
     /// Ends the recording.
     ///
     /// # Errors
-    /// What failed, now or earlier.
+    /// The first failure, now or earlier.
     pub fn close(mut self) -> io::Result<()> {
         match self.failed.take() {
             Some(error) => Err(error),

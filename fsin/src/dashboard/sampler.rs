@@ -1,4 +1,4 @@
-//! A run between two cycles, as it is shown.
+//! Snapshots of a run between two cycles.
 
 use std::time::Instant;
 
@@ -10,11 +10,11 @@ use crate::stats::Distribution;
 use crate::view::Occupancy;
 use crate::watch::Glimpse;
 
-/// Takes snapshots; remembers what the latest one showed, for what happened since.
+/// Takes snapshots; keeps the values of the latest one, to compute rates since then.
 #[derive(Debug)]
 pub struct Sampler {
     start: Instant,
-    /// When the latest was taken, and the clock then.
+    /// Time and clock of the latest snapshot.
     latest: Option<(Instant, u64)>,
     latency: Option<Distribution>,
     occupancy: Occupancy,
@@ -27,7 +27,7 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// The clock has stood still: the speed is that from now on.
+    /// Ends a pause: the speed is measured from now on.
     pub fn resume(&mut self, cycle: u64) {
         self.latest = Some((Instant::now(), cycle));
     }

@@ -1,4 +1,4 @@
-//! What a sweep is, for those who look at it.
+//! Description of a sweep for viewers.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use crate::result::RunResult;
 use crate::sweep::{Plan, along, is_numeric, legend, position, settings};
 use crate::words::counted;
 
-/// The points of a plan; none has begun. `name` is what the sweep is called, `at_once` how many points run at the same
-/// time.
+/// The points of a plan before any has begun. `name` is the name of the sweep, `at_once` the number of points that run
+/// concurrently.
 #[must_use]
 pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     let along = along(plan);
@@ -47,7 +47,7 @@ pub fn of_plan(plan: &Plan, name: &str, at_once: usize) -> Sweep {
     }
 }
 
-/// A point in words, what differs most first: `load 0.35, seed 1, bubble:smart`.
+/// A point in words, the most distinctive setting first: `load 0.35, seed 1, bubble:smart`.
 fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     let pair = |at: usize| (plan.axes[at].key.clone(), short(&values[at]));
     let seed = plan.axis("seed").filter(|&seed| Some(seed) != along);
@@ -58,7 +58,7 @@ fn name_of(plan: &Plan, along: Option<usize>, values: &[String]) -> String {
     if words.is_empty() { "the experiment".to_owned() } else { words.join(", ") }
 }
 
-/// A number of a range with as many digits as tell it from others; words as they are.
+/// A number of a range with as many digits as distinguish it from the others; words as they are.
 fn short(value: &str) -> String {
     match value.parse::<f64>() {
         Ok(number) if value.len() > 6 && number.abs() < 1e6 => ((number * 1e4).round() / 1e4).to_string(),
@@ -66,7 +66,7 @@ fn short(value: &str) -> String {
     }
 }
 
-/// The outcome of a point with this result, in so many \[s\] if that is known.
+/// The outcome of a point with this result, after this many \[s\] if known.
 #[must_use]
 pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
     if let Some(why) = result.why_failed() {
@@ -74,7 +74,7 @@ pub fn of_result(result: &RunResult, seconds: Option<f64>) -> PointState {
     }
     PointState::Done(Figures {
         saturated: result.is_saturated(),
-        // As the load on the axis is, over the nodes that send.
+        // Like the load on the axis, over the nodes that send.
         accepted: result.accepted_load_of_senders_phits_per_node_cycle.or(result.accepted_load_phits_per_node_cycle),
         latency: result.latency_mean_cycles,
         completion: result.completion_cycles.map(|cycles| cycles as f64),

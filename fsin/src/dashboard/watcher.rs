@@ -1,4 +1,4 @@
-//! Looks at a run for all that have asked, and does what the user wants.
+//! The watcher of a run: serves snapshot requests and executes the user's commands.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,18 +13,18 @@ use super::{Recorder, Sampler};
 use crate::run::ENDED;
 use crate::watch::{Glimpse, Watch};
 
-/// Time between two looks, about.
+/// Approximate interval between two polls.
 const LOOK: Duration = Duration::from_millis(4);
-/// \[cycles\] To the second look, before anything is known of the speed.
+/// \[cycles\] To the second poll, while the speed is unknown.
 const FIRST: u64 = 16;
-/// \[cycles\] Most, between two looks.
+/// \[cycles\] Maximum between two polls.
 const LONGEST: u64 = 1 << 30;
-/// A snapshot is taken only after the run has had this many times the time that the last one took.
+/// A snapshot is taken only after the run has had this many times the time of the last snapshot.
 const SPARING: u32 = 50;
-/// How long a pause lasts before somebody is asked whether it goes on.
+/// Interval at which a pause checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Looks at a run: see the [module](super).
+/// Watcher of a run: see the [module](super).
 #[derive(Debug)]
 pub struct Watcher<'a> {
     feed: Arc<Feed>,
@@ -32,20 +32,20 @@ pub struct Watcher<'a> {
     stop: &'a AtomicBool,
     sampler: Sampler,
     recorder: Option<Recorder>,
-    /// \[cycle\] At which the run is to be paused.
+    /// \[cycle\] At which the run pauses.
     hold: Option<u64>,
-    /// \[cycles/s\] And since when at which cycle.
+    /// \[cycles/s\] With the time and cycle at which the limit was set.
     limit: Option<(u64, Instant, u64)>,
-    /// The last look, and what was asked for.
+    /// Time and clock of the last poll.
     last: Option<(Instant, u64)>,
     slice: u64,
-    /// Not before then is the next snapshot taken.
+    /// Earliest time of the next snapshot.
     rested: Option<Instant>,
 }
 
 impl<'a> Watcher<'a> {
-    /// Shows the run on `feed`, and does what `commands` says. The run is not held any longer once `stop` is true, or
-    /// nobody can send commands any more.
+    /// Shows the run on `feed`, and executes `commands`. A pause ends when `stop` is true, or when all senders of
+    /// commands are gone.
     #[must_use]
     pub fn new(feed: Arc<Feed>, commands: Receiver<Command>, stop: &'a AtomicBool) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// Keeps the run in a recording, too.
+    /// Also records the run.
     #[must_use]
     pub fn recorded(self, recorder: Option<Recorder>) -> Self {
         Self { recorder, ..self }
@@ -71,7 +71,7 @@ impl<'a> Watcher<'a> {
     /// Ends the recording, if there is one.
     ///
     /// # Errors
-    /// When something of it could not be written.
+    /// When part of it could not be written.
     pub fn close_recording(&mut self) -> std::io::Result<()> {
         self.recorder.take().map_or(Ok(()), Recorder::close)
     }
@@ -85,17 +85,17 @@ impl<'a> Watcher<'a> {
             Command::Limit(limit) => self.limit = limit.map(|limit| (limit.max(1), Instant::now(), clock)),
             // The dashboard shows another run.
             Command::Watch(_) => {}
-            // The stop flag says so.
+            // The stop flag takes care of it.
             Command::Quit | Command::Leave | Command::Abort => self.hold = None,
         }
     }
 
-    /// Waits for a command, at most so long; obeys it.
+    /// Waits for a command, at most for `patience`, and executes it.
     fn wait(&mut self, patience: Duration, clock: u64) {
         match self.commands.recv_timeout(patience) {
             Ok(command) => self.obey(command, clock),
             Err(RecvTimeoutError::Timeout) => {}
-            // Nobody is there who could let it go on.
+            // All senders are gone: no command can end the pause.
             Err(RecvTimeoutError::Disconnected) => (self.hold, self.limit) = (None, None),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Watcher<'a> {
         self.hold.is_some_and(|hold| clock >= hold) && !self.stop.load(Ordering::Relaxed)
     }
 
-    /// Lets time stand still.
+    /// Pauses the run.
     fn pause(&mut self, glimpse: &Glimpse<'_>) {
         let clock = glimpse.progress.clock.0;
         self.show(glimpse, RunState::Paused);
@@ -143,13 +143,13 @@ impl<'a> Watcher<'a> {
             (*since, *from) = (Instant::now(), clock);
         }
         (self.last, self.slice) = (None, FIRST);
-        // That time goes on is seen at once; a step is seen at its end.
+        // The end of a pause is shown at once, a step when it ends.
         if self.hold.is_none() {
             self.show(glimpse, RunState::Running);
         }
     }
 
-    /// Waits until the limit of speed allows what has been simulated.
+    /// Waits until the speed limit permits the simulated cycles.
     fn brake(&mut self, clock: u64) {
         while let Some((limit, since, from)) = self.limit {
             let due = (clock - from) as f64 / limit as f64;
@@ -161,12 +161,12 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// \[cycles\] To the next look.
+    /// \[cycles\] To the next poll.
     fn next(&mut self, clock: u64, now: Instant) -> u64 {
         if let Some((then, before)) = self.last {
             let (cycles, time) = (clock.saturating_sub(before), now.duration_since(then));
             let reached = cycles as f64 / time.as_secs_f64().max(1e-9) * LOOK.as_secs_f64();
-            // It may have been a quiet time: no faster than twice.
+            // At most twice as long as before: the last interval may have been a quiet one.
             self.slice = (reached as u64).min(self.slice.saturating_mul(2)).clamp(1, LONGEST);
         }
         self.last = Some((Instant::now(), clock));

@@ -1,6 +1,6 @@
-//! Times that no network of these links could beat, beside the time that a program took: what limits it is the greatest.
+//! Lower bounds of a program's completion time in any network with these links: the greatest bound is the bottleneck.
 //!
-//! Every bound counts whole packets, as the network does, and takes for granted that routes are shortest and load is spread evenly.
+//! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,27 +14,28 @@ use super::resolve::Experiment;
 use crate::models::ZeroLatency;
 use crate::topology::{Distances, Topology, cuts, links_of};
 
-/// Most messages whose critical path is looked for: it takes as long as reading and replaying the program again.
+/// Maximum number of messages for which the critical path is computed: it takes as long as reading and replaying the
+/// program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
-/// \[cycles\] What the completion of a program cannot be less than; `None` where it is not known.
+/// \[cycles\] Lower bounds of a program's completion; `None` where unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Bounds {
-    /// The node that sends most puts its phits on the links that leave it.
+    /// The node that sends most puts its phits on its outgoing links.
     pub injection: Option<u64>,
-    /// The node that receives most takes its phits from the links that lead to it.
+    /// The node that receives most takes its phits from its incoming links.
     pub ejection: Option<u64>,
-    /// What crosses a middle of the network, one way, is spread over the links that cross it: of the node numbers, and in a direct
-    /// network of each dimension.
+    /// Phits that cross a middle of the network, in one direction, are spread over the links that cross it: the middle
+    /// of the node numbers and, in a direct network, of each dimension.
     pub bisection: Option<u64>,
-    /// All phits times the hops of their shortest routes are spread over all links.
+    /// All phits times the hops of their minimal routes are spread over all links.
     pub links: Option<u64>,
-    /// The completion over a network that delivers every message at once: computation, and what waits for what.
+    /// The completion over a zero-latency network: computation and dependencies.
     pub critical_path: Option<u64>,
 }
 
 impl Bounds {
-    /// Each by its name.
+    /// The bounds with their names.
     #[must_use]
     pub const fn named(&self) -> [(&'static str, Option<u64>); 5] {
         [
@@ -46,14 +47,14 @@ impl Bounds {
         ]
     }
 
-    /// The greatest of them, which binds, with its name; of equals the first.
+    /// The greatest bound, with its name; ties go to the first.
     #[must_use]
     pub fn binding(&self) -> Option<(&'static str, u64)> {
         let known = self.named().into_iter().filter_map(|(name, cycles)| Some((name, cycles?)));
         known.fold(None, |most: Option<(&str, u64)>, one| Some(most.filter(|most| most.1 >= one.1).unwrap_or(one)))
     }
 
-    /// Those of a program that has run to its end; `messages` is how many it sent.
+    /// The bounds of a completed program that sent `messages` messages.
     pub(super) fn of(
         experiment: &Experiment,
         kind: &Kind,
@@ -119,7 +120,7 @@ impl Bounds {
     }
 }
 
-/// \[cycles\] Completion over a network without time or limits; `None` if the run was stopped.
+/// \[cycles\] Completion over a zero-latency network; `None` if the run was stopped.
 fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();

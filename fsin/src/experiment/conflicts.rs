@@ -1,4 +1,4 @@
-//! What drives a network, and which settings have a meaning then.
+//! Which settings apply to which workload.
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -7,22 +7,22 @@ use trgen::synthetic::expr::Expr;
 
 use super::settings::{Origin, Settings, SettingsError};
 
-/// What kind of times the traffic has.
+/// How the workload generates messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Times {
-    /// Those of a process that goes on for ever.
+    /// A steady process without end.
     Steady,
-    /// Those of shots, which end.
+    /// Shots, which end.
     Shots,
-    /// Those of an application alone.
+    /// An application alone.
     Application,
-    /// Those of an application, with traffic beside it.
+    /// An application, with background traffic.
     Beside,
 }
 
 impl Times {
     pub(super) fn of(settings: &Settings, tasks: bool) -> Self {
-        // A word that cannot be read is refused where it is built.
+        // A word that cannot be parsed is rejected where the process is built.
         let process = Expr::parse(settings.word("temporal")).map_or_else(|_| String::new(), |expr| expr.name);
         match (tasks, process.as_str()) {
             (false, _) if settings.is_set("shot") => Self::Shots,
@@ -34,31 +34,31 @@ impl Times {
     }
 }
 
-/// Keys that hold for some traffic or run control only.
+/// Keys that apply to some workloads or run controls only.
 pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
 pub(super) const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth"];
-/// Keys of runs that end by themselves.
+/// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 pub(super) const TRACE: &[&str] =
     &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "network", "hosts"];
-/// Keys that act where several applications run.
+/// Keys that apply where several applications run.
 pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
-/// Keys of graphs, which no job can be.
+/// Keys of graphs, which are not allowed as jobs.
 pub(super) const GRAPHS: &[&str] = &["network", "hosts"];
-/// Keys that act where an ideal network takes the place of the router.
+/// Keys that apply where an ideal network replaces the router.
 const IDEAL: &[&str] =
     &["trace", "network", "hosts", "compute", "flop-rate", "trace-unit", "recv-order", "collectives"];
-/// Keys that tell how long a cycle is.
+/// Keys that determine the length of a cycle.
 pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
 
-/// True if a key means something to an ideal network, which has cycles only as a unit of times.
+/// True if a key applies to an ideal network, where cycles are only a unit of time.
 pub(super) fn is_of_ideal(settings: &Settings, key: &str) -> bool {
     IDEAL.contains(&key) || (CYCLE.contains(&key) && settings.word("trace-unit") == "cycles")
 }
 
-/// Which of `trace`, `kernel` and `job-mix` drives the network, if any; a flag overrides a file.
+/// The one of `trace`, `kernel` and `job-mix` that is set, if any; a flag overrides a file.
 pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, SettingsError> {
     let set: Vec<&'static str> =
         ["trace", "kernel", "job-mix"].into_iter().filter(|key| settings.is_set(key)).collect();
@@ -75,7 +75,7 @@ pub(super) fn task_key(settings: &Settings) -> Result<Option<&'static str>, Sett
     }
 }
 
-/// Refuses flags that would have no effect.
+/// Rejects flags that would have no effect.
 pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times: Times) -> Result<(), SettingsError> {
     let given = |keys: &[&'static str]| {
         keys.iter().copied().find(|&key| settings.is_set(key) && settings.origin(key) == Origin::Flag)

@@ -1,4 +1,4 @@
-//! What drives an experiment: its source of traffic, with what is known of it.
+//! The workload of an experiment: its traffic source, with warnings and notes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,13 +33,13 @@ use super::settings::{Origin, SettingsError};
 use super::traffic::Traffic;
 use crate::topology::Distances;
 
-/// The source of traffic of an experiment.
+/// The traffic source of an experiment.
 #[derive(Debug)]
 pub struct Driver {
     pub(super) kind: Kind,
-    /// What a reader of the figures must know.
+    /// Warnings for readers of the results.
     pub warnings: Vec<Phrase>,
-    /// What a reader of the figures may want to know.
+    /// Notes for readers of the results.
     pub notes: Vec<Phrase>,
     pub(super) collectives: BTreeMap<&'static str, u64>,
 }
@@ -52,7 +52,7 @@ pub(super) enum Kind {
     Hosts(Box<Routed>),
     /// Applications that arrive one after another.
     Jobs(Box<JobMix>),
-    /// An application, and traffic of the nodes without a task.
+    /// An application, and background traffic of nodes without a task.
     Beside(Box<Background<Replay>>),
 }
 
@@ -60,7 +60,7 @@ impl Driver {
     /// Builds the source for a network of this shape.
     ///
     /// # Errors
-    /// Settings that turn out to be unusable together, a trace that cannot be read.
+    /// Settings that prove inconsistent, a trace that cannot be read.
     pub fn new(experiment: &Experiment, geometry: &Geometry) -> Result<Self, Trouble> {
         let mut notes = Vec::new();
         let mut driver = Self {
@@ -107,8 +107,8 @@ impl Driver {
         }
     }
 
-    /// What the tasks of the application did, if there is one, and whether it is known how long they were blocked: hosts of
-    /// graphs wait for many things at once.
+    /// The report of the application's tasks, if there is one. The flag says whether their blocking times are known:
+    /// hosts of graphs wait for many things at once.
     #[must_use]
     pub fn report(&self) -> Option<(ReplayReport, bool)> {
         match &self.kind {
@@ -120,7 +120,7 @@ impl Driver {
         }
     }
 
-    /// \[phit/cycle\] That all nodes together are to send; `None` where nothing steady is asked for.
+    /// \[phit/cycle\] Offered by all nodes together; `None` without a steady offered load.
     #[must_use]
     pub fn offered(&self) -> Option<f64> {
         match &self.kind {
@@ -139,7 +139,7 @@ impl Driver {
     }
 }
 
-/// A note where patterns of a grid meet a network that has none.
+/// A note where grid patterns are used in a network that is not a grid.
 fn note_on_grids(experiment: &Experiment) -> Option<String> {
     let Traffic::Synthetic(config) = &experiment.traffic else { return None };
     let names = of_a_grid(&config.pattern);
@@ -153,10 +153,11 @@ fn note_on_grids(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// \[nodes\] Kernels are made for a check up to here: larger ones take seconds, and their runs say it soon enough.
+/// \[nodes\] Maximum size for which kernels are built during a check: larger ones take seconds, and their runs report
+/// errors soon enough.
 const MOST_CHECKED: usize = 1024;
 
-/// The settings on which it depends what [`check_traffic`] says.
+/// The settings that determine the result of [`check_traffic`].
 pub const CHECKED: &[&str] = &[
     "topology",
     "ways",
@@ -172,7 +173,7 @@ pub const CHECKED: &[&str] = &[
     "placement",
 ];
 
-/// Refuses traffic that cannot be made: what a sweep wants to know before it begins. Traces are not read.
+/// Rejects traffic that cannot be built, before a sweep begins. Traces are not read.
 ///
 /// # Errors
 /// The setting that cannot be used.
@@ -197,7 +198,7 @@ pub fn check_traffic(experiment: &Experiment) -> Result<(), SettingsError> {
     }
 }
 
-/// A refusal, said of the setting that it is about.
+/// Attributes an error to the setting that it is about.
 fn misfit(experiment: &Experiment, misfit: &Misfit) -> SettingsError {
     let settings = experiment.settings();
     let key = match misfit.word {
@@ -310,7 +311,7 @@ fn trace(
     Ok(Driver { kind, warnings, notes, collectives })
 }
 
-/// Lines that name no settings.
+/// Lines that name no settings, as phrases.
 pub(super) fn phrases(lines: Vec<String>) -> Vec<Phrase> {
     lines.into_iter().map(Phrase::from).collect()
 }
@@ -327,7 +328,7 @@ fn interfaces(graph: &Graph) -> Option<String> {
     })
 }
 
-/// Refuses decimals of G and O with which the times of a graph might not fit 64 bits.
+/// Rejects decimals of G and O with which the times of a graph might overflow 64 bits.
 pub(super) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), SettingsError> {
     let ticks = experiment.hosts.ticks;
     if ticks == 1 || graph.counts().work <= u64::MAX / 4 / ticks {
@@ -341,7 +342,7 @@ pub(super) fn fits_ticks(experiment: &Experiment, graph: &Graph) -> Result<(), S
 const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
 const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
 
-/// Refuses flags that traces of these formats do not look at, and others, with the reason.
+/// Rejects flags that do not apply to traces of these formats, with the reason.
 pub(super) fn looked_at(
     experiment: &Experiment,
     formats: &[&str],
@@ -368,7 +369,7 @@ pub(super) fn looked_at(
     }
 }
 
-/// Refuses algorithms of collectives that have nothing to act on.
+/// Rejects algorithms of collectives where there are none to expand.
 pub(super) fn expanded(experiment: &Experiment, why: &str) -> Result<(), SettingsError> {
     let settings = experiment.settings();
     if !settings.is_set("collectives") {
@@ -378,7 +379,7 @@ pub(super) fn expanded(experiment: &Experiment, why: &str) -> Result<(), Setting
     Err(settings.error("collectives", ErrorKind::Meaningless, what, "leave it out, or import the original with it"))
 }
 
-/// A placement of tasks that cannot be: too few nodes are the network's fault.
+/// The error of an impossible placement of tasks: too few nodes are attributed to the network.
 fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: SpecError) -> SettingsError {
     let (settings, each) = (experiment.settings(), experiment.tasks_per_node);
     let used = tasks.div_ceil(each);
@@ -392,7 +393,7 @@ fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: SpecE
     settings.error("topology", ErrorKind::Conflict, what, remedy)
 }
 
-/// The node of each task. The matrix is made, and distances are computed, where the placement looks at them.
+/// The node of each task. The traffic matrix and distances are computed only if the placement uses them.
 fn placement(
     experiment: &Experiment,
     tasks: usize,
@@ -415,7 +416,7 @@ fn placement(
     Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
 }
 
-/// Distances for a placement that looks at who talks to whom.
+/// Distances for a placement that depends on communication.
 pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsError> {
     Distances::many(Arc::clone(&experiment.topology)).ok_or_else(|| {
         let (placement, topology) = (&experiment.placement, experiment.topology.spec());
@@ -430,7 +431,7 @@ pub(super) fn distances(experiment: &Experiment) -> Result<Distances, SettingsEr
     })
 }
 
-/// What a descent came to, in words.
+/// The outcome of a descent, in words.
 fn told(descent: Descent) -> String {
     let Descent { rounds, swaps, before, after, local_optimum } = descent;
     let end = if local_optimum { "no exchange makes it less" } else { "its rounds are used up: more may make it less" };
@@ -443,7 +444,7 @@ fn started<T>(experiment: &Experiment, source: Result<T, SourceError>, key: &'st
     })
 }
 
-/// A replay, by the protocol of the experiment, with traffic beside it if that is asked for.
+/// A replay by the protocol of the experiment, with background traffic if configured.
 fn replaying(
     experiment: &Experiment,
     replay: Replay,

@@ -44,20 +44,20 @@ pub enum Trouble {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] ReadError),
-    /// The trace is of a format that its own tool prints, and was not printed.
+    /// The trace is in a format that its own tool must print, and printing failed.
     #[error("{what}")]
     Unprinted {
-        /// What happened.
+        /// Description of the failure.
         what: String,
-        /// What the user can do about it.
+        /// Remedy.
         remedy: Phrase,
-        /// True if nothing is wrong with the trace: there was no room for the text.
+        /// True if the trace is valid, but there was no room for the text.
         no_room: bool,
     },
 }
 
 impl Trouble {
-    /// What is wrong.
+    /// Description of the error.
     #[must_use]
     pub fn what(&self) -> Phrase {
         match self {
@@ -76,62 +76,62 @@ impl From<OpenError> for Trouble {
     }
 }
 
-/// What is known of a trace or kernel beside the network's figures.
+/// Measurements of a trace or kernel beside those of the network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceFacts {
     /// Tasks of the application.
     pub tasks: usize,
     /// Calls of collective operations, summed over tasks, by name.
     pub collectives: BTreeMap<&'static str, u64>,
-    /// What each task did.
+    /// The report of each task.
     pub report: ReplayReport,
-    /// True if it is known how long tasks were blocked: hosts of graphs wait for many things at once.
+    /// True if the blocking times of tasks are known: hosts of graphs wait for many things at once.
     pub blocking: bool,
-    /// \[bytes x hops\] Of all messages that were sent, by shortest routes; `None` of several applications, and where
-    /// distances would take too long.
+    /// \[bytes x hops\] Of all messages sent, by minimal routes; `None` for several applications, and where distances
+    /// would take too long.
     pub hop_bytes: Option<u128>,
 }
 
 /// A job of a mix.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobFacts {
-    /// What became of it.
+    /// Its outcome.
     pub record: JobRecord,
-    /// \[cycles\] That it runs alone on the same nodes of an empty network; `None` if it did not finish, or that run did not.
+    /// \[cycles\] Its run time alone on the same nodes of an empty network; `None` if either run did not finish.
     pub alone_cycles: Option<u64>,
-    /// \[bytes x hops\] Of its messages, by shortest routes; `None` if it did not finish, or distances would take too long.
+    /// \[bytes x hops\] Of its messages, by minimal routes; `None` if it did not finish, or distances would take too
+    /// long.
     pub hop_bytes: Option<u128>,
 }
 
-/// A run that has ended, one way or another.
+/// A finished run, successful or not.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finished {
-    /// What the network showed.
+    /// Outcome of the network.
     pub outcome: Outcome,
-    /// What the tasks did, for traces and kernels.
+    /// The report of the tasks, for traces and kernels.
     pub trace: Option<TraceFacts>,
-    /// \[phits/cycle\] That all nodes together are asked to send; `None` where no load is asked for.
+    /// \[phits/cycle\] Offered by all nodes together; `None` without an offered load.
     pub offered: Option<f64>,
     /// Whether the network is saturated, and whether the measured state is steady.
     pub steadiness: Steadiness,
-    /// How long each shot took, for traffic of shots.
+    /// Duration of each shot, for traffic of shots.
     pub shots: Option<Vec<Shot>>,
-    /// \[packets\] What each link carried while measuring, by router and port, `None` where there is no link; for experiments
-    /// that keep it.
+    /// \[packets\] Carried by each link during the measurement, by router and port, `None` where there is no link; for
+    /// experiments with `link_loads`.
     pub links: Option<Vec<Vec<Option<u64>>>>,
-    /// What a reader of the figures may want to know, without being a warning.
+    /// Notes for readers of the results that are not warnings.
     pub notes: Vec<Phrase>,
-    /// What became of each job of a mix.
+    /// Outcome of each job of a mix.
     pub jobs: Option<Vec<JobFacts>>,
-    /// What the completion of a program cannot be less than.
+    /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
 ///
 /// # Errors
-/// Settings that turn out to be unusable together, a trace that cannot be read. What goes wrong while running is part of
-/// the outcome.
+/// Settings that prove inconsistent, a trace that cannot be read. Failures during the run are part of the outcome.
 pub fn execute(
     experiment: &Experiment,
     stop: &AtomicBool,
@@ -140,7 +140,7 @@ pub fn execute(
     run_to_end(experiment, stop, progress, None)
 }
 
-/// Refuses an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would refuse to
+/// Rejects an experiment that [`execute`] or, over an ideal network, [`execute_ideal`](super::execute_ideal) would not
 /// begin. Reads the trace, if there is one.
 ///
 /// # Errors
@@ -153,7 +153,7 @@ pub fn check(experiment: &Experiment) -> Result<(), Trouble> {
     Driver::new(experiment, &geometry).map(|_| ())
 }
 
-/// As [`execute`], while `watch` looks at the run.
+/// As [`execute`], with `watch` as the observer of the run.
 ///
 /// # Errors
 /// As [`execute`].
@@ -185,7 +185,7 @@ fn run_to_end(
     if let Kind::Beside(background) = &driver.kind
         && outcome.completion.is_some()
     {
-        // The network empties later, when the traffic beside has arrived too.
+        // The network empties later, when the background traffic has arrived too.
         let ends = background.main().report().tasks.into_iter().map(|task| task.finished);
         outcome.completion = ends.max().flatten().map(Cycle::next);
     }
@@ -225,8 +225,8 @@ fn run_to_end(
     Ok(finished)
 }
 
-/// A run in which every task ended and some message or receive has no counterpart is no success: the program that was
-/// recorded would not have ended so, and with sends that wait for their receiver it does not end here either.
+/// Marks a run as failed if every task ended and some message or receive is unmatched. The recorded program would not
+/// have ended like that; with sends that wait for their receiver, the run would not end here either.
 fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
     let count = report.unreceived + report.unserved;
     if !outcome.complete || outcome.failure.is_some() || count == 0 {
@@ -243,14 +243,14 @@ fn leave_alone(outcome: &mut Outcome, report: &ReplayReport) {
 /// What was carried, by router and port, where there are links.
 fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
     let ports = topology.shape().ports();
-    // Of a run that ended before anything was measured nothing is known.
+    // A run that ended before the measurement has no counts.
     let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
     let link =
         |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
     (0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect()
 }
 
-/// \[bytes x hops\] Of what an application has sent.
+/// \[bytes x hops\] Sent by an application.
 fn sent_far(experiment: &Experiment, kind: &Kind) -> Option<u128> {
     if matches!(kind, Kind::Synthetic(_) | Kind::Jobs(_)) {
         return None;
@@ -273,14 +273,14 @@ fn job_far(job: &Job, record: &JobRecord, distances: &Distances) -> Option<u128>
     Some(hop_bytes(flows, distances))
 }
 
-/// What became of the jobs of a mix, and how long each of them runs alone.
+/// The outcome of each job of a mix, with its run time alone.
 fn beside_alone(
     experiment: &Experiment,
     mix: &JobMix,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<JobFacts>, Trouble> {
-    // Instances of one job on the same nodes run alone in the same way.
+    // Instances of one job on the same nodes have the same run time alone.
     let mut known: Vec<(&Arc<Program>, Vec<NodeId>, Option<u64>)> = Vec::new();
     let mut facts = Vec::new();
     let distances = Distances::few(Arc::clone(&experiment.topology));
@@ -303,7 +303,7 @@ fn beside_alone(
     Ok(facts)
 }
 
-/// \[cycles\] That a program takes alone, with its tasks on these nodes; `None` if it does not come to its end.
+/// \[cycles\] Run time of a program alone, with its tasks on these nodes; `None` if it does not finish.
 fn alone(
     experiment: &Experiment,
     program: &Program,
@@ -347,7 +347,7 @@ pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &
     }
 }
 
-/// What the measured time of a run says of saturation and of the steady state.
+/// Tests of the measured time for saturation and for a steady state.
 fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) -> Steadiness {
     let demand = offered.filter(|&offered| offered > 0.0).map(|offered| Demand {
         packets_per_cycle: offered / f64::from(experiment.router.packet_phits),
@@ -403,7 +403,7 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
     finished.outcome.warnings = warnings;
 }
 
-/// Warnings of a run that measured too little for the figures it is read for.
+/// Warnings of a run that measured too little.
 fn little(experiment: &Experiment, finished: &Finished) -> Vec<Phrase> {
     let (outcome, cycles) = (&finished.outcome, finished.outcome.measured_cycles());
     let Counts { generated, received, .. } = outcome.measured.counts;
@@ -485,8 +485,8 @@ fn unsteady(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
     Some(Warning { kind, text })
 }
 
-/// A note if batches are not as independent as their confidence interval takes them to be: a correlation of neighbours
-/// above two standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
+/// A note if batches are less independent than their confidence interval assumes: a correlation of neighbours above two
+/// standard errors (Law and Kelton, Simulation Modeling and Analysis, on batch means).
 fn correlation(outcome: &Outcome) -> Option<Phrase> {
     const FEWEST: usize = 8;
     let loads: Vec<f64> =

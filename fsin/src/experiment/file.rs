@@ -14,15 +14,15 @@ use crate::topology::TOPOLOGIES;
 use super::keys::{Kind, key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
-/// Lists of values by key: what a file of a sweep sets. A key with one value has a list of one. Values of a key are all for
-/// every topology, or each for one.
+/// Lists of values by key, from the file of a sweep. A key with one value has a list of one. Either all values of a key
+/// apply to every topology, or each applies to one.
 pub type Lists = BTreeMap<&'static str, Vec<Setting>>;
 
 /// Reads an experiment file into `settings`. A file is flat: one `key = value` for each flag, without the dashes.
 ///
 /// # Errors
-/// A file that cannot be read, that is not TOML, or that has a key that is unknown or of the wrong kind, or a list; the
-/// error carries the place in the text.
+/// A file that cannot be read or is not TOML; a key that is unknown or of the wrong type; a list. The error carries the
+/// place in the text.
 pub fn read_file(path: &Path, settings: &mut Settings) -> Result<(), SettingsError> {
     read_text(path, &file_text(path)?, settings)
 }
@@ -48,7 +48,7 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
     })
 }
 
-/// Reads the text of an experiment file, which stands or would stand at `path`, into `settings`.
+/// Parses the text of an experiment file, with `path` as its actual or nominal location, into `settings`.
 ///
 /// # Errors
 /// As [`read_file`].
@@ -81,7 +81,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             let span = error.span().unwrap_or(0..0);
             let what = format!("{} is not TOML: {}", path.display(), error.message());
             let remedy = match text.get(span.clone()) {
-                // What is a number in all its letters is refused for its size alone.
+                // A word of digits only is rejected for its magnitude alone.
                 Some(word) if is_whole(word) => "use a smaller number".into(),
                 _ if path.extension().is_none_or(|extension| extension != "toml") => {
                     phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
@@ -92,7 +92,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         })?;
     let mut lists = Lists::new();
     for (name, value) in table {
-        // Of a table, values of topologies are a key's own; keys of an experiment are what a section would hold.
+        // A table may hold values by topology, which belong to a key, or keys of an experiment, as in a section.
         let section =
             |table: &toml::Table| key(name.get_ref()).is_none_or(|key| key.name == "topology") || holds_keys(table);
         if value.get_ref().as_table().is_some_and(section) {
@@ -126,7 +126,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             Ok(())
         };
         match value.get_ref() {
-            // Values of topologies: `routing = { torus = "bubble:smart", dragonfly = "dragonfly:ugal" }`.
+            // Values by topology: `routing = { torus = "bubble:smart", dragonfly = "dragonfly:ugal" }`.
             toml::Value::Table(of_topologies) => {
                 if of_topologies.is_empty() {
                     return Err(wrong("a value for each topology"));
@@ -152,22 +152,22 @@ fn is_whole(word: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a key of an experiment stands in a table, and no topology would be written so.
+/// True if a key of an experiment is in a table, and cannot be the name of a topology.
 fn holds_keys(table: &toml::Table) -> bool {
     table.keys().any(|name| key(name).is_some() && is_family(name).is_err())
 }
 
-/// Refuses what is neither a topology nor the name of a family of topologies.
+/// Rejects words that are neither a topology nor a family of topologies.
 fn is_family(topology: &str) -> Result<(), SpecError> {
     let known: Vec<&str> = TOPOLOGIES.iter().map(|component| component.name).collect();
     let family = topology.split(':').next().unwrap_or(topology);
     if known.contains(&family) { Ok(()) } else { Err(SpecError::unknown("topology", family, &known)) }
 }
 
-/// A value as it may be written in a file: the default, or what it would be.
+/// A value as written in a file: the default, or an example.
 fn example(key: &super::keys::Key) -> String {
     match (key.kind, key.default) {
-        // What is off is written to be switched on.
+        // The default is off, so the example switches it on.
         (Kind::Switch, _) => "true".to_owned(),
         (Kind::Integer, None) => "N, a whole number without quotes".to_owned(),
         (Kind::Number, None) => "X, a number without quotes".to_owned(),
@@ -175,12 +175,12 @@ fn example(key: &super::keys::Key) -> String {
     }
 }
 
-/// A value of a file as it would be written after a flag; else what is expected.
+/// A value of a file as it would be written after a flag; else the expected type.
 fn word_of(path: &Path, kind: Kind, value: &toml::Value) -> Result<String, &'static str> {
     Ok(match (kind, value) {
         (Kind::Integer | Kind::Number, toml::Value::Integer(number)) => number.to_string(),
         (Kind::Number, toml::Value::Float(number)) => super::settings::decimal(*number),
-        // A range; a run refuses the word where it wants the number.
+        // A range; a run rejects the word where it needs the number.
         (Kind::Integer | Kind::Number, toml::Value::String(word)) if word.contains("..") => word.clone(),
         (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),
         (Kind::Word, toml::Value::String(word)) => word.clone(),
@@ -192,7 +192,7 @@ fn word_of(path: &Path, kind: Kind, value: &toml::Value) -> Result<String, &'sta
     })
 }
 
-/// A path that stands in an experiment file is relative to that file.
+/// Resolves a path in an experiment file relative to that file.
 fn beside(file: &Path, word: &str) -> String {
     match file.parent() {
         Some(folder) if Path::new(word).is_relative() => folder.join(word).display().to_string(),

@@ -1,4 +1,4 @@
-//! Settings of hosts, of the ideal network, and of how tasks use their nodes.
+//! Settings of hosts, of the ideal network, and of the tasks' use of their nodes.
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -6,17 +6,17 @@ use trgen::trace::goal::hosts::HostParams;
 
 use super::settings::{Settings, SettingsError};
 
-/// \[ns\] or \[ns/byte\] Largest parameter: sums over a run still fit 64 bits.
+/// \[ns\] or \[ns/byte\] Maximum parameter: sums over a run still fit 64 bits.
 const MOST: u64 = 1 << 40;
 
-/// A number of decimals, exactly: `digits` divided by `ticks`, which is a power of ten.
+/// An exact decimal number: `digits` divided by `ticks`, which is a power of ten.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Decimal {
     digits: u64,
     ticks: u64,
 }
 
-/// Decimals of a [`Decimal`]: 2^64 ticks are hours then.
+/// Maximum number of decimals of a [`Decimal`]: 2^64 ticks are hours then.
 const DECIMALS: usize = 6;
 
 impl Decimal {
@@ -40,7 +40,7 @@ impl Decimal {
         Some(Self { digits: whole * ticks + rest, ticks })
     }
 
-    /// In ticks of another number, a multiple of its own.
+    /// The number in units of a multiple of its ticks.
     const fn counted_in(self, ticks: u64) -> u64 {
         self.digits * (ticks / self.ticks)
     }
@@ -56,13 +56,13 @@ pub(crate) fn in_units(value: u64, ticks: u64) -> String {
     format!("{}.{}", value / ticks, rest.trim_end_matches('0'))
 }
 
-/// Where a number goes.
+/// Destination of a parsed number.
 enum Slot<'a> {
     Whole(&'a mut u64),
     Decimal(&'a mut Decimal),
 }
 
-/// `key=number,...` with these keys; where a key is absent its number stays.
+/// Parses `key=number,...` with these keys; where a key is absent its number stays.
 fn numbers(
     settings: &Settings,
     name: &'static str,
@@ -155,7 +155,7 @@ pub(super) fn network(settings: &Settings) -> Result<Option<(u64, Decimal)>, Set
     }
 }
 
-/// \[bytes\] Largest message that is sent eagerly; `None` if all are.
+/// \[bytes\] Maximum size of a message that is sent eagerly; `None` if all are.
 pub(super) fn eager(settings: &Settings) -> Result<Option<u64>, SettingsError> {
     if settings.is_set("eager") { settings.integer("eager").map(Some) } else { Ok(None) }
 }

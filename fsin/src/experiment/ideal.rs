@@ -1,4 +1,4 @@
-//! A trace over an ideal network: no router, no cycles, times of hosts alone.
+//! A trace over an ideal (LogGOPS) network: no router, no cycles, host times only.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,25 +18,25 @@ use super::resolve::Experiment;
 use super::traffic::Traffic;
 use crate::couple::Failure;
 
-/// What an execution over an ideal network found.
+/// Outcome of an execution over an ideal network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IdealRun {
-    /// Times and leftovers.
+    /// Times and unfinished work.
     pub execution: Execution,
     /// Messages of the graph.
     pub messages: u64,
     /// \[bytes\] Of those.
     pub message_bytes: u64,
-    /// True unless somebody asked to stop.
+    /// False if the user stopped the execution.
     pub complete: bool,
-    /// Decisions of the reader.
+    /// Notes on the reader's interpretation of the trace.
     pub notes: Vec<Phrase>,
-    /// What a reader of the figures must know.
+    /// Warnings for readers of the results.
     pub warnings: Vec<Phrase>,
 }
 
 impl IdealRun {
-    /// Why the execution is no success, if it came to its end.
+    /// Why a completed execution is not a success.
     #[must_use]
     pub fn failure(&self) -> Option<Failure> {
         let Remains { unstarted, unserved, unreceived, waits } = &self.execution.remains;
@@ -52,11 +52,11 @@ impl IdealRun {
     }
 }
 
-/// Executes the trace of an experiment over its ideal network, L after every message has left. Programs become graphs.
-/// Reports events to `progress`.
+/// Executes the trace of an experiment over its ideal network: a message arrives L after it has left. Programs become
+/// graphs. Reports events to `progress`.
 ///
 /// # Errors
-/// An experiment without trace or ideal network, a trace that cannot be read or that is no graph.
+/// An experiment without trace or ideal network, a trace that cannot be read or that is not a graph.
 pub fn execute_ideal(
     experiment: &Experiment,
     stop: &AtomicBool,
@@ -74,7 +74,7 @@ pub fn execute_ideal(
     Ok(IdealRun { execution, messages: counts.sends, message_bytes: counts.bytes, complete, notes, warnings })
 }
 
-/// What is executed, and what its reader said.
+/// A prepared execution, and the notes of its reader.
 struct Ready {
     graph: Graph,
     /// \[ns\] L.
@@ -83,7 +83,7 @@ struct Ready {
     warnings: Vec<Phrase>,
 }
 
-/// Refuses what [`execute_ideal`] refuses.
+/// Rejects what [`execute_ideal`] would not begin.
 ///
 /// # Errors
 /// As [`execute_ideal`].

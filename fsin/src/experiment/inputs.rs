@@ -1,4 +1,4 @@
-//! The files that an experiment reads, and what identifies an experiment: its settings and the contents of those files.
+//! The input files of an experiment, and its identity: its settings and the contents of those files.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::topology;
 pub struct Input {
     /// Where it is.
     pub path: PathBuf,
-    /// Its name as seen from the trace or pattern that it belongs to.
+    /// Its name relative to the trace or pattern that it belongs to.
     pub name: PathBuf,
     /// \[bytes\] Its length.
     pub bytes: u64,
@@ -35,7 +35,8 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Every file that the experiment reads. Files that cannot be read are left to their readers, who say why.
+    /// Every file that the experiment reads. Files that cannot be read are left to their parsers, which report the
+    /// reason.
     pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
         let (read, config): (Vec<&Path>, Option<&Config>) = match &experiment.traffic {
             Traffic::Trace { path, beside, .. } => (vec![path], beside.as_ref()),
@@ -49,7 +50,7 @@ impl Inputs {
         let tasks = !matches!(experiment.traffic, Traffic::Synthetic(_));
         let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| tasks);
         let graph = topology::file(&experiment.topology.spec()).map(Path::to_owned);
-        // The events of an archive of OTF2 stand beside its anchor file.
+        // The events of an OTF2 archive are beside its anchor file.
         let whole = |path: &Path| match path.parent() {
             Some(folder) if is_anchor(path) => Path::new(".").join(folder),
             _ => path.to_owned(),
@@ -59,8 +60,8 @@ impl Inputs {
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
 
-    /// What identifies the experiment, as 64 hexadecimal digits: the same for the same settings and contents of files,
-    /// wherever those files are, and for any number of threads.
+    /// The identity of the experiment, as 64 hexadecimal digits. It depends on the settings and the contents of files,
+    /// and not on the location of those files or on the number of threads.
     pub fn identity(&mut self, experiment: &Experiment) -> String {
         let mut hasher = Sha256::new();
         for (key, value) in experiment.effective() {
@@ -74,7 +75,7 @@ impl Inputs {
         hex(&hasher.finalize())
     }
 
-    /// The file of this path, or every file of the folder and its folders, in order of their names.
+    /// The file of this path, or every file of the folder and its subfolders, in order of their names.
     fn below(&mut self, path: &Path) -> Vec<Input> {
         if let Some(inputs) = self.known.get(path) {
             return inputs.clone();
@@ -106,7 +107,7 @@ impl Inputs {
     }
 }
 
-/// The value of a setting, the files in it by their names alone: the same wherever they are.
+/// The value of a setting with bare file names, so that it does not depend on their location.
 #[must_use]
 pub fn without_folders(key: &str, value: String) -> String {
     let name_of = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
@@ -119,7 +120,7 @@ pub fn without_folders(key: &str, value: String) -> String {
     .unwrap_or(value)
 }
 
-/// Every file below a path. Links to folders are not followed, as they may lead round in a circle.
+/// Every file below a path. Links to folders are not followed, as they may be cyclic.
 fn gather(path: &Path, files: &mut Vec<PathBuf>) {
     // Reading a pipe would leave nothing for the reader of the trace, and a device may have no end.
     match path.metadata() {

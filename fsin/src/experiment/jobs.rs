@@ -1,4 +1,4 @@
-//! Job mixes: the file that `--job-mix` names, and the jobs that it stands for.
+//! Job mixes: the file of `--job-mix`, and the jobs that it describes.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
@@ -26,13 +26,13 @@ use super::resolve::Experiment;
 use super::settings::{Origin, Settings, SettingsError};
 use super::traffic::Traffic;
 
-/// Most jobs of a mix.
+/// Maximum number of jobs of a mix.
 const MOST: u64 = 100_000;
 
-/// \[ps\] Latest arrival and longest estimate: 53 days, so that sums fit 64 bits.
+/// \[ps\] Maximum arrival and estimate: 53 days, so that sums fit 64 bits.
 const LATEST: u64 = 1 << 62;
 
-/// What a job does.
+/// The work of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
     /// The program of a trace.
@@ -44,25 +44,25 @@ pub enum Work {
 /// An entry of the file: one job, or several instances of it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobEntry {
-    /// What results call it; instances are numbered.
+    /// Its name in results; instances are numbered.
     pub name: String,
-    /// What it does.
+    /// Its work.
     pub work: Work,
-    /// Instances.
+    /// Number of instances.
     pub count: u32,
     arrival: Picoseconds,
     every: Picoseconds,
     gaps: Gaps,
     estimate: Option<Picoseconds>,
     span: Range<usize>,
-    /// Where its trace or kernel stands.
+    /// Location of its trace or kernel in the file.
     work_span: Range<usize>,
 }
 
 /// A file of jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its entries, in order.
     pub entries: Vec<JobEntry>,
@@ -80,7 +80,7 @@ impl JobFile {
         std::iter::once(self.path.as_path()).chain(traces).collect()
     }
 
-    /// True if any job is that of a trace.
+    /// True if any job replays a trace.
     #[must_use]
     pub fn has_traces(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.work, Work::Trace(_)))
@@ -102,7 +102,7 @@ impl JobFile {
     }
 }
 
-/// A table with the place of each key and value.
+/// A table with the location of each key and value.
 type Table = BTreeMap<Spanned<String>, Spanned<toml::Value>>;
 
 /// `[[job]]`, once it is known to be an array of tables.
@@ -111,7 +111,7 @@ struct RawFile {
     job: Vec<Spanned<Table>>,
 }
 
-/// An entry as it is written, each value of the right type.
+/// An entry as written, each value of the right type.
 #[derive(Default)]
 struct RawEntry {
     name: Option<String>,
@@ -135,7 +135,7 @@ enum RawSpan {
 const EXAMPLE: &str =
     "write [[job]] and below it kernel = \"all-to-all:tasks=16\" or trace = \"lu.trg\", arrival = \"10us\"";
 
-/// Reads the file that `--job-mix` names. Paths in it start from its folder, and its cycles are those of `pace`.
+/// Reads the file of `--job-mix`. Paths in it are relative to its folder, and its cycles are those of `pace`.
 pub(super) fn read_jobs(settings: &Settings, pace: Pace) -> Result<JobFile, SettingsError> {
     let path = PathBuf::from(settings.word("job-mix"));
     let text = std::fs::read_to_string(&path).map_err(|error| {
@@ -162,7 +162,7 @@ pub(super) fn read_jobs(settings: &Settings, pace: Pace) -> Result<JobFile, Sett
     Ok(file)
 }
 
-/// The entries of a file, in order, each with its place.
+/// The entries of a file, in order, each with its location.
 fn raw_entries(file: &JobFile) -> Result<Vec<Spanned<RawEntry>>, SettingsError> {
     let unreadable = |error: toml::de::Error| {
         let what = format!("the jobs cannot be read: {}", error.message());
@@ -239,7 +239,7 @@ fn raw_entry(file: &JobFile, table: Table) -> Result<RawEntry, SettingsError> {
     Ok(raw)
 }
 
-/// A value of another type than the one that is expected.
+/// The error of a value of an unexpected type.
 fn wrong_type(file: &JobFile, span: Range<usize>, found: &toml::Value, expected: &str) -> SettingsError {
     let found = match found {
         toml::Value::String(text) => format!("string {text:?}"),
@@ -328,12 +328,12 @@ fn checked(
     Ok(JobEntry { name, work, count, arrival, every, gaps, estimate, span, work_span })
 }
 
-/// What reading the traces of a mix told.
+/// Findings of the readers of a mix's traces.
 #[derive(Default, Debug)]
 pub(super) struct About {
-    /// Of the traces.
+    /// Formats of the traces.
     formats: BTreeSet<&'static str>,
-    /// One of them has collectives that were expanded.
+    /// True if one of them has expanded collectives.
     expands: bool,
     pub(super) warnings: Vec<Phrase>,
     pub(super) notes: Vec<Phrase>,
@@ -397,7 +397,7 @@ pub(super) fn job_mix(experiment: &Experiment, geometry: &Geometry) -> Result<(J
     Ok((mix, about))
 }
 
-/// Refuses flags that say how traces are read, and that none of these looks at.
+/// Rejects flags for reading traces that apply to none of these formats.
 fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: bool) -> Result<(), SettingsError> {
     let settings = experiment.settings();
     if formats.is_empty() {
@@ -415,7 +415,7 @@ fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: boo
     looked_at(experiment, &Vec::from_iter(formats.iter().copied()), &[])
 }
 
-/// Whole cycles of a time, rounded up.
+/// A time in whole cycles, rounded up.
 fn cycles(time: Picoseconds, pace: Pace) -> u64 {
     time.0.div_ceil(pace.cycle.0)
 }

@@ -1,20 +1,20 @@
-//! The one table of what can be set: flags, keys of experiment files, `FSIN_*` variables and defaults all come from it.
+//! The table of all settings: flags, keys of experiment files, `FSIN_*` variables and defaults are derived from it.
 //!
 //! Decision: docs/decisions/0003-one-table-of-keys.md.
 
-/// Under which heading `--help` shows a key.
+/// The heading of a key in `--help`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Heading {
     /// Topology and router.
     Network,
-    /// What is sent.
+    /// Workload.
     Traffic,
-    /// How long, and on what engine.
+    /// Length of the run, and engine.
     RunControl,
 }
 
 impl Heading {
-    /// As users read it.
+    /// The heading as users read it.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -25,37 +25,38 @@ impl Heading {
     }
 }
 
-/// What kind of value a key takes.
+/// The type of a key's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A whole number, not negative.
+    /// A non-negative integer.
     Integer,
     /// A number.
     Number,
     /// A word or expression.
     Word,
-    /// A path of a file or folder; relative to the experiment file where it stands in one.
+    /// A path of a file or folder; relative to the experiment file if it is set there.
     Path,
     /// True or false; a flag without a value.
     Switch,
 }
 
-/// One thing that can be set.
+/// A setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// Name in files; the flag is `--name`, the variable `FSIN_NAME`.
     pub name: &'static str,
     /// Placeholder of the value in help texts.
     pub metavar: &'static str,
-    /// What kind of value.
+    /// Type of the value.
     pub kind: Kind,
-    /// Value when nobody sets it; `None` if the key is then absent.
+    /// Default value; `None` if the key is then absent.
     pub default: Option<&'static str>,
     /// Unit of the value, or empty.
     pub unit: &'static str,
-    /// What it is, in one line; other settings stand in braces ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
+    /// Description in one line; other settings are in braces
+    /// ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
     pub about: &'static str,
-    /// Where help shows it.
+    /// Its heading in help.
     pub heading: Heading,
 }
 
@@ -74,7 +75,7 @@ const fn key_of(
 use Heading::{Network, RunControl, Traffic};
 use Kind::{Integer, Number, Path, Switch, Word};
 
-/// Every key, in the order in which they are shown.
+/// Every key, in the order of display.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
     key_of(Network, "topology", "SPEC", Word, Some("torus:8x8"), "", "shape and sizes: torus:16x16, mesh:8x8x8, twisted:16x8:8; fsin list topologies"),

@@ -1,4 +1,4 @@
-//! What live guests need of an experiment: the network alone, and the length of its cycle as a fraction.
+//! The part of an experiment that live guests need: the network alone, and the length of its cycle as a fraction.
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -9,18 +9,18 @@ use super::quantity::rate;
 use super::resolve::Experiment;
 use crate::network::Network;
 
-/// Keys of run control that act where guests decide how long a run lasts.
+/// Keys of run control that apply where guests determine the length of the run.
 const RUN_CONTROL: &[&str] = &["watchdog", "engine", "threads", "seed"];
 
-/// The keys that act in a run of live guests.
+/// The keys that apply to a run of live guests.
 pub fn live_keys() -> impl Iterator<Item = &'static Key> {
     KEYS.iter().filter(|key| {
         key.heading == Heading::Network || matches!(key.name, "source") || RUN_CONTROL.contains(&key.name)
     })
 }
 
-/// \[ps\] A cycle at this bandwidth, as a fraction: the time of a phit. `None` for a word that is no rate in bits per
-/// second, or a rate that is not a whole number of them below 2^53.
+/// \[ps\] Cycle time at this bandwidth, as a fraction: the transmission time of a phit. `None` for a word that is not a
+/// rate in bits per second, or not a whole number of them below 2^53.
 #[must_use]
 pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
     let bits_per_second = rate(bandwidth, "b").filter(|rate| rate.fract() == 0.0 && *rate < 9.0e15)?;
@@ -30,7 +30,7 @@ pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
 /// The network of an experiment, without traffic.
 ///
 /// # Errors
-/// Settings that turn out to be unusable together.
+/// Settings that prove inconsistent.
 pub fn live_network(experiment: &Experiment) -> Result<Box<dyn Network>, Trouble> {
     if let Some(lost) = experiment.foreseen.first() {
         let what = phrase![lost, ", and guests would wait for them"];

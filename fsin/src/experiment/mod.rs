@@ -1,6 +1,6 @@
-//! Experiments: everything that determines a run, from words to types to results.
+//! Experiments: all determinants of a run, from words to types to results.
 //!
-//! [`KEYS`] is the one table of what can be set. [`Settings`] layers what was set: defaults, an experiment file, the
+//! [`KEYS`] is the table of all settings. [`Settings`] layers their values: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
 mod bounds;

@@ -1,4 +1,4 @@
-//! How long an experiment runs, and what of it is measured.
+//! The length of an experiment's run, and its measured part.
 
 use trgen::Cycle;
 use trgen::catalog::ErrorKind;
@@ -7,21 +7,21 @@ use trgen::phrase;
 use super::settings::{Settings, SettingsError};
 use crate::run::{BatchPlan, MAX_SAMPLES};
 
-/// Largest cycle counts: sums of several still fit 64 bits.
+/// Maximum cycle count: sums of several still fit 64 bits.
 const MAX_CYCLES: u64 = 1 << 60;
 
-/// How long to run.
+/// Run control.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RunPlan {
     /// Warm up, wait for a steady state, measure in batches.
     Batch(BatchPlan),
-    /// \[cycles\] Measure all of so many.
+    /// \[cycles\] Measure this many cycles, all of them.
     Fixed(u64),
     /// To the end of the traffic, at most up to this cycle.
     ToEnd(Cycle),
 }
 
-/// \[batches, shots\] How many to measure.
+/// \[batches, shots\] Number to measure.
 pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
     let samples: u64 = settings.integer("samples")?;
     if (1..=MAX_SAMPLES).contains(&samples) {
@@ -31,7 +31,7 @@ pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
     Err(settings.error("samples", ErrorKind::OutOfRange, phrase![["samples" => samples], " is out of range"], remedy))
 }
 
-/// The plan of a run that ends by itself, or not.
+/// The plan of a run; `ends` says whether the traffic is finite.
 pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsError> {
     let cycles = |name: &'static str, least: u64| {
         let value: u64 = settings.integer(name)?;

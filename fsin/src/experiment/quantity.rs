@@ -1,6 +1,6 @@
 //! Rates with units, such as `10Gb/s` and `5Gflop/s`.
 
-/// SI prefixes that rates are written with.
+/// SI prefixes of rates.
 const PREFIXES: &[(&str, f64)] = &[("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("K", 1e3), ("", 1.0)];
 
 /// A rate in units of `unit` per second, such as `10Gb/s` with unit `b`. `None` unless it is positive and finite.

@@ -23,15 +23,16 @@ use crate::engine::fast::MAX_THREADS;
 use crate::router::CheckedParams;
 use crate::topology::{self, Topology};
 
-/// The source policy where no steady load is asked for and none is given: tasks, shots and guests wait by themselves.
+/// The source policy of workloads without a steady offered load, unless set: tasks, shots and guests wait by
+/// themselves.
 pub const CLOSED_LOOP: &str = "throttled";
 
-/// What simulates.
+/// Engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineKind {
-    /// Packet by packet: the same results, much sooner.
+    /// Event-driven, packet by packet; identical results, faster.
     Fast,
-    /// Phit by phit: the definition.
+    /// Phit by phit: the definition of the model.
     Reference,
 }
 
@@ -46,38 +47,38 @@ pub struct Experiment {
     pub traffic: Traffic,
     /// Placement of tasks, for traces and kernels.
     pub placement: String,
-    /// How long things take, for traces and kernels.
+    /// Computation speed, for traces and kernels.
     pub pace: Pace,
-    /// \[s\] Of one cycle.
+    /// \[s\] Cycle time.
     pub cycle_seconds: f64,
     /// Hosts of graphs.
     pub hosts: HostParams,
-    /// \[ns\] L of the ideal network that takes the place of the router, if one does; its G stands in `hosts`.
+    /// \[ns\] L of the ideal network that replaces the router, if there is one; its G is in `hosts`.
     pub ideal_latency: Option<u64>,
     /// How messages of programs are sent.
     pub protocol: Protocol,
-    /// Tasks that share a node.
+    /// Tasks per node.
     pub tasks_per_node: usize,
-    /// How long to run.
+    /// Run control.
     pub plan: RunPlan,
-    /// True if meeting the limit of cycles is a failure.
+    /// True if reaching the limit of cycles is a failure.
     pub strict: bool,
-    /// What simulates.
+    /// Engine.
     pub engine: EngineKind,
-    /// \[threads\] That simulate; results do not depend on it.
+    /// \[threads\] Of the engine; results do not depend on it.
     pub threads: usize,
-    /// True if results keep what each link carried.
+    /// True if results include the load of each link.
     pub link_loads: bool,
     times: Times,
-    /// Warnings that are known before the run.
+    /// Warnings known before the run.
     pub foreseen: Vec<Phrase>,
-    /// False where the topology has ways of its own.
+    /// False where the topology fixes the number of directions.
     has_ways: bool,
     settings: Settings,
 }
 
 impl Experiment {
-    /// Checks settings and builds the experiment that they mean.
+    /// Checks settings and builds their experiment.
     ///
     /// # Errors
     /// The first setting that cannot be used, with its place and the remedy.
@@ -132,14 +133,14 @@ impl Experiment {
         })
     }
 
-    /// True if a load has a part in this experiment: not where tasks, shots or sources of a load of their own send.
+    /// True if the load applies to this experiment: not for tasks, shots or sources with loads of their own.
     #[must_use]
     pub fn uses_load(&self) -> bool {
         let is_for_all = |config: &Config| trgen::synthetic::traffic::uses_load(&config.pattern);
         self.times == Times::Steady && matches!(&self.traffic, Traffic::Synthetic(config) if is_for_all(config))
     }
 
-    /// Every setting that has a part in this experiment, in the order of the key table.
+    /// Every setting that applies to this experiment, in the order of the key table.
     #[must_use]
     pub fn effective(&self) -> Vec<(&'static Key, String)> {
         let tasks = !matches!(self.traffic, Traffic::Synthetic(_));
@@ -159,7 +160,7 @@ impl Experiment {
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
             "load" => self.uses_load(),
             "samples" => batch || self.times == Times::Shots,
-            // Not to keep them is what is done without the key.
+            // Without the key, link loads are not kept.
             "link-loads" => self.link_loads,
             name if SYNTHETIC.contains(&name) => self.times != Times::Application,
             name if BATCH.contains(&name) => batch,
@@ -171,7 +172,7 @@ impl Experiment {
         })
     }
 
-    /// The complete experiment as a file that runs it again.
+    /// The complete experiment as a file that reproduces the run.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
@@ -183,7 +184,7 @@ impl Experiment {
                 text.push('\n');
                 heading = Some(key.heading);
             }
-            // A path is written as seen from anywhere.
+            // Paths are written as absolute paths.
             let value = match key.kind {
                 Kind::Path => absolute(Path::new(&value)).display().to_string(),
                 _ if key.name == "traffic" => {
@@ -205,19 +206,19 @@ impl Experiment {
         text
     }
 
-    /// The settings that the experiment was made of.
+    /// The settings that the experiment was built from.
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 }
 
-/// A path as seen from anywhere.
+/// An absolute path.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Refuses flags that mean nothing to an ideal network.
+/// Rejects flags that do not apply to an ideal network.
 fn check_ideal(settings: &Settings) -> Result<(), SettingsError> {
     let useless = |key: &&Key| settings.origin(key.name) == Origin::Flag && !is_of_ideal(settings, key.name);
     match KEYS.iter().find(useless) {
@@ -234,7 +235,7 @@ fn check_ideal(settings: &Settings) -> Result<(), SettingsError> {
     }
 }
 
-/// What simulates, and on how many threads.
+/// The engine and its number of threads.
 fn engine(settings: &Settings) -> Result<(EngineKind, usize), SettingsError> {
     let engine = settings.choice("engine", &[("fast", EngineKind::Fast), ("reference", EngineKind::Reference)])?;
     let threads: usize = settings.integer("threads")?;

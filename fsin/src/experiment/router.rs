@@ -1,4 +1,4 @@
-//! The router of an experiment, and what dead links mean for it.
+//! The router of an experiment, and the effect of dead links on it.
 
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -10,7 +10,7 @@ use crate::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, Route
 use crate::routing::{Order, Routing};
 use crate::topology::Topology;
 
-/// What is set of the router, and the routing of the topology where none is set; not yet checked for the topology.
+/// The settings of the router, with the topology's default routing where none is set; not yet checked for the topology.
 pub(super) fn router(settings: &Settings, topology: &dyn Topology) -> Result<RouterParams, SettingsError> {
     let spec = topology.spec();
     let routing = match (settings.value("routing"), Routing::serving(&spec)) {
@@ -46,7 +46,7 @@ pub(super) fn router(settings: &Settings, topology: &dyn Topology) -> Result<Rou
     })
 }
 
-/// Whether dead links are dead one way only.
+/// True if only one direction of each dead link is dead.
 pub(super) fn one_way(settings: &Settings, faults: usize) -> Result<bool, SettingsError> {
     if !settings.is_set("fault-ways") {
         return Ok(false);
@@ -108,7 +108,7 @@ fn link_delays(settings: &Settings) -> Result<Vec<u32>, SettingsError> {
     })
 }
 
-/// Routes of direct networks are shortest ones: the two ends of a dead link have lost theirs.
+/// Routes of direct networks are minimal: the two ends of a dead link have no route to each other.
 pub(super) fn no_way_round() -> Phrase {
     phrase![
         "direct networks do not go round dead links: use ",
@@ -118,8 +118,8 @@ pub(super) fn no_way_round() -> Phrase {
     ]
 }
 
-/// What dead links mean for this traffic: pairs of nodes that cannot reach each other are said, or refused where somebody
-/// would wait for ever.
+/// The effect of dead links on this traffic: unreachable pairs of nodes give a warning, or an error where a task would
+/// wait for ever.
 pub(super) fn lost_pairs(
     settings: &Settings,
     topology: &dyn Topology,

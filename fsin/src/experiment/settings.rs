@@ -1,4 +1,4 @@
-//! What was set, by whom, and where: defaults < file < environment < flags.
+//! Settings, their origins and locations: defaults < file < environment < flags.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,10 +13,10 @@ use trgen::phrase::Phrase;
 
 use super::keys::{KEYS, Key, Kind, key};
 
-/// Who set a value.
+/// Origin of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Origin {
-    /// Nobody.
+    /// Not set: the default.
     Default,
     /// An experiment file.
     File {
@@ -24,25 +24,25 @@ pub enum Origin {
         path: PathBuf,
         /// Its text.
         text: Arc<str>,
-        /// \[bytes\] Where the value stands in the text.
+        /// \[bytes\] Location of the value in the text.
         span: Range<usize>,
     },
-    /// A variable of the environment.
+    /// An environment variable.
     Environment,
     /// A flag of the command.
     Flag,
 }
 
-/// A value and who set it.
+/// A value and its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Setting {
-    /// The value as this program writes it.
+    /// The value in canonical form.
     pub value: String,
-    /// Who set it.
+    /// Its origin.
     pub origin: Origin,
-    /// True if it stands in a list.
+    /// True if it is an element of a list.
     pub listed: bool,
-    /// The topology, or family of topologies, that it is for; `None` for all.
+    /// The topology, or family of topologies, that it applies to; `None` for all.
     pub topology: Option<String>,
 }
 
@@ -50,9 +50,9 @@ pub struct Setting {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct SettingsError {
-    /// What was set, why it cannot be used, and what to do instead.
+    /// The setting, why it cannot be used, and the remedy.
     pub error: SpecError,
-    /// Where it was set.
+    /// Its origin.
     pub origin: Origin,
 }
 
@@ -66,7 +66,7 @@ impl Settings {
     /// Sets a key; a later layer overrides an earlier one.
     ///
     /// # Errors
-    /// No key has this name.
+    /// An unknown key.
     pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) -> Result<(), SettingsError> {
         match key(name) {
             Some(key) => {
@@ -89,19 +89,19 @@ impl Settings {
         }
     }
 
-    /// True if somebody set this key.
+    /// True if this key is set explicitly.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.origin(name) != Origin::Default
     }
 
-    /// Puts what the value of a key, or its absence, means in its place. Who set it stays.
+    /// Replaces the value of a key, or its absence, by its meaning. The origin stays.
     pub(super) fn settle(&mut self, name: &'static str, value: &str) {
         let setting = Setting { value: String::new(), origin: Origin::Default, listed: false, topology: None };
         value.clone_into(&mut self.set.entry(name).or_insert(setting).value);
     }
 
-    /// The folder that paths in a topology, pattern or placement start from: that of the experiment file if it stands in one.
+    /// The base folder of paths in a topology, pattern or placement: that of the experiment file if they are set there.
     pub(super) fn folder_of(&self, key: &str) -> PathBuf {
         match self.origin(key) {
             Origin::File { path, .. } => path.parent().map(Into::into).unwrap_or_default(),
@@ -109,7 +109,7 @@ impl Settings {
         }
     }
 
-    /// Who set this key.
+    /// The origin of this key's value.
     #[must_use]
     pub fn origin(&self, name: &str) -> Origin {
         self.set.get(name).map_or(Origin::Default, |setting| setting.origin.clone())
@@ -133,7 +133,7 @@ impl Settings {
         self.placed(name, SpecError::new(kind, what, remedy))
     }
 
-    /// An error that is about the value of a key, and says so.
+    /// An error about the value of a key that names the key.
     #[must_use]
     pub fn placed(&self, name: &'static str, error: SpecError) -> SettingsError {
         let error = match self.origin(name) {
@@ -146,7 +146,7 @@ impl Settings {
         SettingsError { error: error.of(name), origin: self.origin(name) }
     }
 
-    /// A refusal of the value of a key, which does not name the key.
+    /// An error about the value of a key that does not name the key.
     #[must_use]
     pub fn refused(&self, name: &'static str, refusal: SpecError) -> SettingsError {
         self.placed(name, refusal.within(phrase![[name], ": "]))
@@ -157,7 +157,7 @@ impl Settings {
         self.value(name).unwrap_or("")
     }
 
-    /// The value of a key as a whole number below 2^63, which is what an experiment file can hold.
+    /// The value of a key as an integer below 2^63, the range of integers in an experiment file.
     pub(super) fn integer<T: FromStr>(&self, name: &'static str) -> Result<T, SettingsError> {
         if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
             return Err(self.too_large(name));
@@ -214,7 +214,7 @@ impl Settings {
         )
     }
 
-    /// How to write a usable value where the unusable one stands.
+    /// How to write a valid value in place of the invalid one.
     fn example(&self, name: &'static str) -> Phrase {
         let usual = |unit| match unit {
             "percent" => "50",
@@ -224,7 +224,7 @@ impl Settings {
         self.write(name, key(name).map_or("1000", |key| key.default.unwrap_or_else(|| usual(key.unit))))
     }
 
-    /// How to write a value where another one stands.
+    /// How to write a value in place of another one.
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         match self.origin(name) {
             Origin::File { .. } => phrase!["write {name} = {value}"],
@@ -233,7 +233,7 @@ impl Settings {
         }
     }
 
-    /// Every key that has a value and that `keep` wants, with its value, in the order of [`KEYS`].
+    /// Every key that has a value and satisfies `keep`, with its value, in the order of [`KEYS`].
     pub fn effective(&self, keep: impl Fn(&Key) -> bool) -> Vec<(&'static Key, String)> {
         KEYS.iter()
             .filter(|key| keep(key))
@@ -242,13 +242,13 @@ impl Settings {
     }
 }
 
-/// The variable of the environment that sets a key.
+/// The environment variable of a key.
 #[must_use]
 pub fn variable(name: &str) -> String {
     format!("FSIN_{}", name.to_uppercase().replace('-', "_"))
 }
 
-/// A value as this program writes it: one number is one word, however it was written.
+/// The canonical form of a value: equal numbers give the same word.
 #[must_use]
 pub fn canonical(kind: Kind, value: String) -> String {
     match kind {
@@ -258,9 +258,9 @@ pub fn canonical(kind: Kind, value: String) -> String {
     }
 }
 
-/// A number as it is written in a file: without an exponent, unless it would be too long to be read again.
+/// A number as written in a file: without an exponent, unless it would be too long to be parsed again.
 pub(super) fn decimal(number: f64) -> String {
-    // There is one zero.
+    // Turns -0 into 0.
     let number = number + 0.0;
     if number.abs() < 1e15 { number.to_string() } else { format!("{number:e}") }
 }

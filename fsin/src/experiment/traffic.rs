@@ -1,4 +1,4 @@
-//! What drives the network of an experiment.
+//! The workload of an experiment.
 
 use std::path::PathBuf;
 
@@ -19,44 +19,44 @@ use super::quantity::rate;
 use super::settings::{Settings, SettingsError};
 use crate::router::{RouterParams, SourceQueue};
 
-/// \[phits/node/cycle\] Largest load: the longest message that a size law knows, in every cycle.
+/// \[phits/node/cycle\] Maximum load: the longest message of any size law, in every cycle.
 const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
-/// What drives the network.
+/// Workload of the network.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Traffic {
     /// Synthetic sources.
     Synthetic(Config),
     /// Tasks of a trace.
     Trace {
-        /// Where the trace is.
+        /// Path of the trace.
         path: PathBuf,
-        /// How to read it.
+        /// Read options.
         options: ReadOptions,
-        /// What nodes without a task send; `None` for nothing.
+        /// Background traffic of nodes without a task; `None` for none.
         beside: Option<Config>,
     },
     /// Tasks of an application kernel.
     Kernel {
         /// Its name and parameters.
         spec: String,
-        /// What nodes without a task send; `None` for nothing.
+        /// Background traffic of nodes without a task; `None` for none.
         beside: Option<Config>,
     },
     /// Applications that arrive one after another.
     Jobs {
         /// The jobs.
         file: JobFile,
-        /// How to read their traces.
+        /// Read options of their traces.
         options: ReadOptions,
-        /// Which of them starts next.
+        /// Policy for the next job to start.
         scheduler: Scheduler,
-        /// On which nodes.
+        /// Policy for its nodes.
         allocation: Allocation,
     },
 }
 
-/// The traffic of an experiment: of the key that has tasks, if there is one. `synthetic` is what sources send.
+/// The workload of an experiment: of the key with tasks, if there is one. `synthetic` describes the sources.
 pub(super) fn traffic(
     settings: &Settings,
     (tasks, times): (Option<&str>, Times),
@@ -122,7 +122,7 @@ pub(super) fn synthetic(
     })
 }
 
-/// The placement of tasks; a file as seen from the working directory.
+/// The placement of tasks; a file relative to the working directory.
 pub(super) fn placement_of(settings: &Settings) -> String {
     let value = settings.word("placement");
     let file = placement::file(value, &settings.folder_of("placement"));
@@ -144,7 +144,7 @@ pub(super) fn cycle_seconds(settings: &Settings, router: &RouterParams) -> Resul
     Ok(f64::from(router.phit_bytes) * 8.0 / bits_per_second)
 }
 
-/// How fast tasks compute.
+/// Computation speed of tasks.
 pub(super) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
     let cycle = Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0).ok_or_else(|| {
         let what = phrase!["at ", ["bandwidth" => settings.word("bandwidth")], " a phit takes {cycle_seconds:e} s"];

@@ -10,7 +10,7 @@ use super::settings::{Origin, Settings, SettingsError};
 use crate::router::{CheckedParams, RouterParams};
 use crate::topology::{self, Faults, Topology};
 
-/// What settings say of the network.
+/// Network settings.
 pub(super) struct Wiring {
     /// With its dead links.
     pub(super) topology: Arc<dyn Topology>,
@@ -21,7 +21,7 @@ pub(super) struct Wiring {
 }
 
 impl Wiring {
-    /// The network that settings mean.
+    /// The network of these settings.
     pub(super) fn of(settings: &Settings) -> Result<Self, SettingsError> {
         let ways = settings.integer("ways")?;
         if !(1..=2).contains(&ways) {
@@ -69,14 +69,14 @@ fn checked(
     topology: &dyn Topology,
 ) -> Result<CheckedParams, SettingsError> {
     router.check(topology).map_err(|refusal| {
-        // The place is that of the first setting it names that is not a default.
+        // The location is that of the first setting it names that is not a default.
         let key = refusal.settings().find(|key| settings.is_set(key)).unwrap_or("topology");
         let names_some = refusal.what().settings().next().is_some();
         if names_some { settings.placed(key, refusal) } else { settings.refused(key, refusal) }
     })
 }
 
-/// The topology; a file as seen from the working directory.
+/// The topology; a file relative to the working directory.
 fn topology_spec(settings: &Settings) -> String {
     let spec = settings.word("topology");
     let file = topology::file(spec).map(|path| settings.folder_of("topology").join(path));

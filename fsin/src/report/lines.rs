@@ -1,7 +1,7 @@
 //! Long headings in several lines.
 
-/// Settings, parted by `, `, in lines of at most `most` letters. A setting that is longer by itself is parted behind a mark, or
-/// between letters if it has none. No letter is lost.
+/// Settings, separated by `, `, in lines of at most `most` letters. A longer setting is split behind a mark, or between
+/// letters if it has none. No letter is lost.
 pub(super) fn in_lines(settings: &str, most: usize) -> Vec<String> {
     let most = most.max(1);
     let mut lines: Vec<String> = Vec::new();
@@ -19,7 +19,7 @@ pub(super) fn in_lines(settings: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// A setting in lines of at most `most` letters, ended where it has marks.
+/// A setting in lines of at most `most` letters, split at marks.
 fn parted(setting: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for piece in setting.split_inclusive([' ', ',', ':', '-', '=', '(', '/', '_', ';']) {
@@ -29,7 +29,7 @@ fn parted(setting: &str, most: usize) -> Vec<String> {
         }
         for letter in piece.chars() {
             let last = lines.len() - 1;
-            // A blank at the end of a line is not seen.
+            // A trailing blank is invisible.
             if length(&lines[last]) >= most && letter != ' ' {
                 lines.push(String::new());
             }

@@ -1,7 +1,7 @@
-//! Reports: what a run found, as figures with names and units.
+//! Reports: the outcome of a run, as figures with names and units.
 //!
-//! Every figure comes from a [`RunResult`]. [`pictures`] and [`page`] show results of sweeps. Only this module knows
-//! plotters.
+//! Every figure comes from a [`RunResult`]. [`pictures`] and [`page`] show results of sweeps. Only this module depends
+//! on plotters.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ pub use page::{Baseline, Subject, page};
 pub use plot::{ConvertError, Graphic, Look, Picture, Range, Scale, pictures};
 pub use rounded::{percent, rounded, with_interval};
 
-/// How results are written.
+/// Output format of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
     /// For people.
@@ -34,11 +34,11 @@ pub enum Format {
     Jsonl,
 }
 
-/// Every format by the name that `--format` knows.
+/// The formats of `--format`, by name.
 pub const FORMATS: &[(&str, Format)] =
     &[("table", Format::Table), ("csv", Format::Csv), ("json", Format::Json), ("jsonl", Format::Jsonl)];
 
-/// The source policy of results in words, empty where they differ in it or none of them has one.
+/// The source policy of results in words, empty if they differ in it or have none.
 fn sources(collected: &Collected) -> String {
     let policies: BTreeSet<_> = collected.rows.iter().filter_map(|row| row.result.source_policy()).collect();
     match (policies.len(), policies.first()) {

@@ -1,18 +1,18 @@
-//! Numbers for people, with as many digits as are known.
+//! Numbers for people, with their significant digits.
 
 use super::plot::short;
 
-/// A figure and half the width of its confidence interval: the interval with two digits, the figure up to the same place.
-/// Without an interval, or with one of width 0, the figure has the digits of [`short`].
+/// A figure and half the width of its confidence interval: the interval with two digits, the figure up to the same
+/// place. Without an interval, or with one of width 0, the figure has the digits of [`short`].
 #[must_use]
 pub fn rounded(value: f64, ci95: Option<f64>) -> (String, Option<String>) {
-    // What is left over by sums of equal numbers is no uncertainty.
+    // Rounding errors in sums of equal numbers are not an uncertainty.
     let ci95 = ci95.map(|ci95| if ci95 > EXACT * value.abs() { ci95 } else { 0.0 });
     let Some(place) = ci95.and_then(place) else { return (short(value), ci95.map(short)) };
     (to_place(value, place), ci95.map(|ci95| to_place(ci95, place)))
 }
 
-/// \[share\] Of a figure, below which an interval is that of arithmetic.
+/// \[share\] Of a figure: smaller intervals are rounding errors.
 const EXACT: f64 = 1e-12;
 
 /// A share as a change in percent, `+8.2 %`.
@@ -33,7 +33,7 @@ pub fn with_interval(value: f64, ci95: Option<f64>) -> String {
     }
 }
 
-/// The power of ten of the second digit of an interval; `None` of one without width.
+/// The power of ten of the second digit of an interval; `None` for zero width.
 fn place(ci95: f64) -> Option<i32> {
     let first = |value: f64| value.log10().floor() as i32;
     // Rounding may add a digit: 0.0996 is 0.10.
@@ -43,7 +43,7 @@ fn place(ci95: f64) -> Option<i32> {
 
 /// A number rounded to a power of ten, with all its digits up to there.
 fn to_place(value: f64, place: i32) -> String {
-    /// More digits than these say nothing of numbers of 64 bits.
+    /// More digits are meaningless for numbers of 64 bits.
     const MOST: i32 = 17;
     if place > 0 {
         let unit = 10_f64.powi(place);

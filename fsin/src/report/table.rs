@@ -1,4 +1,4 @@
-//! A table for people: the figures that matter, with their units.
+//! A table for people: the most important figures, with their units.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::result::{Figure, Figure as F, JobRow, Number, RunResult};
 
-/// A line of the table: its label, the figures in it, their decimals, and what follows, with `{}` for the unit of the first.
+/// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
+/// the first.
 struct Line(&'static str, &'static [Figure], usize, &'static str);
 
 const LINES: &[Line] = &[
@@ -61,7 +62,7 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let is_usual = match figures[0] {
             F::PacketsDropped => result.packets_dropped == Some(0),
             F::AcceptedLoadOfSenders => result.silent_nodes == Some(0),
-            // Of a network that is not saturated it is that of chance.
+            // In an unsaturated network it is random.
             F::QueueGrowth => !result.is_saturated(),
             _ => false,
         };
@@ -79,7 +80,7 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
 }
 
-/// A column of the table of jobs: its title, its unit, and what of a job stands there.
+/// A column of the table of jobs: its title, its unit, and its value for a job.
 type Column = (&'static str, &'static str, fn(&JobRow) -> Option<Number>);
 
 /// A line for each job.
@@ -109,7 +110,7 @@ fn jobs(jobs: &[JobRow], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What was simulated, in one line.
+/// The simulated experiment, in one line.
 fn headline(result: &RunResult) -> String {
     let setting = |key: &str| result.experiment.get(key).filter(|value| !value.is_null());
     let word = |key: &str| match setting(key) {

@@ -1,5 +1,5 @@
-//! CSV: a header and one line of the scalar figures; what cannot be computed is empty. Of a failure stands its kind. The
-//! settings of the experiment follow as columns of their own, so that lines of several runs can be told apart.
+//! CSV: a header and one line of the scalar figures; an undefined figure is an empty cell. A failure is represented by
+//! its kind. The settings of the experiment follow as columns of their own, to distinguish lines of several runs.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::serial::Written;
 use super::table::{Figure, RunResult};
 
-/// Columns and their cells, of one line.
+/// Columns and cells of one line.
 type Cells = Vec<(String, String)>;
 
-/// Writes a header and one line for each result, which begins with cells of its own. A column that one line lacks is empty
-/// there.
+/// Writes a header and one line for each result, which begins with cells of its own. A column that a line lacks is
+/// empty there.
 ///
 /// # Errors
 /// When `out` fails.
@@ -81,7 +81,7 @@ fn of_result(result: &RunResult) -> Cells {
     cells
 }
 
-/// A scalar as a cell; `None` of anything else.
+/// A scalar as a cell; `None` for other values.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),

@@ -8,24 +8,24 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A number that is written without a fraction where it is whole.
+/// A number that is written without a fraction if it is an integer.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize, Debug)]
 #[serde(untagged)]
 pub enum Number {
-    /// A whole number.
+    /// An integer.
     Whole(u64),
-    /// Any other, or one that 64 bits do not hold exactly.
+    /// Any other number, or one that 64 bits do not hold exactly.
     Real(f64),
 }
 
 impl Number {
-    /// A sum that may be greater than 64 bits hold, which is then rounded.
+    /// A sum that may exceed 64 bits; it is then rounded.
     #[must_use]
     pub fn of_sum(sum: u128) -> Self {
         u64::try_from(sum).map_or(Self::Real(sum as f64), Self::Whole)
     }
 
-    /// A ratio, whole where it is; `parts` is positive.
+    /// A ratio, an integer where possible; `parts` is positive.
     #[must_use]
     pub const fn of_ratio(whole: u64, parts: u64) -> Self {
         if whole.is_multiple_of(parts) { Self::Whole(whole / parts) } else { Self::Real(whole as f64 / parts as f64) }
@@ -67,10 +67,10 @@ impl JsonSchema for Number {
     }
 }
 
-/// What the value of a figure is, where it is not null.
+/// The type of a figure's value, where it is not null.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// A whole number, 0 or more.
+    /// A non-negative integer.
     Integer,
     /// A number.
     Number,
@@ -99,7 +99,7 @@ impl fmt::Display for Shape {
 
 /// A type of figures.
 pub(super) trait Datum {
-    /// What it is in JSON.
+    /// Its JSON type.
     const SHAPE: Shape;
 
     /// Its value as a number, if it is one.

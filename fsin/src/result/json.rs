@@ -1,4 +1,4 @@
-//! JSON: every figure; what cannot be computed is null.
+//! JSON: every figure; an undefined figure is null.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,8 @@
-//! Results as data: what a run found, with every figure a field, and one table of all figures.
+//! Results as data: a run's outcome with a field for each figure, and one table of all figures.
 //!
-//! [`Figure`] is the table: names, units, meanings and types. [`RunResult`] has a field for each of them. JSON, CSV, tables,
-//! pictures, comparisons, pages and the documented [schema] follow from both. This module knows neither how results
-//! are shown nor where they are kept.
+//! [`Figure`] is the table: names, units, meanings and types. [`RunResult`] has a field for each of them. JSON, CSV,
+//! tables, pictures, comparisons, pages and the documented [schema] are derived from both. This module depends neither
+//! on the display of results nor on their storage.
 
 mod csv;
 mod datum;
@@ -36,28 +36,28 @@ pub use table::{Figure, RunResult};
 /// Version of the names and meanings of figures.
 pub const SCHEMA: u64 = 2;
 
-/// What a run cost. Unlike all other figures these depend on the machine.
+/// Costs of a run. Unlike all other figures these depend on the machine.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Costs {
     /// \[s\] Of processor time, of all threads.
     pub cpu_seconds: Option<f64>,
-    /// \[s\] By the clock on the wall.
+    /// \[s\] Wall-clock time.
     pub wall_seconds: f64,
-    /// \[bytes\] Most memory that the process held; `None` where the system does not tell.
+    /// \[bytes\] Peak memory of the process; `None` where the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
 impl RunResult {
-    /// The figures that are the same on every machine and at any time.
+    /// The figures that do not depend on machine and time.
     #[must_use]
     pub fn reproducible(mut self) -> Self {
         self.retain(|figure| figure != Figure::Manifest && !figure.is_cost());
-        // Threads change nothing else.
+        // Threads affect nothing else.
         self.experiment.remove("threads");
         self
     }
 
-    /// True if the network was found to be saturated.
+    /// True if the network was saturated.
     #[must_use]
     pub fn is_saturated(&self) -> bool {
         self.saturated == Some(true)
@@ -75,7 +75,7 @@ impl RunResult {
         }
     }
 
-    /// The warnings, each with what it is about; results of older versions do not say that.
+    /// The warnings, each with its subject; results of older versions lack the subject.
     pub fn warnings_by_kind(&self) -> impl Iterator<Item = (&str, Option<WarningKind>)> {
         let kinds = self.warning_kinds.iter().copied().map(Some).chain(std::iter::repeat(None));
         self.warnings.iter().map(String::as_str).zip(kinds)
@@ -87,7 +87,7 @@ impl RunResult {
         self.experiment.get("traffic").and_then(|_| self.experiment.get("source")?.as_str())
     }
 
-    /// \[phits/node/cycle\] The load that was asked for, as the experiment says it.
+    /// \[phits/node/cycle\] The offered load, as set in the experiment.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
         self.experiment.get("load")?.as_f64()

@@ -12,8 +12,8 @@ use super::{Costs, SCHEMA};
 use crate::run::Outcome;
 use trgen::phrase::Notation;
 
-/// The result of a run; `picoseconds` tells the time of the end of a cycle, and `settings` are what the run was asked for.
-/// Texts name settings in the `notation`.
+/// The result of a run; `picoseconds` converts the end of a cycle to time, and `settings` are those of the run. Texts
+/// name settings in the `notation`.
 #[must_use]
 pub fn of_guests(
     outcome: &Outcome,

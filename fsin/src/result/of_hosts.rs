@@ -33,7 +33,7 @@ pub fn of_hosts(
         failure: run.failure().as_ref().map(failure),
         warnings: warnings.iter().map(|text| text.written(notation)).collect(),
         notes: notes.iter().map(|text| text.written(notation)).collect(),
-        // As they were used, defaults too.
+        // The effective values, defaults included.
         network_latency_ns: experiment.ideal_latency,
         network_gap_per_byte_ns: Some(ns(hosts.gap_per_byte)),
         host_overhead_ns: Some(hosts.overhead),
@@ -63,7 +63,7 @@ pub fn of_hosts(
     result.writing(OF_HOSTS.iter().copied())
 }
 
-/// \[s\] Of a time in ticks, of which `ticks` are a nanosecond.
+/// \[s\] A time in ticks, of which `ticks` are a nanosecond.
 fn seconds_of(time: u64, ticks: u64) -> f64 {
     if ticks == 1 { time as f64 * 1e-9 } else { time as f64 / (ticks as f64 * 1e9) }
 }

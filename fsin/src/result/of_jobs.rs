@@ -10,7 +10,7 @@ use crate::experiment::JobFacts;
 use crate::run::Outcome;
 use crate::stats::mean;
 
-/// The jobs of a mix, and means over them; each mean is that of the jobs that have the figure.
+/// The jobs of a mix, and means over them; each mean is over the jobs with that figure.
 pub(super) fn jobs(result: &mut RunResult, jobs: &[JobFacts], outcome: &Outcome) {
     let rows: Vec<JobRow> = jobs.iter().map(row).collect();
     let of = |pick: fn(&JobRow) -> Option<f64>| mean(&rows.iter().filter_map(pick).collect::<Vec<f64>>());
@@ -25,7 +25,7 @@ pub(super) fn jobs(result: &mut RunResult, jobs: &[JobFacts], outcome: &Outcome)
     result.jobs = Some(rows);
 }
 
-/// \[nodes\] That a job had, each once.
+/// \[nodes\] Distinct nodes of a job.
 fn nodes(job: &JobFacts) -> u64 {
     let mut nodes: Vec<NodeId> = job.record.placement.clone();
     nodes.sort_unstable();
@@ -33,7 +33,7 @@ fn nodes(job: &JobFacts) -> u64 {
     nodes.len() as u64
 }
 
-/// \[nodes x cycles\] That a job had up to the cycle `end`, whether or not it was over by then.
+/// \[nodes x cycles\] Used by a job up to the cycle `end`, whether or not it had finished.
 fn node_cycles(job: &JobFacts, end: Cycle) -> u64 {
     let record = &job.record;
     let held = record.start.map_or(0, |start| record.finish.unwrap_or(end).since(start));

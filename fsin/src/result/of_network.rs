@@ -28,7 +28,8 @@ pub fn of_network(
 ) -> RunResult {
     let outcome = &finished.outcome;
     let completion = outcome.completion.map(|cycle| cycle.0);
-    // One thread's processor time is disturbed least by others; of several, the sum says nothing.
+    // The processor time of a single thread is least disturbed by other processes; the sum over several threads is
+    // meaningless.
     let seconds = if experiment.threads == 1 { costs.cpu_seconds } else { Some(costs.wall_seconds) };
     let seconds = seconds.filter(|&seconds| seconds > 0.0);
     let batch = matches!(experiment.plan, RunPlan::Batch(_));
@@ -97,7 +98,7 @@ fn loads(result: &mut RunResult, experiment: &Experiment, finished: &Finished) {
         |sample: &Sample| sample.summary.counts.received as f64 * phits / (sample.cycles as f64 * outcome.nodes as f64);
     let of_batches: Vec<f64> = outcome.samples.iter().map(of_batch).collect();
     let offered = finished.offered.map(|offered| offered / outcome.nodes as f64);
-    // A silent node of a pattern, or one without a task, has no part in what the others send.
+    // A silent node of a pattern, or one without a task, does not affect the load per sender.
     let of_a_sender = outcome.nodes as f64 / (outcome.nodes - outcome.silent_nodes) as f64;
     let of_senders = |load: Option<f64>| load.map(|load| load * of_a_sender).filter(|load| load.is_finite());
     result.offered_load_phits_per_node_cycle = offered;
@@ -173,7 +174,7 @@ fn batches(samples: &[Sample], nodes: usize, phits: f64) -> Vec<Batch> {
     samples.iter().map(row).collect()
 }
 
-/// How long each shot took, with mean and confidence; null for traffic that is not of shots.
+/// The duration of each shot, with mean and confidence interval; null for other traffic.
 fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
     let row = |shot: &Shot| ShotRow { start_cycle: shot.start.0, cycles: shot.cycles, messages: shot.messages };
     let cycles: Vec<f64> = shots.unwrap_or_default().iter().map(|shot| shot.cycles as f64).collect();
@@ -182,7 +183,7 @@ fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
     result.shot_cycles_ci95 = half_width_95(&cycles);
 }
 
-/// What links carried. `packets` is how many a link can carry while measuring.
+/// Link loads. `packets` is the capacity of a link during the measurement.
 fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) {
     let carried: Vec<u64> = links.iter().flatten().flatten().copied().collect();
     let load = |carried: f64| (packets > 0.0).then(|| carried / packets);
@@ -192,7 +193,7 @@ fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) 
     result.link_packets = Some(links.to_vec());
 }
 
-/// What the completion cannot be less than, and which of it binds.
+/// Lower bounds of the completion, and the binding one.
 fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     let binding = bounds.and_then(Bounds::binding);
     result.completion_bound_cycles = binding.map(|(_, cycles)| cycles);
@@ -235,7 +236,7 @@ fn tasks(result: &mut RunResult, trace: &TraceFacts) {
     result.per_task = Some(tasks.iter().map(row).collect());
 }
 
-/// \[messages\] That a task sent.
+/// \[messages\] Sent by a task.
 pub(super) const fn sent(task: &TaskReport) -> u64 {
     task.sent_point_to_point + task.sent_collective
 }

@@ -1,4 +1,4 @@
-//! The documented form of results: a JSON Schema, and the parts of it for reference pages.
+//! The documented form of results: a JSON Schema, and its parts for reference pages.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -21,13 +21,13 @@ pub fn schema() -> Value {
     schema
 }
 
-/// The figures that every kind of run has.
+/// The figures of every kind of run.
 fn everywhere() -> impl Iterator<Item = Figure> {
     let is_sometimes = |figure: &Figure| OF_LINKS.contains(figure) || OF_JOBS.contains(figure);
     of_network().filter(move |figure| !is_sometimes(figure) && OF_HOSTS.contains(figure) && OF_GUESTS.contains(figure))
 }
 
-/// Descriptions without the marks of rustdoc, and nothing that is there for Rust alone.
+/// Descriptions without rustdoc markup, and without parts for Rust alone.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -43,18 +43,18 @@ fn plain(schema: &mut Value) {
     }
 }
 
-/// A figure of several parts, or a row of a figure that is a table.
+/// A figure of several parts, or a row of a tabular figure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The figures that are, or are lists of, such objects.
+    /// The figures that are such objects or lists of them.
     pub of: Vec<&'static str>,
-    /// What it is.
+    /// Description.
     pub about: String,
     /// Its fields: name, unit (empty if it has none), meaning.
     pub fields: Vec<(String, String, String)>,
 }
 
-/// The parts of figures that are no scalars, in the order of the table.
+/// The parts of figures that are not scalars, in the order of the table.
 #[must_use]
 pub fn parts() -> Vec<Part> {
     let schema = schema();
@@ -71,7 +71,7 @@ pub fn parts() -> Vec<Part> {
     parts.into_iter().map(|(_, part)| part).collect()
 }
 
-/// The definitions that a schema refers to, those that they refer to after them.
+/// The definitions that a schema refers to, followed by those that they refer to.
 fn reached(schema: &Value, definitions: &Map<String, Value>) -> Vec<String> {
     match schema {
         Value::Object(map) => {

@@ -1,5 +1,5 @@
-//! Results as text and back: what is read is written again in the same order and to the same digit, figures of other versions
-//! too.
+//! Serialization of results: a result that was read is written again in the same order and to the same digit, figures
+//! of other versions included.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 
 use super::table::{Figure, RunResult};
 
-/// An entry of a result as it is written.
+/// An entry of a result as written.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Written {
-    /// A figure of the table; with the value that was read, where this version would write it otherwise.
+    /// A figure of the table; with the value that was read, if this version would write it differently.
     Figure(Figure, Option<Value>),
-    /// What this version cannot read: it has no such figure, or one of another type.
+    /// An entry that this version cannot interpret: an unknown figure, or one of another type.
     Foreign(String, Value),
 }
 
@@ -28,7 +28,7 @@ impl Written {
         }
     }
 
-    /// What is written under the key.
+    /// The value written under the key.
     pub(super) fn value(&self, result: &RunResult) -> Value {
         match self {
             Self::Figure(figure, None) => result.value(*figure),
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RunResult, A::Error> {
-        // Only a result that says so is incomplete.
+        // A result is incomplete only if it says so.
         let mut result = RunResult { complete: true, ..RunResult::default() };
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
             let entry = match Figure::find(&name) {
@@ -85,19 +85,19 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 impl RunResult {
-    /// The same with exactly these figures written.
+    /// The same result, with exactly these figures written.
     pub(super) fn writing(mut self, figures: impl IntoIterator<Item = Figure>) -> Self {
         self.written = figures.into_iter().map(|figure| Written::Figure(figure, None)).collect();
         self
     }
 
-    /// True if the figure is written, be it null.
+    /// True if the figure is written, even as null.
     #[must_use]
     pub fn has(&self, figure: Figure) -> bool {
         self.written.iter().any(|entry| matches!(entry, Written::Figure(written, _) if *written == figure))
     }
 
-    /// Leaves out figures of which `keep` is false.
+    /// Removes figures for which `keep` is false.
     pub(super) fn retain(&mut self, keep: impl Fn(Figure) -> bool) {
         self.written.retain(|entry| match entry {
             Written::Figure(figure, _) => keep(*figure),
@@ -105,7 +105,7 @@ impl RunResult {
         });
     }
 
-    /// What is written, as names and values.
+    /// The written entries, as names and values.
     #[must_use]
     pub fn to_map(&self) -> Map<String, Value> {
         self.written.iter().map(|entry| (entry.name().to_owned(), entry.value(self))).collect()
@@ -151,7 +151,7 @@ mod tests {
     fn what_is_read_is_written_again_to_the_last_digit() {
         for text in [
             r#"{"schema":2,"complete":false,"latency_mean_cycles":0.1,"latency_max_cycles":null,"hop_bytes":3.5e+20}"#,
-            // Another order, no version, and figures that nobody knows.
+            // Another order, no version, and unknown figures.
             r#"{"hop_bytes":7,"zebra":[1,{"b":2.5,"a":null}],"cycles":18446744073709551615,"experiment":{"load":0.30000000000000004}}"#,
             r#"{"schema":2,"per_task":[{"finish_ns":2.5},{"finish_ns":3}],"warning_kinds":["saturated"]}"#,
         ] {

@@ -76,7 +76,7 @@ macro_rules! figures {
             #[must_use]
             pub fn value(&self, figure: Figure) -> Value {
                 let value = match figure { $(Figure::$id => serde_json::to_value(&self.$name),)+ };
-                // Neither keys that are no strings nor failing implementations are among the types of the table.
+                // No type of the table has non-string keys or a failing implementation.
                 value.unwrap_or_default()
             }
 
@@ -216,10 +216,10 @@ figures! {
 
 use Figure as F;
 
-/// What the links of a network carried: only results of runs that observed them have these.
+/// Link loads: only results of runs with link statistics have these.
 pub(super) const OF_LINKS: &[Figure] = &[F::LinkLoadMean, F::LinkLoadMax, F::LinkPackets];
 
-/// Only results of mixes of jobs have these.
+/// Figures of job mixes only.
 pub(super) const OF_JOBS: &[Figure] =
     &[F::JobsFinished, F::JobWaitMean, F::JobRunMean, F::JobSlowdownMean, F::NodeUtilization, F::Jobs];
 
@@ -259,7 +259,7 @@ impl Figure {
         BY_NAME.get(name).copied()
     }
 
-    /// True if it depends on the machine and not on the experiment alone.
+    /// True if it depends on the machine, not on the experiment alone.
     #[must_use]
     pub const fn is_cost(self) -> bool {
         matches!(self, F::CpuSeconds | F::WallSeconds | F::CyclesPerSecond | F::EventsPerSecond | F::PeakMemoryBytes)
@@ -285,7 +285,7 @@ impl Figure {
         }
     }
 
-    /// True if it is a whole number by definition, whatever the number of runs behind it.
+    /// True if it is an integer by definition, regardless of the number of runs.
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.shape() == Shape::Integer || matches!(self, F::FinishMaxNs)

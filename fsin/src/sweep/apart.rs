@@ -1,4 +1,4 @@
-//! In which settings two sets of results differ.
+//! Settings in which two sets of results differ.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::collect::{Collected, Row};
 use crate::experiment::{Kind, canonical, key, without_folders};
 use crate::result::InputFile;
 
-/// A setting, or something else that was given, that two sets of results do not have in common.
+/// A setting or other input in which two sets of results differ.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Apart {
     /// Name of the setting; `fsin` is the build of the program, `contents of NAME` an input file.
@@ -20,7 +20,7 @@ pub struct Apart {
 }
 
 impl Apart {
-    /// The values of both sides in words; of many, how many there are, the first and the last.
+    /// The values of both sides in words; for many values their number, the first and the last.
     #[must_use]
     pub fn words(&self) -> [String; 2] {
         const MANY: usize = 4;
@@ -32,7 +32,7 @@ impl Apart {
     }
 }
 
-/// What differs: settings in the order of the experiments, then input files, then the build.
+/// The differences: settings in the order of the experiments, then input files, then the build.
 #[must_use]
 pub fn apart(baseline: &Collected, candidate: &Collected) -> Vec<Apart> {
     let (before, after) = (given(&baseline.rows), given(&candidate.rows));
@@ -55,7 +55,7 @@ pub fn apart(baseline: &Collected, candidate: &Collected) -> Vec<Apart> {
 const BUILD: &str = "fsin";
 const CONTENTS: &str = "contents of ";
 
-/// What experiments were given, with the values in the order in which they come.
+/// The inputs of experiments, with their values in order of occurrence.
 pub(crate) fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     let mut put = |name: &str, value: String| {
@@ -75,7 +75,7 @@ pub(crate) fn given(rows: &[Row]) -> Vec<(String, Vec<String>)> {
         for (name, value) in &row.result.experiment {
             match value {
                 Value::Null => {}
-                // Contents tell files apart, wherever they lie.
+                // Files are identified by content, not by location.
                 Value::String(word) if key(name).is_some_and(|key| key.kind == Kind::Path) => {
                     put(name, word.rsplit('/').next().unwrap_or(word).to_owned());
                 }

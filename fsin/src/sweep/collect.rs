@@ -12,18 +12,18 @@ use crate::result::{self, RunResult};
 pub struct Row {
     /// Its position in the plan.
     pub index: usize,
-    /// What it found, and how that was made; only what is the same on every machine is written.
+    /// Its result and manifest; only machine-independent figures are written.
     pub result: RunResult,
 }
 
-/// What has become of the points of a plan.
+/// State of the points of a plan.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Collected {
     /// Points with results.
     pub rows: Vec<Row>,
     /// Points that failed, with the reason: without result, or in deadlock.
     pub failed: Vec<(usize, String)>,
-    /// Points that nobody has run yet.
+    /// Points that have not been run.
     pub missing: Vec<usize>,
     /// Points beyond the end of their curve, by the stop rule.
     pub left_out: usize,
@@ -36,14 +36,14 @@ impl Collected {
         self.failed.is_empty() && self.missing.is_empty()
     }
 
-    /// Results of runs that did not come to their end, and did not fail: their figures are those of a part.
+    /// Results of runs that neither completed nor failed: their figures cover a part of the run.
     #[must_use]
     pub fn incomplete(&self) -> usize {
         let has_failed = |index| self.failed.iter().any(|&(failed, _)| failed == index);
         self.rows.iter().filter(|row| !row.result.complete && !has_failed(row.index)).count()
     }
 
-    /// What keeps the results from being what was planned, in words; `None` if nothing does.
+    /// Why the results are not as planned, in words; `None` if they are.
     #[must_use]
     pub fn reservation(&self) -> Option<String> {
         let counts = [
@@ -60,15 +60,15 @@ impl Collected {
     }
 }
 
-/// Reads what there is.
+/// Reads the available results.
 ///
 /// # Errors
-/// A result that is not what was written.
+/// A result that differs from what was written.
 pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
     gather(store, plan, |point| store.result(point, plan.has_checksums()))
 }
 
-/// Reads what there is, whatever checksums say of it.
+/// Reads the available results without verifying checksums.
 pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
     gather(store, plan, |point| match store.folder(point).exists() {
         true => store.read(point).map(Some).map_err(|why| store.damaged(point, &why)),

@@ -1,4 +1,4 @@
-//! Two sweeps, point by point.
+//! Point-by-point comparison of two sweeps.
 //!
 //! Decision: docs/decisions/0124-comparisons.md.
 
@@ -14,7 +14,7 @@ use crate::stats::{ROUNDING, Spread, mean, welch};
 pub struct Difference {
     /// The curve of the point.
     pub curve: String,
-    /// Where on it.
+    /// The point's value on the axis.
     pub word: String,
     /// The figure.
     pub figure: Figure,
@@ -22,56 +22,56 @@ pub struct Difference {
     pub baseline: f64,
     /// Mean of the candidate.
     pub candidate: f64,
-    /// Half the width of the 95 % confidence interval of the difference: of pairs with the same seed (Student), else of two
-    /// independent lots (Welch). `None` where nothing is known of the spread.
+    /// Half the width of the 95 % confidence interval of the difference: of pairs with the same seed (Student), else of
+    /// two independent samples (Welch). `None` where the spread is unknown.
     pub ci95: Option<f64>,
-    /// What is known of the spread of the baseline.
+    /// Samples behind the spread of the baseline.
     pub baseline_samples: Samples,
-    /// What is known of the spread of the candidate.
+    /// Samples behind the spread of the candidate.
     pub candidate_samples: Samples,
-    /// \[unit of the figure\] Differences up to this do not matter.
+    /// \[unit of the figure\] Differences up to this are irrelevant.
     pub margin: f64,
     /// True if any run of either is saturated.
     pub saturated: bool,
 }
 
-/// What the spread of a mean is known from.
+/// The samples from which the spread of a mean is estimated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Samples {
-    /// Runs with different seeds, so many.
+    /// This number of runs with different seeds.
     Seeds(usize),
-    /// Pairs of runs with the same seed, so many: what chance does to both alike does not count (common random numbers).
+    /// This number of pairs of runs with the same seed: randomness common to both cancels (common random numbers).
     Pairs(usize),
-    /// Batches of runs, so many.
+    /// This number of batches of runs.
     Batches(usize),
-    /// Shots of runs, so many.
+    /// This number of shots of runs.
     Shots(usize),
-    /// Every run is the same as that of the other side, packet by packet.
+    /// Every run is identical to its counterpart, packet by packet.
     Identical,
-    /// Too few of any.
+    /// Too few samples of any kind.
     TooFew,
 }
 
-/// What a difference means.
+/// Verdict on a difference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Above what chance explains.
+    /// Significantly higher.
     Higher,
-    /// The same, downwards.
+    /// Significantly lower.
     Lower,
     /// Shown to be within the margin.
     Same,
-    /// None of these is shown: more samples may show one.
+    /// None of these is significant: more samples may decide.
     Unclear,
 }
 
-/// \[share of the baseline\] The margin unless another is asked for.
+/// \[share of the baseline\] The default margin.
 pub const MARGIN: f64 = 0.01;
 
-/// Seeds from which on their spread is believed: the variance of two values is no more than a guess.
+/// Minimum number of seeds for an estimate of their spread: the variance of two values is no more than a guess.
 const SEEDS: usize = 3;
 
-/// Batches, or shots, from which on their spread is believed.
+/// Minimum number of batches, or shots, for an estimate of their spread.
 const BATCHES: usize = 5;
 
 impl Samples {
@@ -96,8 +96,8 @@ impl Difference {
         self.candidate - self.baseline
     }
 
-    /// What the difference means: an equivalence test first, that is whether the confidence interval lies within the margin;
-    /// then whether it is on one side of 0.
+    /// The verdict: an equivalence test first, whether the confidence interval lies within the margin; then whether it
+    /// is on one side of 0.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let difference = self.difference();
@@ -110,7 +110,7 @@ impl Difference {
         }
     }
 
-    /// What the spread of both sides is known from.
+    /// The samples of both sides.
     #[must_use]
     pub fn samples(&self) -> String {
         match (self.baseline_samples, self.candidate_samples) {
@@ -133,7 +133,7 @@ impl Verdict {
     }
 }
 
-/// Figures that are compared.
+/// Figures to compare.
 const FIGURES: &[Figure] = &[
     Figure::AcceptedLoad,
     Figure::LatencyMean,
@@ -144,9 +144,9 @@ const FIGURES: &[Figure] = &[
     Figure::ShotCyclesMean,
 ];
 
-/// Every point that both have, and how many only one of them has. Points are the same if they are at the same place of
-/// curves with the same settings, along the same axis; settings that do not vary within a sweep may differ. `margin` is a
-/// share of the baseline, 0 to 1.
+/// Every point that both sweeps have, and the number of points that only one has. Points match if they are at the same
+/// place of curves with the same settings, along the same axis; settings that do not vary within a sweep may differ.
+/// `margin` is a share of the baseline, 0 to 1.
 #[must_use]
 pub fn compare(
     baseline: (&Curves, &Collected),
@@ -193,13 +193,14 @@ fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, ma
     })
 }
 
-/// The digests of the runs of a spot, each of which tells every delivery; `None` if one has none.
+/// The digests of the runs of a spot, each of which covers every delivery; `None` if one has none.
 fn digests((spot, collected): (&Spot, &Collected)) -> Option<Vec<String>> {
     let digest = |&row: &usize| collected.rows[row].result.digest.clone();
     spot.rows.iter().map(digest).collect()
 }
 
-/// How sure the difference of a figure is, and what from: pairs of seeds if both have the same, else each side's own samples.
+/// The confidence interval of the difference of a figure, and its samples: pairs of seeds if both sides have the same,
+/// else each side's own samples.
 fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure) -> (Samples, Samples, Option<f64>) {
     let by_seed = |(spot, collected): (&Spot, &Collected)| -> Option<BTreeMap<u64, f64>> {
         let run = |&row: &usize| {
@@ -220,12 +221,13 @@ fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure) -> (
     (of_a, of_b, spread_a.zip(spread_b).map(|(a, b)| welch(&a, &b)))
 }
 
-/// Variance of a figure by rounding.
+/// Variance of a figure due to rounding.
 fn rounding(figure: Figure) -> f64 {
     if figure.is_whole() { ROUNDING } else { 0.0 }
 }
 
-/// How sure the mean of a figure is: from seeds if they are enough, else from the batches of all runs, if there are any.
+/// The spread of the mean of a figure: from seeds if they are enough, else from the batches of all runs, if there are
+/// any.
 fn samples((spot, collected): (&Spot, &Collected), figure: Figure) -> (Samples, Option<Spread>) {
     let of_seeds = spot.values(&collected.rows, figure).filter(|values| values.len() >= SEEDS);
     if let Some((values, spread)) =
@@ -298,10 +300,10 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_to_be_the_same_is_unclear() {
-        // Far apart, and as far spread.
+        // Far apart, and widely spread.
         completion(&[100, 120, 119], &[400, 7000, 4030], "3 seeds", Verdict::Unclear);
         completion(&[1000, 1002, 1001], &[1003, 1001, 1002], "3 seeds", Verdict::Same);
-        // Sure to be higher, and by less than matters.
+        // Significantly higher, but by less than the margin.
         completion(&[10_000, 10_001, 10_002], &[10_020, 10_021, 10_022], "3 seeds", Verdict::Same);
         completion(&[10_000, 10_001, 10_002], &[10_120, 10_121, 10_122], "3 seeds", Verdict::Higher);
     }
@@ -312,7 +314,7 @@ mod tests {
             let run = |(value, seed)| json!({ "latency_mean_cycles": value, "experiment": { "seed": seed } });
             values.into_iter().zip(seeds).map(run).collect::<Vec<_>>()
         };
-        // What chance does to both alike is far more than the difference.
+        // The common randomness is far greater than the difference.
         let a = runs([100.0, 200.0, 300.0], [1, 2, 3]);
         let b = runs([310.0, 110.0, 210.0], [3, 1, 2]);
         check(Figure::LatencyMean, &a, &b, "3 paired seeds", Verdict::Higher);

@@ -1,4 +1,4 @@
-//! Results as curves: what is drawn, tabulated and compared.
+//! Results as curves, for plots, tables and comparisons.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -13,18 +13,18 @@ use crate::stats::{Estimate, estimate};
 /// A figure at a point of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Value {
-    /// Mean over seeds, or the figure of the one run.
+    /// Mean over seeds, or the figure of the single run.
     pub mean: f64,
-    /// Half the width of the 95 % confidence interval: over seeds, or over the batches of the one run.
+    /// Half the width of the 95 % confidence interval: over seeds, or over the batches of the single run.
     pub ci95: Option<f64>,
 }
 
-/// A point of a curve: the runs that differ in their seed alone.
+/// A point of a curve: the runs that differ only in their seed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spot {
-    /// Where it is on the axis; its position where the axis is of words.
+    /// Its position on the axis; its index where the axis consists of words.
     pub x: f64,
-    /// The same as it was written.
+    /// The same as text.
     pub word: String,
     /// Its runs, as positions in [`Collected::rows`].
     pub rows: Vec<usize>,
@@ -35,26 +35,26 @@ pub struct Spot {
 /// Spots that differ in one setting.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// The settings that tell it from others; empty if there is one curve.
+    /// The settings that distinguish it from others; empty if there is one curve.
     pub label: String,
     /// The same, as keys and values.
     pub settings: Vec<(String, String)>,
     /// In order of the axis.
     pub spots: Vec<Spot>,
-    /// True if it is of results that others are compared with.
+    /// True for results of the baseline.
     pub is_baseline: bool,
 }
 
-/// Which results are drawn, and how, where not as usual.
+/// Selection and presentation of results, where not the default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Choice {
     /// The setting along the axis.
     pub along: Option<String>,
-    /// Settings each value of which has pictures of its own.
+    /// Settings with separate pictures for each value.
     pub each: Vec<String>,
-    /// Settings and values: results with others are left out. Several values of a setting are allowed each.
+    /// Settings and values: results with other values are left out. Several values of a setting are allowed.
     pub only: Vec<(String, String)>,
-    /// Values of settings, or whole labels of curves, and what pictures call them.
+    /// Values of settings, or whole labels of curves, and their names in pictures.
     pub names: Vec<(String, String)>,
 }
 
@@ -65,29 +65,29 @@ pub struct Curves {
     pub axis: String,
     /// True if its values are numbers.
     pub numeric: bool,
-    /// False if nothing varies along which a curve could be drawn, and there is no load either: one trace, for one.
+    /// False if no setting varies that could be the axis, and there is no load either: a single trace, for example.
     pub is_along: bool,
     /// In the order of the plan.
     pub curves: Vec<Curve>,
-    /// Settings each value of which is to have pictures of its own; none if nobody asked for any.
+    /// Settings with separate pictures for each value; empty by default.
     pub each: Vec<String>,
-    /// What of the axis alone was asked for, in words; empty for all of it.
+    /// The selected part of the axis, in words; empty for all of it.
     pub only: String,
-    /// Values of settings, or whole labels of curves, and what pictures call them.
+    /// Values of settings, or whole labels of curves, and their names in pictures.
     pub names: Vec<(String, String)>,
-    /// What varies, whose values labels tell apart.
+    /// The varying settings, whose values labels distinguish.
     pub(crate) axes: Vec<PlanAxis>,
 }
 
 impl Curves {
-    /// The curves of results. The axis is the load if it varies, else the first setting that varies and is a number, else
-    /// the first that varies; without any, the load.
+    /// The curves of results. The axis is the load if it varies, else the first varying setting that is a number, else
+    /// the first varying setting; without any, the load.
     #[must_use]
     pub fn of(plan: &Plan, collected: &Collected) -> Self {
         Self::along(plan, collected, along(plan), |_| true)
     }
 
-    /// The curves that are asked for.
+    /// The selected curves.
     ///
     /// # Errors
     /// Settings that do not vary, values that none of them has.
@@ -142,7 +142,7 @@ impl Curves {
         }
     }
 
-    /// The curves of results along an axis, as far as `takes` says so of their values.
+    /// The curves of results along an axis, for the values that satisfy `takes`.
     fn along(plan: &Plan, collected: &Collected, along: Option<usize>, takes: impl Fn(&[String]) -> bool) -> Self {
         let axis = along.map(|at| &plan.axes[at]);
         let numeric = axis.is_none_or(is_numeric);
@@ -195,13 +195,13 @@ impl Curves {
         }
     }
 
-    /// The values of what varies, but for numbers along the axis and seeds.
+    /// The values of the varying settings, except numbers along the axis and seeds.
     fn words(&self) -> Vec<&str> {
         let axes = self.axes.iter().filter(|axis| axis.key != "seed" && !(axis.key == self.axis && self.numeric));
         axes.flat_map(|axis| &axis.values).map(String::as_str).collect()
     }
 
-    /// Whether pictures say this: a value, a setting as `KEY=VALUE`, or the label of a curve.
+    /// True if pictures show this: a value, a setting as `KEY=VALUE`, or the label of a curve.
     fn has(&self, word: &str) -> bool {
         let is_setting = |axis: &PlanAxis| {
             let value = word.strip_prefix(&*axis.key).and_then(|rest| rest.strip_prefix('='));
@@ -212,18 +212,18 @@ impl Curves {
             || self.curves.iter().any(|curve| curve.label == word)
     }
 
-    /// What pictures call this, if it has a name of its own.
+    /// Its name in pictures, if it has one.
     fn name(&self, word: &str) -> Option<&str> {
         self.names.iter().rev().find(|(from, _)| from == word).map(|(_, to)| to.as_str())
     }
 
-    /// A value of a setting as pictures call it.
+    /// The name in pictures of a setting's value.
     pub(crate) fn word(&self, key: &str, value: &str) -> String {
         let name = self.name(&format!("{key}={value}")).or_else(|| self.name(value));
         name.unwrap_or(value).to_owned()
     }
 
-    /// Settings as labels say them, by the names that were given.
+    /// Settings as in labels, by the given names.
     pub(crate) fn named(&self, settings: &[(String, String)]) -> String {
         if let Some(name) = self.name(&self.legend(settings)) {
             return name.to_owned();
@@ -236,8 +236,8 @@ impl Curves {
         settings.iter().map(word).collect::<Vec<_>>().join(", ")
     }
 
-    /// The curve of other results that one of these is compared with: that of the same settings along the same axis; where
-    /// both have one curve alone, that one.
+    /// The curve of other results that is the counterpart of one of these: the same settings along the same axis; if
+    /// both have a single curve, that one.
     #[must_use]
     pub fn counterpart<'a>(&self, curve: &Curve, others: &'a Self) -> Option<&'a Curve> {
         let lone = self.curves.len() == 1 && others.curves.len() == 1;
@@ -245,8 +245,8 @@ impl Curves {
         others.curves.iter().filter(|_| self.axis == others.axis).find(is_same)
     }
 
-    /// These curves and those of a baseline in the same pictures, and the results of both. Every curve has the name of its
-    /// results; those of the baseline follow their counterparts. `None` if they are not along the same axis.
+    /// These curves and those of a baseline in the same pictures, and the results of both. Every curve has the name of
+    /// its results; those of the baseline follow their counterparts. `None` if their axes differ.
     #[must_use]
     pub fn with_baseline(
         &self,
@@ -283,7 +283,7 @@ impl Curves {
         for curve in &self.curves {
             curves.push(named(curve, name, false));
             let mut other = self.counterpart(curve, baseline).cloned();
-            // A lone curve takes the settings of its counterpart.
+            // A single curve takes the settings of its counterpart.
             other.iter_mut().for_each(|other| other.settings.clone_from(&curve.settings));
             curves.extend(other.map(|other| named(&other, baseline_name, true)));
         }
@@ -294,13 +294,13 @@ impl Curves {
         Some((curves, Collected { rows, ..Collected::default() }))
     }
 
-    /// True if results differ in how long a cycle is, so that numbers of cycles say nothing of time.
+    /// True if results differ in cycle time, so that numbers of cycles are not comparable as times.
     #[must_use]
     pub fn cycles_differ(&self) -> bool {
         self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key))
     }
 
-    /// Settings as labels say them.
+    /// Settings as in labels.
     pub(crate) fn legend(&self, settings: &[(String, String)]) -> String {
         legend(&self.axes, settings)
     }
@@ -313,7 +313,7 @@ impl Curves {
 }
 
 impl Spot {
-    /// A figure of this spot; `None` if one of its runs does not have it.
+    /// A figure of this spot; `None` if one of its runs lacks it.
     #[must_use]
     pub fn value(&self, rows: &[Row], figure: Figure) -> Option<Value> {
         let values = self.values(rows, figure)?;
@@ -325,15 +325,15 @@ impl Spot {
         Some(Value { mean, ci95: ci95.or_else(own) })
     }
 
-    /// A figure of every run of this spot; `None` if one does not have it.
+    /// A figure of every run of this spot; `None` if one lacks it.
     #[must_use]
     pub fn values(&self, rows: &[Row], figure: Figure) -> Option<Vec<f64>> {
         self.rows.iter().map(|&row| rows[row].result.number(figure)).collect()
     }
 }
 
-/// The axis along which curves are drawn: the load if it varies, else the first setting that varies and is a number, else
-/// the first that varies; not the seed.
+/// The axis of curves: the load if it varies, else the first varying setting that is a number, else the first varying
+/// setting; never the seed.
 pub(crate) fn along(plan: &Plan) -> Option<usize> {
     let candidates = || plan.axes.iter().enumerate().filter(|(_, axis)| axis.key != "seed");
     plan.axis("load")
@@ -341,7 +341,7 @@ pub(crate) fn along(plan: &Plan) -> Option<usize> {
         .or_else(|| candidates().next().map(|(at, _)| at))
 }
 
-/// The axis of that name, for a flag. Seeds are no axis: curves are means over them.
+/// The axis with that name, for a flag. Seeds are not an axis: curves are means over them.
 fn axis_of(plan: &Plan, flag: &'static str, key: &str) -> Result<usize, SpecError> {
     plan.axis(key).filter(|_| key != "seed").ok_or_else(|| {
         let what = match (key, known_key(key)) {
@@ -354,7 +354,7 @@ fn axis_of(plan: &Plan, flag: &'static str, key: &str) -> Result<usize, SpecErro
     })
 }
 
-/// The settings that vary, but for one, as a remedy names them.
+/// The varying settings except one, for a remedy.
 fn other_axes(plan: &Plan, key: &str) -> String {
     let others = plan.axes.iter().map(|axis| &*axis.key).filter(|&other| other != "seed" && other != key);
     match others.collect::<Vec<_>>() {
@@ -363,7 +363,7 @@ fn other_axes(plan: &Plan, key: &str) -> String {
     }
 }
 
-/// The settings that tell a curve from others, at a point of these values.
+/// The settings that distinguish a curve from others, at a point of these values.
 pub(crate) fn settings(plan: &Plan, along: Option<usize>, values: &[String]) -> Vec<(String, String)> {
     let pairs = plan.axes.iter().zip(values).enumerate();
     pairs
@@ -382,7 +382,7 @@ pub(crate) fn is_numeric(axis: &PlanAxis) -> bool {
     axis.values.iter().all(|value| value.parse::<f64>().is_ok())
 }
 
-/// Where a value stands on an axis.
+/// The position of a value on an axis.
 pub(crate) fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
     match value.parse() {
         Ok(number) if numeric => number,
@@ -390,8 +390,7 @@ pub(crate) fn position(axis: &PlanAxis, value: &str, numeric: bool) -> f64 {
     }
 }
 
-/// A setting as a legend says it: words speak for themselves, numbers need their key, and of paths as much as tells them from
-/// the others is enough.
+/// A setting as in a legend: words need no key, numbers do, and paths are shortened to their distinctive part.
 fn label(name: &str, value: &str, all: &[String]) -> String {
     match known_key(name).map(|key| key.kind) {
         // The name of results.

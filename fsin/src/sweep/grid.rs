@@ -1,4 +1,4 @@
-//! Axes: settings with several values, and every combination of them.
+//! Axes: settings with several values, and all their combinations.
 
 use std::collections::HashSet;
 
@@ -8,33 +8,33 @@ use trgen::phrase::Phrase;
 
 use crate::experiment::{KEYS, Key, Kind, Lists, Origin, Setting, Settings, SettingsError, canonical};
 
-/// Largest number of points of a sweep.
+/// Maximum number of points of a sweep.
 const MAX_POINTS: usize = 1_000_000;
 
 /// A setting with several values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What is set.
+    /// Its key.
     pub key: &'static Key,
-    /// Its values, in the order in which they were given; at least two, all different.
+    /// Its values, in the given order; at least two, all different.
     pub values: Vec<Setting>,
 }
 
 /// An experiment with lists for some values.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// What varies: in the order of the key table, but the load and the seed last.
+    /// The varying settings: in the order of the key table, but the load and the seed last.
     pub axes: Vec<Axis>,
     fixed: Vec<(&'static Key, Setting)>,
-    /// Which of all combinations are in the sweep, where some values are for some topologies alone; `None`: all are.
+    /// The combinations in the sweep, where some values apply to some topologies only; `None`: all.
     kept: Option<Vec<usize>>,
 }
 
 impl Grid {
-    /// Lists as they were given, their ranges replaced by the values that they mean.
+    /// A grid from the given lists, with ranges expanded.
     ///
     /// # Errors
-    /// A range that cannot be read, a value given twice, too many points.
+    /// A range that cannot be parsed, a repeated value, too many points.
     pub fn new(mut lists: Lists) -> Result<Self, SettingsError> {
         let (mut axes, mut fixed) = (Vec::new(), Vec::new());
         let mut restrictions = Vec::new();
@@ -136,7 +136,7 @@ impl Grid {
     }
 }
 
-/// A key whose values are for some topologies each.
+/// A key with values for individual topologies.
 struct Restriction {
     key: &'static Key,
     /// Topologies of the sweep with their values.
@@ -144,7 +144,7 @@ struct Restriction {
 }
 
 impl Restriction {
-    /// The values of each topology of a sweep: those of the very topology, or else of its family.
+    /// The values of each topology of a sweep: those of that topology, or else of its family.
     ///
     /// # Errors
     /// A topology without a value.
@@ -167,13 +167,13 @@ impl Restriction {
         Ok(Self { key, of: topologies.iter().map(of_one).collect::<Result<_, _>>()? })
     }
 
-    /// Its values, each once, in the order in which topologies have them.
+    /// Its distinct values, in the order of the topologies.
     fn distinct(&self) -> Vec<Setting> {
         let mut known = HashSet::new();
         self.of.iter().flat_map(|(_, values)| values).filter(|setting| known.insert(&setting.value)).cloned().collect()
     }
 
-    /// True if this combination of a grid has a value that is for its topology.
+    /// True if this combination of a grid has a value for its topology.
     fn keeps(&self, grid: &Grid, index: usize) -> bool {
         let word = |name: &str| {
             let axes = grid.axes.iter().zip(grid.values(index));
@@ -191,7 +191,7 @@ fn refusal(setting: &Setting, what: String, remedy: &str) -> SettingsError {
     SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: setting.origin.clone() }
 }
 
-/// The values that a word means: itself, or those of a range.
+/// The values of a word: itself, or those of a range.
 fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> {
     let word = &setting.value;
     let numeric = matches!(key.kind, Kind::Integer | Kind::Number);
@@ -218,13 +218,13 @@ fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> 
     let (first, last) = (number(first)?, number(last)?);
     let count = count.filter(|_| last > first).ok_or_else(wrong)?;
     let step = (last - first) / (count - 1) as f64;
-    // Nine decimals: a step of a third is written as one would write it.
+    // Nine decimals: a step of a third is written as by hand.
     let value = |at: usize| ((first + step * at as f64) * 1e9).round() / 1e9;
     Ok((0..count).map(|at| value(at).to_string()).collect())
 }
 
-/// The values of a range of whole numbers; all between its ends without a count. `None` if these are no such numbers, or
-/// not in this order.
+/// The values of an integer range; without a count, all integers between its ends. `None` if the words are not such
+/// numbers, or not in this order.
 fn whole(
     key: &Key,
     setting: &Setting,
@@ -251,8 +251,7 @@ fn too_many(key: &Key, setting: &Setting) -> SettingsError {
     refusal(setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")
 }
 
-/// Values of a flag that holds several: split at commas outside of brackets. Keys whose values have commas of their own
-/// take one value each time the flag is given.
+/// Splits a flag's list of values at commas outside brackets. Keys whose values contain commas take one value per flag.
 #[must_use]
 pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
     const OWN_COMMAS: [&str; 4] = ["kernel", "hosts", "network", "topology"];
@@ -262,8 +261,8 @@ pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
     parts(word)
 }
 
-/// How several values of a flag are written, if its word, which cannot be read as one value, looks like several: a list, a
-/// range, or names with parameters after each other.
+/// How to write several values of a flag, if its invalid word looks like several: a list, a range, or names with
+/// parameters in sequence.
 #[must_use]
 pub fn as_several(key: &Key, word: &str) -> Option<Phrase> {
     let flag = key.name;
@@ -272,7 +271,7 @@ pub fn as_several(key: &Key, word: &str) -> Option<Phrase> {
     if listed.len() > 1 || ranged {
         return listed.iter().all(|value| !value.is_empty()).then(|| phrase![[flag => word]]);
     }
-    // `torus:4x4,mesh:4x4`: each begins with a name, as `2,2` of `thintree:4,2,2` does not.
+    // `torus:4x4,mesh:4x4`: each begins with a name, unlike `2,2` of `thintree:4,2,2`.
     let mut values: Vec<String> = Vec::new();
     for part in parts(word) {
         let begins = part.contains(':') && part.starts_with(|letter: char| letter.is_ascii_alphabetic());
@@ -289,7 +288,7 @@ pub fn as_several(key: &Key, word: &str) -> Option<Phrase> {
     (values.len() > 1).then_some(all)
 }
 
-/// A word parted at commas outside of brackets.
+/// Splits a word at commas outside brackets.
 fn parts(word: &str) -> Vec<String> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, letter) in word.char_indices() {

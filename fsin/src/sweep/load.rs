@@ -1,4 +1,4 @@
-//! Results from a folder, whichever command wrote it.
+//! Results from a folder, of any command.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,15 @@ use super::sums::damage;
 /// The results in the folder of a sweep, or of one run (`fsin run -o`), which is a sweep of one point.
 ///
 /// # Errors
-/// A folder of neither kind, or a result that is not what was written.
+/// A folder of neither kind, or a result that differs from what was written.
 pub fn open(folder: &Path) -> Result<(Plan, Collected), StoreError> {
     read(folder, true)
 }
 
-/// Like [`open`], for somebody who compares results with those of new runs: checksums are not looked at.
+/// Like [`open`], for comparing results with those of new runs: checksums are not verified.
 ///
 /// # Errors
-/// A folder of neither kind, or a result that is none.
+/// A folder of neither kind, or an invalid result.
 pub fn open_unchecked(folder: &Path) -> Result<(Plan, Collected), StoreError> {
     read(folder, false)
 }

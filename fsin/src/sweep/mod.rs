@@ -1,10 +1,10 @@
-//! Sweeps: many experiments that differ in a few settings, kept in one folder, whoever ran them.
+//! Sweeps: many experiments that differ in a few settings, kept in one folder.
 //!
 //! A [`Grid`] is an experiment with lists for values; a [`Plan`] is the list of its points, each a complete experiment
 //! with an identity. A [`Store`] is the folder: `plan.json`, `journal.jsonl` and one folder per point, named by the
-//! identity of its experiment, which is either absent or complete. Whoever runs points (threads, a batch system, another
-//! program) does nothing but fill those folders; [`collect`] makes results of them, in the order of the plan, so that they
-//! are the same bytes whoever ran what, when and how often it was interrupted.
+//! identity of its experiment, which is either absent or complete. Any executor of points (threads, a batch system,
+//! another program) only fills those folders. [`collect`] assembles the results in the order of the plan, so their
+//! bytes do not depend on the executor, on timing or on interruptions.
 //!
 //! Decision: docs/decisions/0055-sweep-folders.md.
 

@@ -14,10 +14,10 @@ use crate::experiment::{
     CHECKED, Experiment, Inputs, Origin, Settings, SettingsError, Traffic, check_traffic, read_text,
 };
 
-/// Version of the layout of a folder of results: 2 has checksums.
+/// Version of the layout of a results folder: 2 has checksums.
 const LAYOUT: u64 = 2;
 
-/// What varies.
+/// A varying setting.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct PlanAxis {
     /// Name of the key.
@@ -42,29 +42,30 @@ pub struct Point {
 pub struct Plan {
     /// Version of the layout.
     pub layout: u64,
-    /// Version of the program that planned.
+    /// Version of the program that made the plan.
     pub version: String,
-    /// \[loads\] In a row, all saturated, after which a curve ends; 0: it goes to its last load.
+    /// \[loads\] Number of consecutive saturated loads after which a curve ends; 0: it goes to its last load.
     pub stop_after: u64,
-    /// What varies.
+    /// The varying settings.
     pub axes: Vec<PlanAxis>,
     /// Every combination, in order.
     pub points: Vec<Point>,
-    /// Combinations that are no valid experiments and were left out, with the reason.
+    /// Combinations that are not valid experiments and were left out, with the reason.
     pub invalid: Vec<Invalid>,
     /// SHA-256 of all of the above, as hexadecimal digits; empty before layout 2.
     #[serde(default)]
     pub sha256: String,
 }
 
-/// \[hexadecimal digits\] Of an identity that name a folder: no two of a million points meet by chance.
+/// \[hexadecimal digits\] Of an identity that name a folder: a collision among a million points is practically
+/// impossible.
 const DIGITS: usize = 20;
 
 impl Plan {
     /// Checks every combination of a grid.
     ///
     /// # Errors
-    /// The first combination that is no valid experiment, unless they are left out; then, if none is left. Two combinations
+    /// The first combination that is not a valid experiment, unless these are left out; an empty plan. Two combinations
     /// that are the same experiment.
     pub fn new(grid: &Grid, stop_after: u64, leave_out: bool, notation: &dyn Notation) -> Result<Self, SettingsError> {
         let mut inputs = Inputs::default();
@@ -126,23 +127,23 @@ impl Plan {
     /// SHA-256 of the plan without its checksum.
     fn checksum(&self) -> String {
         let bare = Self { sha256: String::new(), ..self.clone() };
-        // Strings and numbers always have a form in JSON.
+        // Strings and numbers always have a JSON form.
         sha256(&serde_json::to_vec(&bare).unwrap_or_default())
     }
 
-    /// True if the content is what was planned, as far as a checksum tells.
+    /// True if the checksum matches the content.
     #[must_use]
     pub fn is_as_written(&self) -> bool {
         !self.has_checksums() || self.sha256 == self.checksum()
     }
 
-    /// True if folders of points have checksums: those of earlier layouts need not.
+    /// True if folders of points must have checksums: those of earlier layouts need not.
     #[must_use]
     pub const fn has_checksums(&self) -> bool {
         self.layout >= 2
     }
 
-    /// What is said of the combinations that are no valid experiments: a line for each reason.
+    /// Report of the combinations that are not valid experiments: a line for each reason.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
@@ -162,7 +163,7 @@ impl Plan {
         reasons.into_iter().map(line).collect()
     }
 
-    /// The plan of nothing: results of another kind alone.
+    /// An empty plan: for results of another kind alone.
     #[must_use]
     pub fn of_nothing() -> Self {
         Self {
@@ -213,33 +214,33 @@ impl Point {
     /// The experiment, checked again: it may come from another machine.
     ///
     /// # Errors
-    /// A text that is no experiment, or one of another version.
+    /// A text that is not an experiment, or one of another version.
     pub fn resolve(&self) -> Result<Experiment, SettingsError> {
         let mut settings = Settings::default();
         read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
         Experiment::resolve(settings)
     }
 
-    /// True if the files that the experiment reads still have the contents that they had when it was planned.
+    /// True if the input files of the experiment still have the contents of the time of planning.
     #[must_use]
     pub fn is_as_planned(&self, experiment: &Experiment) -> bool {
         Inputs::default().identity(experiment).starts_with(&self.id)
     }
 }
 
-/// A combination of a grid that is no valid experiment. In the file of a plan it is one text, `combination: why`.
+/// A combination of a grid that is not a valid experiment. In the file of a plan it is one text, `combination: why`.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Invalid {
     /// The values of the axes.
     pub combination: String,
-    /// Why it is none, as the command that planned says it.
+    /// The reason, as the planning command reports it.
     pub why: String,
 }
 
 impl From<String> for Invalid {
     fn from(text: String) -> Self {
-        // Names and values of axes have no such sign in them, and reasons may.
+        // Names and values of axes never contain this separator, but reasons may.
         let (combination, why) = text.split_once(": ").unwrap_or(("", &text));
         Self { combination: combination.to_owned(), why: why.to_owned() }
     }
@@ -251,7 +252,7 @@ impl From<Invalid> for String {
     }
 }
 
-/// Refuses a trace that is not there: the identity of a point holds its content.
+/// Rejects a missing trace: the identity of a point includes its content.
 fn present(inputs: &mut Inputs, experiment: &Experiment) -> Result<(), SettingsError> {
     match &experiment.traffic {
         Traffic::Trace { path, .. } if inputs.of(experiment).is_empty() => {
@@ -262,7 +263,7 @@ fn present(inputs: &mut Inputs, experiment: &Experiment) -> Result<(), SettingsE
     }
 }
 
-/// Two combinations that are the same experiment: one of the settings in which they differ means nothing.
+/// The error of two combinations that are the same experiment: one of the settings in which they differ has no effect.
 fn no_effect(grid: &Grid, one: usize, other: usize) -> SettingsError {
     let pairs = grid.axes.iter().zip(grid.values(one).into_iter().zip(grid.values(other)));
     let differing =

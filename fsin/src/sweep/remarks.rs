@@ -1,10 +1,10 @@
-//! What a sweep shows against expectation, in words.
+//! Unexpected results of a sweep, in words.
 
 use super::collect::Collected;
 use super::plan::Plan;
 use crate::stats::{Spread, mean, welch};
 
-/// What optimised placements are compared with.
+/// The reference for optimised placements.
 const RANDOM: &str = "random";
 
 /// Remarks on the results: where an optimised placement is slower than a random one.
@@ -27,7 +27,8 @@ pub fn remarks(plan: &Plan, collected: &Collected) -> Vec<String> {
     remarks
 }
 
-/// That a placement is slower than a random one, if it is by more than chance explains as far as that is known.
+/// The remark that a placement is slower than a random one, if the difference is significant as far as the spread is
+/// known.
 fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Option<String> {
     let (own, other) = (mean(optimised)?, mean(random)?);
     let difference = own - other;
@@ -47,7 +48,7 @@ fn slower(placement: &str, optimised: &[f64], random: &[f64], place: &str) -> Op
     ))
 }
 
-/// The values of the other axes but the seed that results have, each once, in the order of the plan.
+/// The distinct values of the other axes except the seed in the results, in the order of the plan.
 fn places(plan: &Plan, collected: &Collected, axis: usize) -> Vec<Vec<String>> {
     let mut places: Vec<Vec<String>> = Vec::new();
     for row in &collected.rows {

@@ -1,4 +1,4 @@
-//! Where networks saturate, by bisection, with confidence over seeds.
+//! Saturation loads by bisection, with confidence intervals over seeds.
 
 use std::fs;
 use std::io;
@@ -16,10 +16,10 @@ const FILE: &str = "saturation.json";
 /// Version of that file.
 const SCHEMA: u64 = 1;
 
-/// A load that was tried.
+/// A tried load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probe {
-    /// \[phits/node/cycle\] That was asked for.
+    /// \[phits/node/cycle\] Offered.
     pub load: f64,
     /// Whether the network was saturated.
     pub saturated: bool,
@@ -37,25 +37,25 @@ pub struct Bracket {
 }
 
 impl Bracket {
-    /// Between 0 and `most`, to a width of at most `tolerance` (phits/node/cycle, both positive).
+    /// A bracket from 0 to `most`, to be narrowed to at most `tolerance` (phits/node/cycle, both positive).
     #[must_use]
     pub const fn new(most: f64, tolerance: f64) -> Self {
         Self { low: 0.0, high: None, most, tolerance }
     }
 
-    /// The next load to try; `None` when it is narrow enough, or the largest load is carried.
+    /// The next load to try; `None` if the bracket is narrow enough, or the largest load is carried.
     #[must_use]
     pub fn next(&self) -> Option<f64> {
         match self.high {
             None if self.low < self.most => Some(self.most),
             None => None,
-            // A little slack: 0.005 is not a sum of halves.
+            // A little slack for rounding: 0.005 is not a binary fraction.
             Some(high) if high - self.low <= self.tolerance * (1.0 + 1e-9) => None,
             Some(high) => Some((((self.low + high) / 2.0) * 1e9).round() / 1e9),
         }
     }
 
-    /// Takes what a load showed.
+    /// Narrows the bracket by the result of a load.
     pub fn observe(&mut self, probe: Probe) {
         if probe.saturated {
             self.high = Some(probe.load);
@@ -64,8 +64,8 @@ impl Bracket {
         }
     }
 
-    /// The middle of the bracket: off the load at which the answer changes by at most half of its width. `None` if the
-    /// largest load is carried, or while loads are left to try.
+    /// The midpoint of the bracket: within half its width of the saturation load. `None` if the largest load is
+    /// carried, or while loads are left to try.
     #[must_use]
     pub fn load(&self) -> Option<f64> {
         self.high.filter(|_| self.next().is_none()).map(|high| (self.low + high) / 2.0)
@@ -77,33 +77,33 @@ impl Bracket {
 pub struct SeedSearch {
     /// The seed.
     pub seed: String,
-    /// Whether the search came to its end.
+    /// True if the search was completed.
     pub complete: bool,
-    /// \[phits/node/cycle\] The middle between the two that follow; `None` if nothing saturated, or the search is not complete.
+    /// \[phits/node/cycle\] The midpoint of the next two; `None` if no load saturated, or the search is not complete.
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
     pub load: Option<f64>,
     /// \[phits/node/cycle\] The largest load that was carried.
     #[serde(rename = "carried_load_phits_per_node_cycle")]
     pub carried: f64,
-    /// \[phits/node/cycle\] The smallest load that was not.
+    /// \[phits/node/cycle\] The smallest load that was not carried.
     #[serde(rename = "saturated_load_phits_per_node_cycle")]
     pub saturated: Option<f64>,
-    /// \[phits/node/cycle\] The largest accepted load, of the loads that were tried.
+    /// \[phits/node/cycle\] The largest accepted load, of the tried loads.
     #[serde(rename = "peak_accepted_load_of_senders_phits_per_node_cycle")]
     pub peak: Option<f64>,
-    /// Why the search was given up, if it was: a deadlock, for one.
+    /// Why the search was aborted, if it was: a deadlock, for example.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<String>,
     /// The experiment, at the highest load.
     pub experiment: String,
-    /// Figures of each load that was tried, by load.
+    /// Figures of each tried load, by load.
     pub probes: Vec<Map<String, Value>>,
 }
 
-/// The searches of one combination of settings, which differ in their seeds alone.
+/// The searches of one combination of settings, which differ only in their seeds.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Search {
-    /// What tells it from the others.
+    /// The settings that distinguish it from the others.
     pub settings: Map<String, Value>,
     /// \[phits/node/cycle\] Mean over seeds; `None` if one of them has none.
     #[serde(rename = "saturation_load_phits_per_node_cycle")]
@@ -139,13 +139,13 @@ impl Search {
         }
     }
 
-    /// Whether all of it came to its end.
+    /// True if all searches were completed.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.seeds.iter().all(|seed| seed.complete)
     }
 
-    /// Its settings in words; empty of the only one.
+    /// Its settings in words; empty for a single search.
     #[must_use]
     pub fn label(&self) -> String {
         let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -153,7 +153,7 @@ impl Search {
         words.collect::<Vec<_>>().join(", ")
     }
 
-    /// Where it saturates, in words: a load, a bound, or why there is none.
+    /// Its saturation load in words: a load, a bound, or why there is none.
     #[must_use]
     pub fn outcome(&self, most: f64) -> String {
         let none = self.seeds.iter().filter(|seed| seed.complete && seed.saturated.is_none()).count();
@@ -167,25 +167,25 @@ impl Search {
     }
 }
 
-/// What `fsin saturation -o` keeps.
+/// The file of `fsin saturation -o`.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Saturations {
     /// Version of this form.
     pub schema: u64,
     /// Version of the program.
     pub version: String,
-    /// Whether all searches came to their end.
+    /// True if all searches were completed.
     pub complete: bool,
-    /// \[phits/node/cycle\] Width of the interval that was searched for.
+    /// \[phits/node/cycle\] Target width of the bracket.
     pub tolerance: f64,
-    /// \[phits/node/cycle\] The highest load that was tried.
+    /// \[phits/node/cycle\] The highest load to try.
     pub highest_load: f64,
     /// In the order of the settings.
     pub searches: Vec<Search>,
 }
 
 impl Saturations {
-    /// Searches with their means.
+    /// Builds the file from searches, with their means.
     #[must_use]
     pub fn new(tolerance: f64, highest_load: f64, searches: Vec<Search>) -> Self {
         Self {
@@ -198,16 +198,16 @@ impl Saturations {
         }
     }
 
-    /// Whether a folder has some.
+    /// True if the folder has such a file.
     #[must_use]
     pub fn are_in(folder: &Path) -> bool {
         folder.join(FILE).exists()
     }
 
-    /// Those of a folder; `None` if it has none.
+    /// Reads the file of a folder; `None` if there is none.
     ///
     /// # Errors
-    /// A file that is not what was written.
+    /// An invalid file.
     pub fn load(folder: &Path) -> Result<Option<Self>, StoreError> {
         let file = folder.join(FILE);
         let wrong = |error: &dyn std::fmt::Display| StoreError {
@@ -226,10 +226,10 @@ impl Saturations {
         }
     }
 
-    /// Writes them into a folder, which is made if it is not there, with a table of the means beside them.
+    /// Writes the file into a folder, which is created if necessary, with a table of the means beside it.
     ///
     /// # Errors
-    /// What keeps it from being written.
+    /// When it cannot be written.
     pub fn store(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         super::replace_file(&folder.join(FILE), format!("{}\n", serde_json::to_string_pretty(self)?))?;

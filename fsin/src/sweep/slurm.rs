@@ -1,7 +1,7 @@
-//! Points run by Slurm, as a job array.
+//! Execution of points by Slurm, as a job array.
 //!
-//! A task of the array runs the points of one list; a result is what is in the folder of a point and nothing that Slurm
-//! says. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
+//! A task of the array runs the points of one list. Results are what is in the folders of points; Slurm's own reports
+//! are not used. Source: `sbatch(1)`, `squeue(1)`, `scancel(1)` of Slurm 20 and later.
 
 use std::fs;
 use std::io;
@@ -11,15 +11,15 @@ use std::process::{Command, Output};
 use super::plan::Point;
 use super::store::{Store, StoreError};
 
-/// \[tasks\] Of an array: Slurm's default for `MaxArraySize` is 1001.
+/// \[tasks\] Maximum of an array: Slurm's default for `MaxArraySize` is 1001.
 const MAX_TASKS: usize = 1000;
 
-/// How points are handed to Slurm.
+/// How points are submitted to Slurm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slurm {
-    /// \[tasks\] That run at the same time; 0 for as many as Slurm allows.
+    /// \[tasks\] Concurrent tasks; 0 for as many as Slurm allows.
     pub at_once: usize,
-    /// \[points\] That a task runs one after another; more if there would be more than 1000 tasks.
+    /// \[points\] Run by a task one after another; more if there would be more than 1000 tasks.
     pub pack: usize,
     /// \[threads\] Of each point.
     pub threads: usize,
@@ -40,7 +40,7 @@ impl Slurm {
     /// Submits an array that runs `points` of the sweep in `store` with `program`.
     ///
     /// # Errors
-    /// Files that cannot be written, an `sbatch` that is absent or refuses.
+    /// Files that cannot be written, an `sbatch` that is absent or fails.
     pub fn submit(&self, store: &Store, program: &Path, points: &[&Point]) -> Result<SlurmJob, StoreError> {
         let pack = self.pack.max(points.len().div_ceil(MAX_TASKS)).max(1);
         let root = store.written("slurm", std::path::absolute(store.root()))?;
@@ -58,7 +58,7 @@ impl Slurm {
         store.written("slurm", fs::write(&script, self.script(program, &root, &folder, tasks)))?;
         let output = Command::new("sbatch").arg("--parsable").arg(&script).output();
         let text = said("sbatch", output)?;
-        // `--parsable` gives the number, and after a semicolon the name of the cluster.
+        // `--parsable` prints the number, and after a semicolon the name of the cluster.
         let id = text.trim().split(';').next().unwrap_or("").to_owned();
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failed(format!("sbatch answered `{}` and not the number of a job", text.trim())));
@@ -92,11 +92,11 @@ impl SlurmJob {
     /// True if any task is pending or running.
     ///
     /// # Errors
-    /// When `squeue` cannot say.
+    /// When `squeue` fails.
     pub fn is_alive(&self) -> Result<bool, StoreError> {
         let output = Command::new("squeue").args(["--noheader", "--jobs", &self.id]).output();
         match output {
-            // A job that has ended is soon forgotten.
+            // Slurm soon forgets a job that has ended.
             Ok(output) if String::from_utf8_lossy(&output.stderr).contains("Invalid job id") => Ok(false),
             output => said("squeue", output).map(|text| !text.trim().is_empty()),
         }
@@ -105,7 +105,7 @@ impl SlurmJob {
     /// Cancels all tasks.
     ///
     /// # Errors
-    /// When `scancel` refuses.
+    /// When `scancel` fails.
     pub fn cancel(&self) -> Result<(), StoreError> {
         said("scancel", Command::new("scancel").arg(&self.id).output()).map(|_| ())
     }
@@ -127,7 +127,7 @@ fn failed(what: String) -> StoreError {
     }
 }
 
-/// A path as one word of a line that Slurm reads, which knows quotation marks.
+/// A path as one word of an `#SBATCH` line, which supports quotation marks.
 fn directive(path: &Path) -> String {
     let text = path.display().to_string();
     match text.contains(|letter: char| letter.is_whitespace() || "\"'\\#".contains(letter)) {

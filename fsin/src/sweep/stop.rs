@@ -1,25 +1,25 @@
-//! The stop rule: a curve need not go on for ever after saturation.
+//! The stop rule: a curve ends soon after saturation.
 
 use std::collections::BTreeMap;
 
 use super::plan::Plan;
 
-/// Which points are left out, given what is known of each: `None` for a point without result, else whether it is saturated.
+/// The points to leave out, given the state of each: `None` for a point without result, else whether it is saturated.
 ///
-/// Points that differ in load and seed alone form a curve. It ends after [`Plan::stop_after`] loads in a row at which
-/// every seed is saturated. The answer depends on results alone, not on the order in which they came: a point beyond the
-/// end is left out even if somebody has run it.
+/// Points that differ only in load and seed form a curve. It ends after [`Plan::stop_after`] consecutive loads at which
+/// every seed is saturated. The answer depends only on results, not on the order of their arrival: a point beyond the
+/// end is left out even if it has been run.
 #[derive(Clone, Debug)]
 pub struct StopRule {
     stop_after: usize,
-    /// Of each curve the points of each load, in the order of loads.
+    /// By curve: the points of each load, in the order of loads.
     curves: Vec<Vec<Vec<usize>>>,
-    /// By point: its curve, and where its load stands there. Empty where nothing is left out.
+    /// By point: its curve, and the index of its load there. Empty if the plan has no stop rule.
     places: Vec<(usize, usize)>,
 }
 
 impl StopRule {
-    /// That of a plan.
+    /// The stop rule of a plan.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let stop_after = usize::try_from(plan.stop_after).unwrap_or(usize::MAX);
@@ -83,7 +83,7 @@ mod tests {
             invalid: Vec::new(),
             sha256: String::new(),
         };
-        // Saturated from 0.2 on, which stands third.
+        // Saturated from 0.2 on, the third load.
         let known = [false, false, true, true, true, true, true, true].map(Some);
         let left_out = |plan: &Plan, saturated: &[Option<bool>]| -> Vec<bool> {
             let rule = StopRule::new(plan);

@@ -1,10 +1,10 @@
 //! The folder of a sweep.
 //!
 //! ```text
-//! plan.json              what is to be run
-//! journal.jsonl          what happened, one line per event; for people, nothing is decided by it
+//! plan.json              the points to run
+//! journal.jsonl          a log, one line per event; for people, no decision depends on it
 //! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml, SHA256SUMS
-//! damaged/ID/            what was in `points/ID` when it was not what had been written, and the point was run again
+//! damaged/ID/            former content of `points/ID` that failed its checksums, before the point was run again
 //! failed/ID.txt          why a point has no result
 //! results.csv, .jsonl    all points together, written by collecting
 //! ```
@@ -27,11 +27,11 @@ use crate::stamp;
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct StoreError {
-    /// What is wrong with which file.
+    /// The file and its problem.
     pub what: String,
-    /// What to do, with settings in braces ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
+    /// The remedy, with settings in braces ([`Phrase::of_template`](trgen::phrase::Phrase::of_template)).
     pub remedy: &'static str,
-    /// True if the folder is not what it was said to be; false if reading or writing failed.
+    /// True if the folder is not of the expected kind; false if reading or writing failed.
     pub usage: bool,
 }
 
@@ -41,18 +41,18 @@ pub struct Store {
     root: PathBuf,
 }
 
-/// What there is of a point.
+/// State of a point in the folder.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stored {
     /// It has not run.
     Absent,
     /// Its result.
     Whole(Box<RunResult>),
-    /// Not what was written, with the reason.
+    /// It failed verification, with the reason.
     Damaged(String),
 }
 
-/// Replaces a file as a whole: what is there stays as it is if it cannot be done.
+/// Replaces a file atomically: the old file stays if the new one cannot be written.
 ///
 /// # Errors
 /// When the new one cannot be written beside it.
@@ -73,7 +73,7 @@ impl Store {
         Self { root: root.to_owned() }
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
@@ -119,11 +119,11 @@ impl Store {
         Ok(plan)
     }
 
-    /// Takes the folder for one who runs it alone, as [`Store::lock`] does, and writes the plan if there is none. Whenever
-    /// this is interrupted, the folder is one that [`Store::is_unplanned`], or has a whole plan.
+    /// Locks the folder for exclusive use, as [`Store::lock`] does, and writes the plan if there is none. After an
+    /// interruption at any moment, the folder either [`Store::is_unplanned`] or has a complete plan.
     ///
     /// # Errors
-    /// Somebody else has it, another plan has come to be there in the meantime, or nothing can be written there.
+    /// Another process holds the lock, another plan has been written meanwhile, or the folder is not writable.
     pub fn begin(&self, plan: &Plan) -> Result<File, StoreError> {
         self.written("points", fs::create_dir_all(self.root.join("points")))?;
         let lock = self.lock(true)?;
@@ -140,11 +140,11 @@ impl Store {
         Ok(lock)
     }
 
-    /// Takes the folder for one who runs it alone (`alone`), or one of many who run a point each. It is given back when
-    /// the returned file is dropped, or the process ends in whatever way.
+    /// Locks the folder, for exclusive use (`alone`) or shared by processes that run a point each. The lock is released
+    /// when the returned file is dropped, or when the process ends in any way.
     ///
     /// # Errors
-    /// Somebody else has it.
+    /// Another process holds the lock.
     pub fn lock(&self, alone: bool) -> Result<File, StoreError> {
         let path = self.root.join(".lock");
         let file = self.written(".lock", OpenOptions::new().create(true).append(true).open(&path))?;
@@ -155,12 +155,12 @@ impl Store {
                 remedy: "wait until it ends, or stop it; then use {resume}",
                 usage: true,
             }),
-            // Some file systems of clusters know no locks; folders of points are complete or absent there too.
+            // Some cluster file systems have no locks; folders of points are complete or absent there too.
             Err(TryLockError::Error(_)) => Ok(file),
         }
     }
 
-    /// True if a sweep was stopped here before its plan was written: there is nothing but what comes before a plan.
+    /// True if a sweep was stopped here before its plan was written: the folder holds only files that precede a plan.
     #[must_use]
     pub fn is_unplanned(&self) -> bool {
         let is_before_plan = |entry: io::Result<fs::DirEntry>| {
@@ -173,10 +173,10 @@ impl Store {
         fs::read_dir(&self.root).is_ok_and(|mut entries| entries.all(is_before_plan))
     }
 
-    /// Removes what interrupted runs left half-written. To be called by one who has the folder alone.
+    /// Removes partial files of interrupted runs. Needs the exclusive lock.
     pub fn clean(&self) {
         let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
-        // What cannot be removed is in nobody's way.
+        // Files that cannot be removed do no harm.
         for entry in entries(&self.root.join("points")) {
             if entry.file_name().to_string_lossy().starts_with('.') {
                 let _ = fs::remove_dir_all(entry.path());
@@ -197,10 +197,10 @@ impl Store {
         self.root.join("points").join(&point.id)
     }
 
-    /// What there is of a point. `checksums`: whether its folder must have some, which [`Plan::has_checksums`] says.
+    /// The state of a point. `checksums`: whether its folder must have some, which [`Plan::has_checksums`] says.
     ///
     /// # Errors
-    /// When a file is there and cannot be read.
+    /// When an existing file cannot be read.
     pub fn stored(&self, point: &Point, checksums: bool) -> Result<Stored, StoreError> {
         let folder = self.folder(point);
         if !folder.exists() {
@@ -221,7 +221,7 @@ impl Store {
         })
     }
 
-    /// The result in the file of a point, whatever its checksum says, or why there is none.
+    /// The result in the file of a point without verification, or why there is none.
     pub(super) fn read(&self, point: &Point) -> Result<RunResult, String> {
         let read = fs::read(self.folder(point).join("result.json")).map_err(|error| error.to_string());
         read.and_then(|text| parsed(&text)).map_err(|why| format!("result.json: {why}"))
@@ -230,7 +230,7 @@ impl Store {
     /// The result of a point; `None` if it has not run.
     ///
     /// # Errors
-    /// A result that is not what was written.
+    /// A result that fails verification.
     pub fn result(&self, point: &Point, checksums: bool) -> Result<Option<RunResult>, StoreError> {
         match self.stored(point, checksums)? {
             Stored::Absent => Ok(None),
@@ -239,7 +239,7 @@ impl Store {
         }
     }
 
-    /// The error of a point that is not what was written.
+    /// The error of a point that fails verification.
     pub(super) fn damaged(&self, point: &Point, why: &str) -> StoreError {
         StoreError {
             what: format!("{} is damaged: {why}", self.folder(point).display()),
@@ -248,8 +248,8 @@ impl Store {
         }
     }
 
-    /// Sets every damaged point aside, into `damaged/ID`, so that it is run again; returns them with the reasons. To be
-    /// called by one who has the folder alone.
+    /// Moves every damaged point to `damaged/ID`, so that it is run again; returns them with the reasons. Needs the
+    /// exclusive lock.
     ///
     /// # Errors
     /// When files cannot be read, or folders not be moved.
@@ -271,16 +271,16 @@ impl Store {
         Ok(aside)
     }
 
-    /// Keeps the result of a point, which becomes visible all at once.
+    /// Stores the result of a point, which becomes visible atomically.
     ///
     /// # Errors
-    /// When nothing can be written there.
+    /// When the folder is not writable.
     pub fn keep(&self, point: &Point, result: &RunResult) -> Result<(), StoreError> {
         let folder = self.folder(point);
         let name = format!(".{}.{}.partial", point.id, std::process::id());
         let partial = self.root.join("points").join(name);
         let kept = keep_in(&partial, result, &point.experiment).and_then(|()| match fs::rename(&partial, &folder) {
-            // Another process has kept the same result.
+            // Another process has stored the same result.
             Err(_) if folder.join("result.json").exists() => fs::remove_dir_all(&partial),
             renamed => renamed,
         });
@@ -288,17 +288,17 @@ impl Store {
         self.written(&point.id, kept)
     }
 
-    /// Notes why a point has no result.
+    /// Records why a point has no result.
     ///
     /// # Errors
-    /// When nothing can be written there.
+    /// When the folder is not writable.
     pub fn fail(&self, point: &Point, why: &str) -> Result<(), StoreError> {
         let failed = fs::create_dir_all(self.root.join("failed"))
             .and_then(|()| self.replace(&format!("failed/{}.txt", point.id), &format!("{why}\n")));
         self.written("failed", failed)
     }
 
-    /// Why a point has no result, if somebody has tried.
+    /// Why a point has no result, if a run of it failed.
     #[must_use]
     pub fn failure(&self, point: &Point) -> Option<String> {
         fs::read_to_string(self.failure_path(&point.id)).ok().map(|text| text.trim_end().to_owned())
@@ -308,7 +308,7 @@ impl Store {
         self.root.join("failed").join(format!("{id}.txt"))
     }
 
-    /// Adds a line to the journal. A journal that cannot be written costs nobody a result.
+    /// Adds a line to the journal. A failure to write it affects no result.
     pub fn note(&self, event: &str, point: Option<&Point>, more: Value) {
         let mut line = Map::new();
         line.insert("time".to_owned(), json!(stamp::milliseconds(SystemTime::now())));
@@ -325,7 +325,7 @@ impl Store {
         }
     }
 
-    /// Replaces a file at once: readers see the old text or the new one.
+    /// Replaces a file atomically: readers see the old text or the new one.
     pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
         replace_file(&self.root.join(name), text)
     }

@@ -1,7 +1,7 @@
 //! Checksums of results: a file `SHA256SUMS` beside them, as `sha256sum --check` reads it.
 //!
 //! It is written into the folder of a result before the folder gets its name, so that a result and its checksums appear
-//! together. It reveals accidental changes, not those of somebody who also renews the checksums; `fsin rerun` reveals both.
+//! together. It detects accidental changes, but not changes with renewed checksums; `fsin rerun` detects both.
 //!
 //! Decision: docs/decisions/0125-checksums.md.
 
@@ -26,11 +26,11 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Writes a result and its checksums into a folder, which is created, down to the disk: a rename of the folder must not be
-/// there before them.
+/// Writes a result and its checksums into a new folder, flushed to disk: a rename of the folder must not become visible
+/// before its files.
 ///
 /// # Errors
-/// When nothing can be written there.
+/// When the folder is not writable.
 pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut text = Vec::new();
@@ -50,11 +50,11 @@ pub fn write_result(folder: &Path, found: &RunResult, experiment: &str) -> io::R
     write(SUMS, sums.as_bytes())
 }
 
-/// The files of a result that are not those that were written, with the reason; none if all are. A folder without
-/// checksums is one of an earlier version: `required` says whether it may be.
+/// The files of a result that fail verification, with the reason; empty if none does. A folder without checksums comes
+/// from an earlier version: `required` says whether that is an error.
 ///
 /// # Errors
-/// When a file is there and cannot be read.
+/// When an existing file cannot be read.
 pub fn damage(folder: &Path, required: bool) -> io::Result<Vec<String>> {
     let Some(text) = present(fs::read(folder.join(SUMS)))? else {
         return Ok(if required { vec![format!("{SUMS} is missing")] } else { Vec::new() });

@@ -2,7 +2,7 @@
 
 use crate::topology::{Port, Shape};
 
-/// In which order a deterministic route takes its hops.
+/// The order in which a deterministic route takes its hops.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
     /// X, then Y, then Z.
@@ -12,7 +12,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The output that comes next; `None` once the packet has arrived.
+    /// The next output; `None` once the packet has arrived.
     #[must_use]
     #[inline]
     pub fn next(self, shape: Shape, offsets: &[i16]) -> Option<Port> {

@@ -1,7 +1,7 @@
-//! Routing: which virtual channels a packet may ask for, by name.
+//! Routings by name: the virtual channels that a packet may request.
 //!
-//! A routing is a pair `MANAGEMENT:MODE`: how deadlock is avoided, and how an output is asked for. The rules themselves
-//! are those of the network model.
+//! A routing is a pair `MANAGEMENT:MODE`: how deadlock is avoided, and how an output is requested. The rules themselves
+//! belong to the network model.
 
 use trgen::catalog::{Component, SpecError};
 
@@ -11,17 +11,17 @@ mod suited;
 pub use dor::Order;
 pub use suited::listed;
 
-/// How a head asks for an output virtual channel, and what keeps the network from deadlock.
+/// How a head requests an output virtual channel, and how deadlock is avoided.
 ///
 /// With `bubble`, virtual channel 0 is the **escape** channel, in dimension order; the others are adaptive (except in
-/// oblivious mode, where every channel is in dimension order). With `double`, every channel has an order of dimensions
-/// of its own, and a bubble. With `dally`, channels cut every ring open, and there is no bubble. All others are for
-/// networks of switches.
+/// oblivious mode, where every channel is in dimension order). With `double`, every channel has its own order of
+/// dimensions, and a bubble. With `dally`, dateline channels break every ring, and there is no bubble. All others are
+/// for networks of switches.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Routing {
     /// Dimension order; the channel is drawn at injection and at every turn, and kept while going straight.
     BubbleOblivious,
-    /// Any profitable adaptive channel that passes, drawn; else escape.
+    /// Any profitable adaptive channel that passes, drawn at random; else escape.
     BubbleRandom,
     /// The profitable adaptive channel with most space at the neighbour, owned or not; else escape.
     BubbleShortest,
@@ -45,21 +45,22 @@ pub enum Routing {
     DallyBasic,
     /// Channel 0 while the rest of the route in the dimension wraps, then either.
     DallyImproved,
-    /// Any profitable channel from 2 on that passes, drawn; else as `DallyImproved`.
+    /// Any profitable channel from 2 on that passes, drawn at random; else as `DallyImproved`.
     DallyAdaptive,
     /// Trees: up by the link with most free space ahead, open or not; then down.
     TreeAdaptive,
-    /// Trees: up by the link that the destination's number names, then down.
+    /// Trees: up by the link that the destination's number selects, then down.
     TreeStatic,
-    /// Dragonflies: shortest routes between groups.
+    /// Dragonflies: minimal routes between groups.
     DragonflyMinimal,
-    /// Dragonflies: through a group that is drawn.
+    /// Dragonflies: through a random intermediate group.
     DragonflyValiant,
     /// Dragonflies: one of the two, by packets ahead times hops to go at the first switch.
     DragonflyUgal,
     /// HyperX: dimension order.
     HyperxDor,
-    /// HyperX: minimal hops against hops to others of the row, by packets ahead times hops to go; else dimension order.
+    /// HyperX: minimal hops against hops to other switches of the row, by packets ahead times hops to go; else
+    /// dimension order.
     HyperxAdaptive,
     /// Indirect cubes: dimension order with bubble, the channel kept while going straight.
     CubeOblivious,
@@ -77,7 +78,7 @@ const DOUBLE: &str =
 const DALLY: &str = "Dally and Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987";
 const DUATO: &str = "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, TPDS 4(12), 1993";
 
-/// Every routing that `--routing` knows.
+/// The routings of `--routing`.
 pub const ROUTINGS: &[Component] = &[
     Component {
         name: "bubble:oblivious",
@@ -320,12 +321,12 @@ impl Routing {
         }
     }
 
-    /// Fewest virtual channels that it works with in so many dimensions.
+    /// Minimum number of virtual channels in this number of dimensions.
     #[must_use]
     pub const fn min_vcs(self, dimensions: usize) -> usize {
         match self {
             Self::BubbleOblivious | Self::CubeOblivious | Self::TreeAdaptive | Self::TreeStatic | Self::HyperxDor => 1,
-            // Of a hop between switches at least; the network may need more.
+            // The minimum for one hop between switches; the network may need more.
             Self::GraphShortest | Self::GraphUpDown => 1,
             Self::DragonflyValiant | Self::DragonflyUgal => 3,
             Self::DoubleOblivious | Self::DoubleAdaptive => dimensions,
@@ -335,7 +336,7 @@ impl Routing {
         }
     }
 
-    /// True if it works with so many virtual channels in so many dimensions.
+    /// True if it works with this number of virtual channels in this number of dimensions.
     #[must_use]
     pub const fn takes_vcs(self, dimensions: usize, vcs: usize) -> bool {
         let least = self.min_vcs(dimensions);
@@ -366,7 +367,7 @@ impl Routing {
         is_cube || !(self.is_for_switches() || self.uses_datelines())
     }
 
-    /// True if channels cut every ring open: it needs rings that wrap at a coordinate.
+    /// True for dateline routings: they need rings that wrap at a coordinate.
     #[must_use]
     #[inline]
     pub const fn uses_datelines(self) -> bool {
@@ -393,7 +394,7 @@ impl Routing {
         )
     }
 
-    /// True if packets in direct networks may leave the one deterministic route, with so many virtual channels.
+    /// True if packets in direct networks may leave the deterministic route, with this number of virtual channels.
     #[must_use]
     #[inline]
     pub const fn leaves_order(self, vcs: usize) -> bool {
@@ -405,7 +406,7 @@ impl Routing {
         }
     }
 
-    /// True if every channel has an order of dimensions of its own.
+    /// True if every channel has its own order of dimensions.
     #[must_use]
     #[inline]
     pub const fn orders_by_channel(self) -> bool {

@@ -1,4 +1,4 @@
-//! Which routings serve which topologies, and the names that other simulators and textbooks give to routings.
+//! The routings of each topology, and the names of routings in other simulators and textbooks.
 
 use trgen::catalog::{ErrorKind, SpecError};
 
@@ -9,7 +9,7 @@ use super::Routing::{
     HyperxAdaptive, HyperxDor, TreeAdaptive, TreeStatic,
 };
 
-/// Of direct networks whose rings, if any, wrap at a coordinate.
+/// Routings of direct networks whose rings, if any, wrap at a coordinate.
 const GRID: &[Routing] = &[
     BubbleSmart,
     BubbleAdaptive,
@@ -26,13 +26,13 @@ const GRID: &[Routing] = &[
     DallyBasic,
     DallyImproved,
 ];
-/// Of other direct networks: the same without those that cut rings open.
+/// Routings of other direct networks: the same without dateline routings.
 const DIRECT: &[Routing] = GRID.split_at(10).0;
 const TREE: &[Routing] = &[TreeAdaptive, TreeStatic, GraphUpDown, GraphShortest];
 const ANY_GRAPH: &[Routing] = &[GraphUpDown, GraphShortest];
 
-/// Families of topologies with their routings. The first of each is its default: the one that is usual for it, if a
-/// network of this family can always have it.
+/// Families of topologies with their routings. The first one is the default: the usual routing of the family, if every
+/// network of the family supports it.
 const FAMILIES: &[(&str, &[Routing])] = &[
     ("torus", GRID),
     ("mesh", GRID),
@@ -53,7 +53,7 @@ const FAMILIES: &[(&str, &[Routing])] = &[
     ("graph", ANY_GRAPH),
 ];
 
-/// Other names, each with the routings that it means: that which serves the topology.
+/// Aliases, each with the routings that it may mean: the one that suits the topology.
 const ALIASES: &[(&str, &[Routing])] = &[
     ("dor", DIMENSION_ORDER),
     ("e-cube", DIMENSION_ORDER),
@@ -75,20 +75,20 @@ const ALIASES: &[(&str, &[Routing])] = &[
 ];
 const DIMENSION_ORDER: &[Routing] = &[BubbleOblivious, HyperxDor, CubeOblivious];
 
-/// The word that a specification of a topology begins with: `torus` of `torus:8x8`.
+/// The first word of a topology's specification: `torus` of `torus:8x8`.
 fn family(spec: &str) -> &str {
     spec.split(':').next().unwrap_or(spec)
 }
 
 impl Routing {
-    /// Routings for a topology, by its specification or the name of its family; the first is taken where none is set.
-    /// Empty if no family has this name.
+    /// Routings for a topology, by its specification or the name of its family; the first one is the default. Empty for
+    /// an unknown family.
     #[must_use]
     pub fn serving(spec: &str) -> &'static [Self] {
         FAMILIES.iter().find(|(name, _)| *name == family(spec)).map_or(&[], |&(_, routings)| routings)
     }
 
-    /// The routing that a name means in a topology, by its specification: another name may mean one in a torus and
+    /// The routing that a name means in a topology, by its specification: an alias may mean one routing in a torus and
     /// another one in a HyperX.
     ///
     /// # Errors
@@ -102,12 +102,12 @@ impl Routing {
         })
     }
 
-    /// Other names of this routing.
+    /// Aliases of this routing.
     pub fn aliases(self) -> impl Iterator<Item = &'static str> {
         ALIASES.iter().filter(move |(_, meant)| meant.contains(&self)).map(|&(alias, _)| alias)
     }
 
-    /// Every other name of a routing.
+    /// All aliases.
     pub(super) fn all_aliases() -> impl Iterator<Item = &'static str> {
         ALIASES.iter().map(|&(alias, _)| alias)
     }

@@ -10,22 +10,23 @@ use super::{Conductor, Outcome, Progress, Warning, WarningKind};
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::Window;
 
-/// How a batch run goes.
+/// Plan of a batch run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BatchPlan {
-    /// \[cycles\] Before anything is looked at.
+    /// \[cycles\] Warm-up, without any measurement.
     pub warmup: u64,
-    /// \[cycles\] Between two looks at whether the state is steady.
+    /// \[cycles\] Convergence check interval.
     pub conv_period: u64,
-    /// \[share\] A change of accepted load and of mean delay below this is small.
+    /// \[share\] Threshold below which a change of accepted load and of mean delay counts as small.
     pub conv_threshold: f64,
-    /// \[cycles\] After the warm-up; then measuring begins whether or not the state is steady. 0: nobody looks.
+    /// \[cycles\] Maximum wait for convergence after the warm-up; then measuring begins in any case. 0: no convergence
+    /// check.
     pub max_conv_time: u64,
     /// \[batches\] To measure.
     pub samples: u64,
-    /// \[cycles\] Least length of each.
+    /// \[cycles\] Minimum length of each batch.
     pub sample_size: u64,
-    /// \[packets\] That a batch must receive; it is made up to 10 times as long for it.
+    /// \[packets\] Minimum that a batch must receive; it is extended to at most 10 times its length for that.
     pub min_batch_packets: u64,
 }
 
@@ -43,15 +44,15 @@ impl Default for BatchPlan {
     }
 }
 
-/// Small changes in a row that make a state steady.
+/// Number of consecutive small changes that make a state steady.
 const STEADY: u32 = 3;
-/// How many times its length a batch may grow to receive its packets.
+/// Maximum factor by which a batch is extended to receive its packets.
 const STRETCH: u64 = 10;
 
 /// Warms up, waits for a steady state, and measures.
 ///
 /// The state is steady after three small changes in a row from one period to the next. A change is small if it is below
-/// the threshold, or within two standard errors of what chance does to two periods of so few packets.
+/// the threshold, or within two standard errors of the chance variation between two periods of so few packets.
 pub fn batch(coupled: &mut Coupled<'_>, plan: &BatchPlan, progress: &mut dyn FnMut(Progress)) -> Outcome {
     let mut conductor = Conductor::new(coupled, progress);
     let mut converged = None;
@@ -130,7 +131,7 @@ fn measure(
             let target = conductor.clock() + plan.sample_size;
             reached = conductor.run_looking("measuring", target, Some(end), 1);
         }
-        // What was measured until a deadlock counts.
+        // Measurements up to a deadlock count.
         conductor.close_sample(start);
         if reached? == Reached::Interrupted {
             return Ok(Reached::Interrupted);
@@ -139,7 +140,7 @@ fn measure(
     Ok(Reached::Target)
 }
 
-/// Runs to `target`. Traffic that has ended (load 0) leaves an empty network, whose clock goes on.
+/// Runs to `target`. Traffic that has ended (load 0) leaves an empty network, whose clock advances to `target`.
 fn run_through(
     conductor: &mut Conductor<'_, '_>,
     phase: &'static str,

@@ -4,7 +4,7 @@ use super::steady::LOOKS;
 use super::{Conductor, Outcome, Progress};
 use crate::couple::{Coupled, Failure, Reached};
 
-/// Parts that a fixed run is cut into, for a confidence interval.
+/// Number of parts of a fixed run, for a confidence interval.
 const PARTS: u64 = 10;
 
 /// Runs for `cycles` cycles and measures every one of them.

@@ -1,7 +1,7 @@
-//! Run control: how long a run lasts and what of it is measured.
+//! Run control: the length of a run, and its measured part.
 //!
-//! [`batch`] is for a load that goes on for ever: warm up, wait for a steady state, measure in batches. [`fixed`]
-//! measures every cycle of a given number. [`to_end`] is for traffic that ends: traces, kernels, live programs.
+//! [`batch`] is for endless traffic at a given load: warm up, wait for a steady state, measure in batches. [`fixed`]
+//! measures every cycle of a given number. [`to_end`] is for finite traffic: traces, kernels, live programs.
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::stats::{Counts, Fairness, Summary, Window, fairness};
@@ -19,7 +19,8 @@ pub use fixed::fixed;
 pub use steady::{DRIFT, Demand, Look, SHORTFALL, Saturation, Steadiness};
 pub use to_end::to_end;
 
-/// \[batches\] Most that a run measures, and most shots: each is a row of the results, and is kept until the run ends.
+/// \[batches\] Maximum number of measured batches, and of shots: each is a row of the results, and is kept until the
+/// run ends.
 pub const MAX_SAMPLES: u64 = 100_000;
 
 /// One batch of measured cycles.
@@ -29,25 +30,25 @@ pub struct Sample {
     pub start: Cycle,
     /// \[cycles\] Length.
     pub cycles: u64,
-    /// What was measured.
+    /// Its measurements.
     pub summary: Summary,
 }
 
-/// What a run found.
+/// Outcome of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// True if the run went to its planned end.
     pub complete: bool,
-    /// Whether a steady state was found before measuring; `None` where none was waited for. Whether it remained one
-    /// while measuring is said by [`Steadiness`].
+    /// Whether a steady state was found before measuring; `None` where the run does not wait for one. [`Steadiness`]
+    /// says whether the state remained steady during the measurement.
     pub converged: Option<bool>,
     /// \[cycles\] Simulated in all.
     pub cycles: u64,
-    /// \[cycle\] Clock when the last task was done, for traffic that ends.
+    /// \[cycle\] Clock at the end of the last task, for finite traffic.
     pub completion: Option<Cycle>,
     /// Measured batches, in order.
     pub samples: Vec<Sample>,
-    /// The measured time in smaller parts, in order; empty for traffic that ends.
+    /// The measured time in smaller parts, in order; empty for finite traffic.
     pub looks: Vec<Look>,
     /// All batches together.
     pub measured: Window,
@@ -57,45 +58,45 @@ pub struct Outcome {
     pub in_flight: u64,
     /// \[nodes\] Endpoints of the network.
     pub nodes: usize,
-    /// \[nodes\] That never send.
+    /// \[nodes\] Nodes that never send.
     pub silent_nodes: usize,
     /// Evenness of service over the measured batches.
     pub fairness: Option<Fairness>,
-    /// \[packets\] Whose header crossed a link in the measured batches, by the link's router and port (index router x
-    /// ports + port); empty where nobody [observed](crate::network::Network::observe) the network.
+    /// \[packets\] Headers that crossed each link in the measured batches, by the link's router and port (index router
+    /// x ports + port); empty unless the network is [observed](crate::network::Network::observe).
     pub crossings: Vec<u64>,
-    /// Hash over every delivery of the run.
+    /// Hash over all deliveries of the run.
     pub digest: u64,
     /// Why the run ended early, if it did.
     pub failure: Option<Failure>,
-    /// What a reader of the figures must know.
+    /// Warnings for readers of the results.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that a reader of figures must know.
+/// A warning for readers of the results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// What it is about.
+    /// Its subject.
     pub kind: WarningKind,
     /// The warning.
     pub text: Phrase,
 }
 
-/// What a warning is about: those that follow from the load or the pattern are no surprise where these were chosen.
+/// Subject of a warning: effects of a load or pattern are no surprise where the load or pattern was chosen for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarningKind {
-    /// The network accepts less than it is asked to.
+    /// The network accepts less than the offered load.
     Saturated,
     /// No steady state was found before measuring began.
     Unsteady,
-    /// Under the pattern some nodes never send.
+    /// Some nodes never send under the pattern.
     SilentNodes,
     /// Anything else.
     Other,
 }
 
 impl WarningKind {
-    /// As results name it.
+    /// Its name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -120,36 +121,36 @@ impl std::fmt::Display for Warning {
 }
 
 impl Outcome {
-    /// \[cycles\] Over which `measured` was measured.
+    /// \[cycles\] Length of `measured`.
     #[must_use]
     pub fn measured_cycles(&self) -> u64 {
         self.samples.iter().map(|sample| sample.cycles).sum()
     }
 }
 
-/// What a run is doing: reported about every [`SLICE`] cycles, less often while nothing moves.
+/// Progress of a run: reported about every [`SLICE`] cycles, less often while nothing moves.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
     /// `warm-up`, `waiting for the steady state`, `measuring`, `running`.
     pub phase: &'static str,
     /// \[cycle\] Clock.
     pub clock: Cycle,
-    /// \[cycle\] Where the run will end, if that is known.
+    /// \[cycle\] End of the run, if known.
     pub end: Option<Cycle>,
     /// \[packets\] In the network.
     pub in_flight: u64,
 }
 
-/// The phase of a run that is over: seen once, by a [`Watch`](crate::watch::Watch).
+/// The phase of a run that is over: shown once, to a [`Watch`](crate::watch::Watch).
 pub const ENDED: &str = "ended";
 
-/// \[cycles\] Between two reports of progress, while anything moves.
+/// \[cycles\] Interval between two progress reports, while anything moves.
 pub const SLICE: u64 = 10_000;
 
-/// \[cycles\] The same after a long time in which nothing moved: slices of idle time cost as much as others.
+/// \[cycles\] Maximum interval after a long time without movement: slices of idle time cost as much as others.
 const LONGEST_SLICE: u64 = 1 << 30;
 
-/// A run under way: the coupled pair, who is told of progress, and what has been gathered.
+/// A run under way: the coupled pair, the observer of progress, and the measurements so far.
 struct Conductor<'a, 'b> {
     coupled: &'a mut Coupled<'b>,
     progress: &'a mut dyn FnMut(Progress),
@@ -159,7 +160,7 @@ struct Conductor<'a, 'b> {
     looked: (Cycle, Counts, u128),
     /// All of them together.
     measured: Window,
-    /// \[packets\] What links had carried when measuring began, and when the latest batch ended.
+    /// \[packets\] Link counts at the beginning of the measurement, and at the end of the latest batch.
     crossings: [Vec<u64>; 2],
     warnings: Vec<Warning>,
 }
@@ -180,14 +181,14 @@ impl<'a, 'b> Conductor<'a, 'b> {
         conductor
     }
 
-    /// Looks begin here.
+    /// Starts the first look.
     fn begin_looks(&mut self) {
         let network = self.coupled.network();
         let recorder = network.recorder();
         self.looked = (network.clock(), recorder.totals(), recorder.window().latency.moments().sum());
     }
 
-    /// Notes what was counted since the latest look.
+    /// Records the counts since the latest look.
     fn look(&mut self) {
         let (clock, counts, latency_sum) = self.looked;
         self.begin_looks();
@@ -198,8 +199,8 @@ impl<'a, 'b> Conductor<'a, 'b> {
         }
     }
 
-    /// Runs to `target`, and looks `parts` times on the way, at equal distances. Traffic that has ended (load 0) leaves
-    /// an empty network, whose clock goes on.
+    /// Runs to `target` with `parts` looks on the way, at equal distances. Traffic that has ended (load 0) leaves an
+    /// empty network, whose clock advances to `target`.
     fn run_looking(
         &mut self,
         phase: &'static str,
@@ -229,10 +230,10 @@ impl<'a, 'b> Conductor<'a, 'b> {
         self.coupled.network().clock()
     }
 
-    /// Runs to `target`, reporting on the way.
+    /// Runs to `target`, with progress reports on the way.
     fn run(&mut self, phase: &'static str, target: Cycle, end: Option<Cycle>) -> Result<Reached, Failure> {
         let mut slice = SLICE;
-        // The network is there, and time begins: from now on a run that is stopped has results.
+        // The network is built, and time begins: from now on a run that is stopped has results.
         let (clock, in_flight) = (self.clock(), self.coupled.network().in_flight());
         (self.progress)(Progress { phase, clock, end, in_flight });
         loop {
@@ -256,7 +257,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let network = self.coupled.network();
         let cycles = network.clock().since(start);
         let window = network.recorder_mut().take_window();
-        // The sum of latency begins anew with the window.
+        // The latency sum restarts with the window.
         self.looked.2 = 0;
         self.crossings[1] = self.crossed();
         if cycles > 0 {
@@ -265,12 +266,12 @@ impl<'a, 'b> Conductor<'a, 'b> {
         }
     }
 
-    /// Measuring begins here: what links carried before does not count.
+    /// Starts the measurement of links: earlier traffic does not count.
     fn begin_crossings(&mut self) {
         self.crossings[0] = self.crossed();
     }
 
-    /// \[packets\] What links have carried, where that is counted.
+    /// \[packets\] Link counts, where link statistics are enabled.
     fn crossed(&mut self) -> Vec<u64> {
         let mut occupancy = Occupancy::default();
         let network = self.coupled.network();

@@ -1,26 +1,26 @@
-//! Whether a measured network is saturated, and whether what was measured is a steady state.
+//! Tests for saturation of a measured network, and for a steady state.
 //!
 //! Both are tests on increments: rates over successive parts of the measured time ([`Look`]), each as a mean with its
 //! 95 % confidence interval by Student's t. In a saturated network the increments of a queue are independent and their
-//! mean is positive; in a steady one they cancel, and the interval is wider than it need be. A test holds only if the
-//! later half of the measured time passes it too: what fills a network that was empty comes to an end.
+//! mean is positive; in a steady one they cancel, and the interval is wider than necessary. A test holds only if it
+//! also holds for the later half of the measured time, since the filling of an initially empty network comes to an end.
 //!
 //! Decision: docs/decisions/0014-saturation.md.
 
 use crate::stats::Counts;
 use crate::stats::{Estimate, estimate, trend};
 
-/// Parts of the measured time, at least.
+/// Minimum number of parts of the measured time.
 pub(super) const LOOKS: u64 = 20;
-/// Below this number nothing is judged: each half needs two for an interval.
+/// Minimum number of parts for a judgement: each half needs two for an interval.
 const FEWEST: usize = 4;
-/// \[share\] Of the load asked for: a throttled source that generates less than 1 less this share is held back by the
-/// network, not by chance meetings with a full buffer.
+/// \[share\] Of the offered load: a throttled source that generates less than 1 less this share is throttled by the
+/// network, not by chance encounters with a full buffer.
 pub const SHORTFALL: f64 = 0.03;
 /// \[share\] Of mean latency: a change over the measured time that counts as a trend.
 pub const DRIFT: f64 = 0.05;
 
-/// What was counted over a part of the measured time.
+/// Counts over a part of the measured time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Look {
     /// \[cycles\] Length.
@@ -31,10 +31,10 @@ pub struct Look {
     pub latency_sum: u128,
 }
 
-/// What a network is asked to carry.
+/// The offered load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Demand {
-    /// \[packets/cycle\] That all nodes together are to send.
+    /// \[packets/cycle\] Offered by all nodes together.
     pub packets_per_cycle: f64,
     /// True if sources stop generating while the network refuses their packets, so that their queues are bounded.
     pub throttled: bool,
@@ -47,27 +47,26 @@ pub struct Demand {
 pub enum Saturation {
     /// The queues of open sources grow as long as the run lasts, and latency with them.
     Growing,
-    /// Throttled sources are held back: less is accepted than asked for.
+    /// Throttled sources are held back: accepted load is below offered load.
     HeldBack,
 }
 
-/// What the parts of the measured time say together.
+/// The combined result of the parts of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Steadiness {
     /// \[packets/cycle\] Growth of all queues together, of sources and of the network: generated and not received.
     pub queue_growth: Option<Estimate>,
-    /// \[packets/cycle\] Asked for and not accepted; `None` where no load is asked for.
+    /// \[packets/cycle\] Offered and not accepted; `None` without an offered load.
     pub shortfall: Option<Estimate>,
     /// \[share of the mean\] Change of mean latency from the beginning of the measured time to its end; `None` for
     /// fewer than four parts with packets.
     pub drift: Option<Estimate>,
-    /// Whether the network is saturated, and how; `None` where no load is asked for, or too little was measured to
-    /// judge.
+    /// Whether and how the network is saturated; `None` without an offered load, or if too little was measured.
     pub saturation: Option<Option<Saturation>>,
 }
 
 impl Steadiness {
-    /// Judges the parts of a measured time, in their order.
+    /// Evaluates the parts of a measured time, in order.
     #[must_use]
     pub fn of(looks: &[Look], demand: Option<Demand>) -> Self {
         let rate = |count: &dyn Fn(&Counts) -> f64| -> Vec<f64> {
@@ -76,7 +75,8 @@ impl Steadiness {
         let waiting = rate(&|counts| counts.waiting());
         let unserved = rate(&|counts| counts.waiting() + counts.injected as f64 - counts.received as f64);
         let total: Counts = looks.iter().fold(Counts::default(), |sum, look| sum.plus(&look.counts));
-        // Packets without a route are not asked of the network: as large a share of the load as of what was generated.
+        // Packets without a route place no load on the network: they reduce the load by their share of the generated
+        // packets.
         let carried = 1.0 - total.dropped as f64 / total.generated.max(1) as f64;
         let asked = demand.map(|demand| demand.packets_per_cycle * carried);
         let missing = asked.map(|asked| -> Vec<f64> {
@@ -86,7 +86,7 @@ impl Steadiness {
         let saturation = demand.zip(asked).zip(missing.as_ref()).filter(|_| looks.len() >= FEWEST);
         let saturation = saturation.map(|((demand, asked), missing)| {
             let (grows, kind) = match (demand.throttled, demand.from_empty) {
-                // What is on its way in a network that fills has not been refused.
+                // Packets on their way in a network that fills have not been refused.
                 (true, true) => {
                     let refused: Vec<f64> =
                         rate(&|counts| counts.injected as f64).iter().map(|injected| asked - injected).collect();
@@ -95,8 +95,8 @@ impl Steadiness {
                 (true, false) => (lasts(missing, SHORTFALL * asked), Saturation::HeldBack),
                 (false, true) => (lasts(&waiting, 0.0), Saturation::Growing),
                 (false, false) => {
-                    // The load asked for is known without the chance of generation, so that its test sees more; but
-                    // sources that generated little by chance leave no queue behind.
+                    // The offered load is known without the randomness of generation, so its test is more sensitive.
+                    // But sources that generated little by chance leave no queue behind.
                     let found = lasts(&unserved, 0.0) || (lasts(missing, 0.0) && is_up(&unserved));
                     (found, Saturation::Growing)
                 }
@@ -111,7 +111,7 @@ impl Steadiness {
         }
     }
 
-    /// True if latency is seen to depend on the length of the run: queues grow, or its mean has a trend.
+    /// True if latency depends significantly on the length of the run: queues grow, or its mean has a trend.
     #[must_use]
     pub fn is_changing(&self) -> bool {
         self.saturation == Some(Some(Saturation::Growing)) || self.has_drift()
@@ -125,7 +125,7 @@ impl Steadiness {
     }
 }
 
-/// True if the mean of values exceeds `least` with confidence, over all of them and over their later half.
+/// True if the mean of the values exceeds `least` with confidence, over all of them and over their later half.
 fn lasts(values: &[f64], least: f64) -> bool {
     let exceeds = |values: &[f64]| {
         let clear = |found: Estimate| found.ci95.is_some_and(|ci95| found.mean - ci95 > least);
@@ -134,7 +134,7 @@ fn lasts(values: &[f64], least: f64) -> bool {
     exceeds(values) && exceeds(&values[values.len() / 2..])
 }
 
-/// True if values sum up to more than nothing, and so do those of their later half.
+/// True if the sum of the values is positive, and that of their later half too.
 fn is_up(values: &[f64]) -> bool {
     let sum = |values: &[f64]| values.iter().sum::<f64>();
     sum(values) > 0.0 && sum(&values[values.len() / 2..]) > 0.0
@@ -168,7 +168,7 @@ mod tests {
         Some(Demand { packets_per_cycle, throttled: false, from_empty: false })
     }
 
-    /// Whole numbers around zero that look like chance and sum up to little.
+    /// Deterministic integers around zero that resemble noise, with a small sum.
     fn noise(index: u64) -> i64 {
         [7, -12, 3, 15, -9, -4, 11, -13, 6, -3][(index % 10) as usize]
     }

@@ -1,4 +1,4 @@
-//! Traffic that ends: traces, kernels, live programs.
+//! Finite traffic: traces, kernels, live programs.
 //!
 //! Decision: docs/decisions/0005-clock-starts-at-1.md.
 
@@ -7,8 +7,8 @@ use trgen::Cycle;
 use super::{Conductor, Outcome, Progress};
 use crate::couple::{Coupled, Reached};
 
-/// Runs until the source is done and the network is empty, at most up to cycle `limit`. Every cycle is measured, unless
-/// the source has phases: then those of its first one, after the one that it begins with.
+/// Runs until the source is done and the network is empty, at most up to cycle `limit`. Every cycle is measured, except
+/// if the source has phases: then only the second phase is measured.
 pub fn to_end(coupled: &mut Coupled<'_>, limit: Cycle, progress: &mut dyn FnMut(Progress)) -> Outcome {
     let mut conductor = Conductor::new(coupled, progress);
     let mut start = conductor.clock();
@@ -32,7 +32,7 @@ pub fn to_end(coupled: &mut Coupled<'_>, limit: Cycle, progress: &mut dyn FnMut(
     }
     let ended = end == Ok(Reached::End);
     let mut outcome = conductor.finish(end, None);
-    // A run that met its limit has not come to its end.
+    // A run that reached its limit is not complete.
     outcome.complete = ended;
     outcome.completion = ended.then(|| coupled.network().clock());
     outcome

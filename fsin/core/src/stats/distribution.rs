@@ -2,7 +2,7 @@
 
 use hdrhistogram::Histogram;
 
-/// Count, sum and sum of squares: exact integers, so that the order of recording cannot show.
+/// Count, sum and sum of squares: exact integers, so that the result does not depend on the order of recording.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Moments {
     count: u64,
@@ -21,7 +21,7 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
-    /// Adds everything that `other` holds.
+    /// Adds all values of `other`.
     #[inline]
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
@@ -66,16 +66,16 @@ impl Moments {
     }
 }
 
-/// Values below this one are told apart exactly: as a histogram of 3 digits does.
+/// Values below this one have bins of their own: as in a histogram of 3 digits.
 const SMALL: usize = 2048;
 
 /// Moments and a histogram, precise to 3 digits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
     moments: Moments,
-    /// How often each value below [`SMALL`] was recorded. Most are, and counting one is a single addition here.
+    /// Frequency of each value below [`SMALL`]. Most values are, and counting one is a single addition here.
     small: Box<[u64]>,
-    /// The others.
+    /// All other values.
     large: Histogram<u64>,
 }
 
@@ -93,12 +93,12 @@ impl Distribution {
         self.moments.record(value);
         match self.small.get_mut(value as usize) {
             Some(count) => *count += 1,
-            // Not `saturating_record`: that one clamps to the range at hand, which here is that of an empty histogram.
+            // Not `saturating_record`: that one clamps to the present range, which here is that of an empty histogram.
             None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
         }
     }
 
-    /// Adds everything that `other` holds.
+    /// Adds all values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.moments.merge(&other.moments);
         for (count, more) in self.small.iter_mut().zip(&other.small) {
@@ -114,21 +114,21 @@ impl Distribution {
         &self.moments
     }
 
-    /// What was recorded, as (value, how often), from the smallest value on; values to 3 digits.
+    /// The recorded values as (value, frequency), in ascending order; values to 3 digits.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let small = (0..).zip(self.small.iter().copied());
         small.chain(self.large.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())))
     }
 
-    /// How often a value was recorded that is the same to 3 digits.
+    /// Frequency of the recorded values that agree with `value` to 3 digits.
     fn count_at(&self, value: u64) -> u64 {
-        // Beyond its range the histogram answers for its last value.
+        // Beyond its range the histogram returns the count of its last value.
         let large = || if value > self.large.max() { 0 } else { self.large.count_at(value) };
         self.small.get(value as usize).copied().unwrap_or_else(large)
     }
 
-    /// What was recorded since `earlier`, a former state of this distribution, as (value, how often), from the smallest
-    /// value on; values to 3 digits.
+    /// The values recorded since `earlier`, a former state of this distribution, as (value, frequency), in ascending
+    /// order; values to 3 digits.
     #[must_use]
     pub fn since(&self, earlier: Option<&Self>) -> Vec<(u64, u64)> {
         let before = |value: u64| earlier.map_or(0, |earlier| earlier.count_at(value));
@@ -136,8 +136,8 @@ impl Distribution {
         steps.filter(|&(_, count)| count > 0).collect()
     }
 
-    /// The smallest recorded value that at least this share (0 to 1) of the values do not exceed, to 3 digits; `None`
-    /// without values.
+    /// Quantile: the smallest recorded value that at least this share (0 to 1) of the values do not exceed, to 3
+    /// digits; `None` without values.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let max = self.moments.max()?;

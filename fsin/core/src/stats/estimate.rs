@@ -1,8 +1,8 @@
-//! Means with confidence, over replicas with different seeds or over batches of runs.
+//! Means with confidence intervals, over replicas with different seeds or over batches of runs.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A mean and how sure it is.
+/// A mean and its confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Estimate {
     /// The mean.
@@ -13,7 +13,7 @@ pub struct Estimate {
     pub count: usize,
 }
 
-/// The mean of values; `None` of none.
+/// The mean of values; `None` without values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -23,12 +23,12 @@ fn variance(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
 
-/// The value that a Student's t variable of so many degrees of freedom exceeds with a probability of 2.5 %.
+/// The 97.5 % quantile of Student's t distribution with these degrees of freedom.
 fn t975(freedom: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|t| t.inverse_cdf(0.975))
 }
 
-/// The mean of independent values and its confidence; `None` of none.
+/// The mean of independent values and its confidence interval; `None` without values.
 #[must_use]
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let centre = mean(values)?;
@@ -38,8 +38,9 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean: centre, ci95, count })
 }
 
-/// The slope of values at equal distances by least squares, as a change from one to the next, and its confidence: wider
-/// by sqrt((1 + r) / (1 - r)) where the residuals of neighbours correlate by r > 0. `None` for fewer than three values.
+/// The slope of values at equal distances by least squares, as the change from one to the next, and its confidence
+/// interval: wider by sqrt((1 + r) / (1 - r)) where the residuals of neighbours correlate by r > 0. `None` for fewer
+/// than three values.
 ///
 /// Source: Santer et al., Statistical significance of trends, Journal of Geophysical Research 105 (2000), equation 6.
 #[must_use]
@@ -60,8 +61,8 @@ pub fn trend(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { mean: slope, ci95: t975(freedom).map(|t| t * error), count })
 }
 
-/// Correlation of each value with the next, -1 to 1: batch means that are correlated have a confidence interval that is
-/// too narrow. `None` for fewer than three values, or where all are equal.
+/// Lag-1 autocorrelation, -1 to 1: correlated batch means have a confidence interval that is too narrow. `None` for
+/// fewer than three values, or where all are equal.
 #[must_use]
 pub fn lag1(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() > 2)?;
@@ -70,7 +71,7 @@ pub fn lag1(values: &[f64]) -> Option<f64> {
     (total > 0.0).then(|| products / total)
 }
 
-/// A mean and its spread, as far as independent samples tell.
+/// A mean and its variance, from independent samples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Spread {
     /// The mean of the samples.
@@ -81,12 +82,12 @@ pub struct Spread {
     pub freedom: f64,
 }
 
-/// Variance of rounding to whole numbers: that of a uniform distribution of width 1.
+/// Variance of rounding to integers: that of a uniform distribution of width 1.
 pub const ROUNDING: f64 = 1.0 / 12.0;
 
 impl Spread {
-    /// Of independent values; `None` of fewer than two. `least` is the variance that each has even where all are equal:
-    /// [`ROUNDING`] for figures that are whole numbers by definition, 0 for others.
+    /// The spread of independent values; `None` for fewer than two. `least` is the variance of each value even where
+    /// all are equal: [`ROUNDING`] for values that are integers by definition, 0 for others.
     #[must_use]
     pub fn of_values(values: &[f64], least: f64) -> Option<Self> {
         let centre = mean(values).filter(|_| values.len() > 1)?;
@@ -94,12 +95,12 @@ impl Spread {
         Some(Self { mean: centre, variance: variance(values, centre).max(least) / count, freedom: count - 1.0 })
     }
 
-    /// Of the batches of some runs, which follow one another in time. Batches that are correlated count as fewer: of a
-    /// first-order autoregressive process with correlation r, as (1 - r) / (1 + r) of their number. `None` of fewer
+    /// The spread of the batches of some runs, which follow one another in time. Correlated batches count as fewer: for
+    /// a first-order autoregressive process with correlation r, as (1 - r) / (1 + r) of their number. `None` for fewer
     /// than two.
     #[must_use]
     pub fn of_batches(runs: &[Vec<f64>]) -> Option<Self> {
-        /// Beyond this the estimate from a few batches says nothing.
+        /// Upper limit of a meaningful estimate from a few batches.
         const MOST: f64 = 0.8;
         let all = runs.concat();
         let centre = mean(&all).filter(|_| all.len() > 1)?;
@@ -117,7 +118,7 @@ impl Spread {
         if self.variance == 0.0 {
             return 0.0;
         }
-        // Of positive freedom there always is a distribution.
+        // The distribution exists for every positive number of degrees of freedom.
         t975(self.freedom).map_or(f64::INFINITY, |t| t * self.variance.sqrt())
     }
 }
@@ -154,7 +155,7 @@ mod tests {
         let bent = trend(&[1.0, 3.0, 2.0]).unwrap();
         assert!((bent.mean - 0.5).abs() < 1e-12, "{bent:?}");
         assert!((bent.ci95.unwrap() - 12.7062 * (1.5_f64 / 2.0).sqrt()).abs() < 1e-3, "{bent:?}");
-        // The same spread around no slope: neighbours that are alike say less than neighbours that are not.
+        // With the same residuals around no slope, correlated neighbours carry less information than uncorrelated ones.
         let width = |values: &[f64]| trend(values).unwrap().ci95.unwrap();
         let alike = width(&[1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
         let apart = width(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0]);

@@ -1,17 +1,17 @@
-//! How evenly the network serves its sources.
+//! Fairness of service among sources.
 
-/// Evenness of accepted load over the nodes that send.
+/// Fairness of accepted load over the nodes that send.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fairness {
-    /// Accepted load of the worst-served source, as a share of the mean; 1 is even, 0 is starved.
+    /// Accepted load of the worst-served source, as a share of the mean; 1 is fair, 0 is starved.
     pub min: f64,
-    /// Jain's index (sum x)^2 / (n sum x^2): 1 is even, 1/n is one source served alone. Source: Jain, Chiu, Hawe,
+    /// Jain's index (sum x)^2 / (n sum x^2): 1 is fair, 1/n is one source served alone. Source: Jain, Chiu, Hawe,
     /// DEC-TR-301, 1984.
     pub jain: f64,
 }
 
-/// Fairness of packets received by source. `senders` is the number of nodes that can send at all; the others are not
-/// starved, only silent. `None` if nothing was received.
+/// Fairness of packets received by source. `senders` is the number of nodes that can send at all; the others are
+/// silent, not starved. `None` if nothing was received.
 #[must_use]
 pub fn fairness(received_by_source: &[u64], senders: usize) -> Option<Fairness> {
     let served: Vec<u64> = received_by_source.iter().copied().filter(|&count| count > 0).collect();

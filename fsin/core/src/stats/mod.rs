@@ -1,4 +1,4 @@
-//! What is measured: counts and distributions, in integers until the report; and means with their confidence.
+//! Statistics: counts and distributions, in integers until the report; and means with confidence intervals.
 
 mod distribution;
 mod estimate;

@@ -1,4 +1,4 @@
-//! Where an engine writes down what happens.
+//! The record into which an engine writes events.
 //!
 //! Decision: docs/decisions/0012-digest.md.
 
@@ -14,7 +14,7 @@ pub struct Counts {
     pub generated: u64,
     /// Entered a source buffer.
     pub injected: u64,
-    /// Consumed in full.
+    /// Ejected completely.
     pub received: u64,
     /// Lost.
     pub dropped: u64,
@@ -23,7 +23,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of what waits at sources.
+    /// \[packets\] Generated and neither dropped nor in a source buffer yet: the growth of the queues at sources.
     /// Negative where more left than came.
     #[must_use]
     pub fn waiting(&self) -> f64 {
@@ -38,7 +38,7 @@ impl Counts {
         sum
     }
 
-    /// What was counted since `earlier`, a former state of these counts.
+    /// The counts since `earlier`, a former state of these counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -59,22 +59,22 @@ impl Counts {
     }
 }
 
-/// What was measured over some cycles.
+/// Measurements over a range of cycles.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Window {
-    /// Packets that did so within the window.
+    /// Events within the window.
     pub counts: Counts,
-    /// \[cycles\] From entering the source buffer (open source: from generation) to consuming the tail, of packets
+    /// \[cycles\] From entering the source buffer (open source: from generation) to ejection of the tail, of packets
     /// received in the window.
     pub latency: Distribution,
-    /// \[cycles\] From the same start to the header's leaving the injection queue, of headers that left in the window.
+    /// \[cycles\] From the same start until the header leaves the injection queue, of headers that left in the window.
     pub injection_latency: Moments,
     /// \[links\] Path lengths of packets received in the window.
     pub hops: Moments,
 }
 
 impl Window {
-    /// Adds everything that `other` holds.
+    /// Adds all measurements of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         self.latency.merge(&other.latency);
@@ -83,8 +83,8 @@ impl Window {
     }
 }
 
-/// What is kept of a window of which there may be many: counts and moments, a few hundred bytes. A [`Window`] holds a
-/// histogram besides, which is a hundred times as large.
+/// A compact window, for cases with many of them: counts and moments, a few hundred bytes. A [`Window`] also holds a
+/// histogram, which is a hundred times as large.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
     /// As in the [`Window`].
@@ -104,7 +104,7 @@ impl From<&Window> for Summary {
     }
 }
 
-/// A packet that has been consumed in full.
+/// A packet that has been ejected completely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Receipt {
     /// Sending node.
@@ -119,14 +119,14 @@ pub struct Receipt {
     pub hops: u64,
 }
 
-/// The record of a run: a window that is open, and what holds for the whole run.
+/// The record of a run: the open window, and totals of the whole run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorder {
     window: Window,
     closed: Counts,
     received_by_source: Vec<u64>,
     digest: u64,
-    /// \[cycles\] Latency over the windows that were closed since somebody looks; `None` while nobody does.
+    /// \[cycles\] Latency over the windows closed since [`observe`](Self::observe); `None` before it.
     observed: Option<Box<Distribution>>,
 }
 
@@ -167,31 +167,31 @@ impl Recorder {
         self.window.injection_latency.record(latency);
     }
 
-    /// Headers left their injection queues, after so many cycles each.
+    /// Headers left their injection queues, with these times since the packets' starts.
     #[inline]
     pub fn departed_after(&mut self, latencies: &Moments) {
         self.window.injection_latency.merge(latencies);
     }
 
-    /// So many headers crossed a link.
+    /// This number of headers crossed a link.
     #[inline]
     pub fn hops(&mut self, headers: u64) {
         self.window.counts.hops += headers;
     }
 
-    /// A packet was consumed in full in cycle `now`.
+    /// A packet was ejected completely in cycle `now`.
     #[inline]
     pub fn received(&mut self, now: Cycle, receipt: &Receipt) {
         self.window.counts.received += 1;
         self.window.latency.record(receipt.latency);
         self.window.hops.record(receipt.hops);
         self.received_by_source[receipt.source.index()] += 1;
-        // A sum of hashes: the order of deliveries within a cycle cannot show.
+        // A sum of hashes: independent of the order of deliveries within a cycle.
         let pair = u64::from(receipt.source.0) << 32 | u64::from(receipt.destination.0);
         self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
     }
 
-    /// The window that is open.
+    /// The open window.
     #[must_use]
     #[inline]
     pub const fn window(&self) -> &Window {
@@ -207,19 +207,19 @@ impl Recorder {
         std::mem::take(&mut self.window)
     }
 
-    /// Begins to keep the latency of all windows. What was closed before is not in it.
+    /// Begins to collect the latency of all windows. Windows closed earlier are not included.
     pub fn observe(&mut self) {
         self.observed.get_or_insert_default();
     }
 
-    /// True if somebody looks: what costs a little is counted too.
+    /// True if the record is observed: optional statistics are collected too.
     #[must_use]
     #[inline]
     pub const fn is_observed(&self) -> bool {
         self.observed.is_some()
     }
 
-    /// \[cycles\] Latency of all packets received since somebody looks; `None` while nobody does.
+    /// \[cycles\] Latency of all packets received since [`observe`](Self::observe); `None` before it.
     #[must_use]
     pub fn observed(&self) -> Option<Distribution> {
         let mut all = Distribution::clone(self.observed.as_ref()?);
@@ -227,7 +227,7 @@ impl Recorder {
         Some(all)
     }
 
-    /// Closes the window, forgets it and what was received by source: measuring begins here.
+    /// Starts the measurement: discards the open window and the packets received by source.
     pub fn begin(&mut self) {
         self.take_window();
         self.received_by_source.fill(0);

@@ -1,9 +1,9 @@
-//! Networks that look the same from every node, whose hops commute: Cayley graphs of abelian groups.
+//! Vertex-transitive networks whose hops commute: Cayley graphs of abelian groups.
 //!
-//! Nodes are the cells of a box. A dimension is a step, the same at every node; where it leaves the box it comes in
-//! again at the other end, perhaps shifted. So the links of a dimension form rings that do not touch, and a route is
-//! how many hops to go in each dimension, in any order: the router needs nothing else. Which routes are shortest
-//! depends on the difference of two nodes only, and is looked up.
+//! Nodes are the cells of a box. A dimension is a step, the same at every node; a step that leaves the box wraps to the
+//! opposite side, perhaps shifted. So the links of a dimension form disjoint rings, and a route is the number of hops
+//! in each dimension, in any order: the router needs nothing else. The minimal routes depend only on the difference of
+//! two nodes, and are looked up in a table.
 //!
 //! Decision: docs/decisions/0033-commuting-hops.md.
 
@@ -12,51 +12,51 @@ use trgen::{Geometry, NodeId};
 
 use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
-/// Most nodes: the table of routes has an entry for each.
+/// Maximum number of nodes: the table of routes has an entry for each.
 pub(super) const MAX_NODES: usize = 1 << 24;
 
-/// Most shortest routes from one node to another that are kept. (Any of them is shortest; packets draw one, where none
-/// is fixed.)
+/// Maximum number of minimal routes kept for a pair of nodes. (All of them are minimal; packets draw one, where none is
+/// fixed.)
 const MAX_ROUTES: usize = 32;
 
-/// \[hops\] Longest route: offsets have 16 bits.
+/// \[hops\] Maximum route length: offsets have 16 bits.
 const MAX_HOPS: u32 = 32_767;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// A step of a dimension.
+/// The step of a dimension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Step {
-    /// What is added to each coordinate.
+    /// Increment of each coordinate.
     pub(super) by: Vec<i64>,
-    /// Two such steps lead back, and one link serves both directions: there is no - direction.
+    /// Two such steps return to the start, and one link serves both directions: there is no - direction.
     pub(super) is_across: bool,
 }
 
-/// Where a coordinate wraps, the shifts of others: by how much, for each coordinate.
+/// By coordinate: the shifts of the other coordinates where it wraps.
 pub(super) type Shifts = Vec<Vec<i64>>;
 
-/// A network whose nodes are the cells of a box, all alike.
+/// A network whose nodes are the cells of a box and all look the same.
 #[derive(Clone, Debug)]
 pub struct Cayley {
     spec: String,
     geometry: Geometry,
-    /// Of each coordinate; one that is shifted comes after those that shift it in `order`.
+    /// By coordinate; a shifted coordinate comes after those that shift it in `order`.
     shifts: Shifts,
     order: Vec<usize>,
     dimensions: usize,
     ways: usize,
     /// By node and port.
     neighbours: Vec<u32>,
-    /// By difference of nodes: where its routes begin, in routes; then the end of all.
+    /// By difference of nodes: the index of its first route; then the end of all.
     starts: Vec<u32>,
     /// By route and dimension.
     routes: Vec<i16>,
-    /// Which of several shortest routes packets take, where none is drawn.
+    /// The choice among several minimal routes, where none is drawn.
     fixed: Option<FixedRoute>,
 }
 
-/// The route of packets between two nodes, of these coordinates, of a network with these ways.
+/// The route between two nodes, of these coordinates, in a network with these directions.
 pub(super) type FixedRoute = fn(&Geometry, usize, NodeId, NodeId) -> Offsets;
 
 impl Cayley {
@@ -90,7 +90,7 @@ impl Cayley {
                 for sign in [1, -1].into_iter().take(ways) {
                     let there =
                         new.node(here.iter().zip(&step.by).map(|(&at, by)| i64::from(at) + sign * by).collect());
-                    // A ring of one node has no link: a packet never needs one.
+                    // A ring of one node has no link, and no packet needs one.
                     let none = there == NodeId::at(node) || (sign < 0 && step.is_across);
                     new.neighbours.push(if none { NOWHERE } else { there.0 });
                 }
@@ -103,7 +103,7 @@ impl Cayley {
         Ok(new)
     }
 
-    /// The same network, whose packets take these routes, which are shortest ones, instead of drawn ones.
+    /// The same network, whose packets take these minimal routes instead of random ones.
     pub(super) fn with_fixed(self, route: FixedRoute) -> Self {
         Self { fixed: Some(route), ..self }
     }
@@ -122,7 +122,7 @@ impl Cayley {
         self.geometry.node(&inside)
     }
 
-    /// Where the routes of a pair begin and end, in routes.
+    /// The range of a pair's routes.
     fn routes_between(&self, from: NodeId, to: NodeId) -> (usize, usize) {
         let (from, to) = (self.geometry.coordinates(from), self.geometry.coordinates(to));
         let ahead = to.iter().zip(&from).map(|(&to, &from)| i64::from(to) - i64::from(from)).collect();
@@ -137,8 +137,8 @@ impl Cayley {
         offsets
     }
 
-    /// Breadth first from node 0: the routes of a node are those of the nodes before it, and a hop. Returns the length
-    /// of the longest, or one that is too long.
+    /// Breadth first from node 0: the routes of a node are those of its predecessors, plus a hop. Returns the length of
+    /// the longest route, or a length beyond the limit.
     fn find_routes(&mut self) -> u32 {
         let nodes = self.geometry.nodes();
         let shape = self.shape();
@@ -221,7 +221,7 @@ impl Topology for Cayley {
             return route(&self.geometry, self.ways, from, to);
         }
         let (start, end) = self.routes_between(from, to);
-        // Among several, one that 16 draws name.
+        // Among several routes, the one given by 16 draws.
         let chosen = match end - start {
             1 => 0,
             count => ((0..16).fold(0, |draws, bit| draws << 1 | usize::from(positive(bit))) * count) >> 16,

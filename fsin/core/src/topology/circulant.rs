@@ -1,4 +1,4 @@
-//! Circulant graphs: a ring, and jumps of the same lengths from every node.
+//! Circulant graphs: a ring, and chords of the same lengths from every node.
 
 use trgen::Geometry;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -16,18 +16,18 @@ pub(super) fn circulant(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     build(spec, nodes, &jumps, ways)
 }
 
-/// Parses `100`: two jumps that make the diameter of so many nodes least.
+/// Parses `100`: two chords that minimize the diameter of this number of nodes.
 pub(super) fn midimew(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let spec = format!("midimew:{words}");
     let nodes = number(&spec, words, "midimew:100")?;
-    // The least b with 2 b^2 >= N. (Three nodes have no room for a jump of 2.)
+    // The least b with 2 b^2 >= N. (Three nodes have no room for a chord of 2.)
     let long = (1..).find(|&long: &u64| 2 * long * long >= u64::from(nodes)).unwrap_or(1) as u32;
     let jumps: Vec<u32> =
         [long.saturating_sub(1), long].into_iter().filter(|&jump| jump > 0 && 2 * jump <= nodes).collect();
     build(spec, nodes, &jumps, ways)
 }
 
-/// Parses `5^3`: jumps of the powers of the base.
+/// Parses `5^3`: chords of the powers of the base.
 pub(super) fn circpk(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "circpk:5^3";
     let spec = format!("circpk:{words}");

@@ -9,7 +9,7 @@ use trgen::{Geometry, NodeId};
 
 use super::{Faults, Offsets, Port, Shape, Topology};
 
-/// Most nodes: pairs that cannot reach each other are looked for one by one.
+/// Maximum number of nodes: unreachable pairs are searched one by one.
 const MAX_NODES: usize = 4096;
 
 /// A direct network without some of its links.
@@ -21,7 +21,7 @@ pub(super) struct Damaged {
 }
 
 impl Damaged {
-    /// Draws dead links; all have the same chance.
+    /// Draws dead links, all with equal probability.
     ///
     /// # Errors
     /// More faults than links, networks that are too large.
@@ -62,7 +62,7 @@ impl Damaged {
     }
 }
 
-/// Every link, one way, by the node and port that it leaves.
+/// Every link in one direction, by the node and port that it leaves.
 fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
     let ports = topology.shape().ports();
     (0..topology.nodes())
@@ -70,12 +70,12 @@ fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
         .filter(|&(node, port)| topology.neighbour(node, port).is_some())
 }
 
-/// The other direction of a link; `None` if it leads one way only.
+/// The reverse direction of a link; `None` for a one-way link.
 fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
     let shape = topology.shape();
     let there = topology.neighbour(node, port)?;
     let (dimension, positive) = shape.direction(port);
-    // Against the direction that it leads in; or in the same one, if it leads across.
+    // In the opposite direction, or in the same one if the link leads across.
     let opposite = (shape.ways == 2).then(|| shape.port(dimension, !positive));
     let back = opposite.into_iter().chain([port]).find(|&back| topology.neighbour(there, back) == Some(node))?;
     Some((there, back))

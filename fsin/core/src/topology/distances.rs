@@ -1,4 +1,4 @@
-//! Hops of shortest routes between the nodes that send and receive.
+//! Hops of minimal routes between endpoints.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -9,10 +9,10 @@ use trgen::trace::placement::Distance;
 use super::switched::{Plan, Tree};
 use super::{MAX_DIMENSIONS, Port, Topology};
 
-/// Most nodes of a direct network, without dead links, whose distances are kept in a table.
+/// Maximum number of nodes of a direct network, without dead links, whose distances are kept in a table.
 const TABLE: usize = 8192;
 
-/// \[routers x links\] Most that filling a table may cost: a second for a figure, half a minute for a placement.
+/// \[routers x links\] Maximum cost of filling a table: a second for a figure, half a minute for a placement.
 const MOST: [usize; 2] = [1 << 28, 1 << 32];
 
 /// Distances of a network.
@@ -28,35 +28,35 @@ enum Way {
     Table(Table),
 }
 
-/// Distances as they are asked for, row by row, breadth first.
+/// Distances computed on demand, row by row, breadth first.
 #[derive(Debug)]
 struct Table {
-    /// By node that sends and receives: its row.
+    /// By endpoint: its row.
     homes: Vec<u32>,
     /// \[hops\] To the rows' routers and from them: 2 where those are switches.
     extra: u32,
     /// By row: its router.
     routers: Vec<u32>,
-    /// By router, endpoints left out: routers at the other ends of its links.
+    /// By router, endpoints left out: the adjacent routers.
     neighbours: Vec<Vec<u32>>,
-    /// \[hops\] By row and row, each computed when it is asked for first.
+    /// \[hops\] By row and row, each computed at its first use.
     rows: Vec<OnceLock<Box<[u16]>>>,
 }
 
 impl Distances {
-    /// Distances that are going to be asked for once or twice each; `None` where they would take too long.
+    /// Distances for one or two queries each; `None` where they would take too long.
     #[must_use]
     pub fn few(topology: impl Into<Arc<dyn Topology>>) -> Option<Self> {
         Self::new(topology.into(), 0, MOST[0])
     }
 
-    /// Distances that are going to be asked for again and again; `None` where they would take too long.
+    /// Distances for many queries; `None` where they would take too long.
     #[must_use]
     pub fn many(topology: impl Into<Arc<dyn Topology>>) -> Option<Self> {
         Self::new(topology.into(), TABLE, MOST[1])
     }
 
-    /// A table that costs at most so much; of direct networks without dead links, if they have at most so many nodes.
+    /// A table of at most cost `most`; for direct networks without dead links, if they have at most `tabled` nodes.
     fn new(topology: Arc<dyn Topology>, tabled: usize, most: usize) -> Option<Self> {
         let whole = topology.faults() == 0;
         match topology.switched() {
@@ -125,7 +125,7 @@ impl Table {
         self.extra + u32::from(self.rows[from].get_or_init(|| self.row(from))[to])
     }
 
-    /// \[hops\] From the router of a row to those of all rows; the most there is where no way leads.
+    /// \[hops\] From the router of a row to those of all rows; the maximum value for unreachable ones.
     fn row(&self, from: usize) -> Box<[u16]> {
         let mut hops = vec![u16::MAX; self.neighbours.len()];
         let mut reached = vec![self.routers[from]];

@@ -1,4 +1,4 @@
-//! How many paths that share no link lead from one node to another.
+//! Number of link-disjoint paths from one node to another.
 //!
 //! Source: Dinic, Algorithm for solution of a problem of maximum flow in networks with power estimation, 1970.
 
@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 
 const UNREACHED: u32 = u32::MAX;
 
-/// A graph whose every arc carries one unit of flow. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which
-/// is free while arc 2i carries flow.
+/// A graph whose arcs have capacity 1. Arc 2i is an arc of the graph, and arc 2i + 1 its reverse, which is free while
+/// arc 2i carries flow.
 #[derive(Default)]
 pub(super) struct Flow {
     heads: Vec<u32>,
@@ -29,7 +29,7 @@ impl Flow {
         self.leaving[to].push(arc + 1);
     }
 
-    /// \[arcs\] Fewest whose cut leaves no path, which is the largest flow. Uses the flow up.
+    /// \[arcs\] Minimum cut, which equals the maximum flow. Consumes the flow graph.
     pub(super) fn most(mut self, source: usize, sink: usize) -> usize {
         let mut flow = 0;
         loop {
@@ -37,7 +37,7 @@ impl Flow {
             if levels[sink] == UNREACHED {
                 return flow;
             }
-            // By node: how many of its arcs lead nowhere on this level graph.
+            // By node: the number of its arcs that are dead ends on this level graph.
             let mut tried = vec![0; self.leaving.len()];
             while self.augment(source, sink, &levels, &mut tried) {
                 flow += 1;
@@ -45,7 +45,7 @@ impl Flow {
         }
     }
 
-    /// \[arcs\] From the source over free arcs, by node.
+    /// \[arcs\] Distance from the source over free arcs, by node.
     fn levels(&self, source: usize) -> Vec<u32> {
         let mut levels = vec![UNREACHED; self.leaving.len()];
         levels[source] = 0;
@@ -62,7 +62,7 @@ impl Flow {
         levels
     }
 
-    /// Sends one unit along a path of which every arc leads one level up; false if none is left.
+    /// Sends one unit along a path whose arcs lead one level up each; false if none is left.
     fn augment(&mut self, source: usize, sink: usize, levels: &[u32], tried: &mut [usize]) -> bool {
         let (mut path, mut here) = (Vec::new(), source);
         while here != sink {
@@ -77,7 +77,7 @@ impl Flow {
                 path.push(arc);
                 here = self.heads[arc as usize] as usize;
             } else {
-                // Back to where this node was reached from, whose arc leads nowhere.
+                // Back to the previous node, whose arc is a dead end.
                 let Some(arc) = path.pop() else { return false };
                 here = self.heads[(arc ^ 1) as usize] as usize;
                 tried[here] += 1;
@@ -105,7 +105,7 @@ mod tests {
     fn flows_are_those_counted_by_hand() {
         assert_eq!(most(2, &[]), 0);
         assert_eq!(most(2, &[(0, 1), (0, 1), (1, 0)]), 2);
-        // The shortest path, 0 1 4 5, takes an arc of each of the two that are possible: it must be taken back.
+        // The shortest path, 0 1 4 5, uses an arc of each of the two possible paths: it must be undone.
         assert_eq!(most(6, &[(0, 1), (1, 4), (4, 5), (0, 3), (3, 4), (1, 2), (2, 5)]), 2);
         // A bottleneck of one arc between two triples.
         let (mut arcs, wide) = (vec![(3, 4)], [1, 2, 3]);

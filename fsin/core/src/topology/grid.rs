@@ -7,7 +7,7 @@ use trgen::{Geometry, NodeId};
 use super::{MAX_DIMENSIONS, Offsets, Port, Topology};
 use crate::divisor::Divisor;
 
-/// Most nodes of a network: node numbers and twice their number fit 32 bits.
+/// Maximum number of nodes: node numbers and twice their number fit 32 bits.
 const MAX_NODES: usize = 1 << 31;
 
 /// A grid of nodes, wrapped in every dimension (torus) or in none (mesh).
@@ -66,7 +66,7 @@ impl Grid {
         Ok(Self::new(name, geometry, wraps, ways))
     }
 
-    /// A hypercube of so many dimensions: one link for each dimension and node.
+    /// A hypercube with this number of dimensions: one link for each dimension and node.
     pub(super) fn hypercube(dimensions: &str) -> Result<Self, SpecError> {
         let spec = format!("hypercube:{dimensions}");
         let count = super::number(&spec, dimensions, "hypercube:8")? as usize;
@@ -131,7 +131,7 @@ impl Topology for Grid {
         let size = self.geometry.sizes()[dimension];
         let stride = self.strides[dimension];
         let here = self.coordinate(node, dimension);
-        // A ring of one node has no link: a packet never needs one.
+        // A ring of one node has no link, and no packet needs one.
         let there = match (positive, self.wraps) {
             _ if size == 1 => return None,
             (true, _) if here + 1 < size => here + 1,
@@ -154,7 +154,7 @@ impl Topology for Grid {
                 ahead
             } else {
                 let up = if ahead < 0 { ahead + size } else { ahead };
-                // Which way is nearer is seldom foretold: no branch depends on it. All bits are set if it is down.
+                // Unpredictable, so computed without a branch. All bits are set if the shorter direction is down.
                 let down = if self.ways > 1 { (size - 2 * up) >> 31 } else { 0 };
                 let is_tie = self.ways > 1 && 2 * up == size;
                 if is_tie && !positive(dimension) { up - size } else { up - (size & down) }

@@ -1,4 +1,4 @@
-//! Topologies: which node is whose neighbour, and which way is short.
+//! Topologies: adjacency and minimal routes.
 
 use std::fmt::Debug;
 
@@ -24,16 +24,16 @@ pub use rows::{Rows, port_name};
 pub use survey::{Cut, Survey, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 
-/// Most dimensions that a topology can have: a hypercube of a million nodes.
+/// Maximum number of dimensions of a topology: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;
 
-/// \[cycles\] Longest delay of a link beyond one cycle.
+/// \[cycles\] Maximum delay of a link beyond one cycle.
 pub const MAX_DELAY: u32 = 1 << 16;
 
 /// Hops still to go in each dimension, signed by direction; 0 beyond the topology's dimensions.
 pub type Offsets = [i16; MAX_DIMENSIONS];
 
-/// A directed link of a node: in a direct network a dimension and a way, in a network of switches just a number.
+/// A directed link of a node: in a direct network a dimension and a direction, in a network of switches just a number.
 ///
 /// In direct networks ports are numbered dimension by dimension, + before - (and only + with one-way links). In all
 /// networks a packet that leaves through a port arrives at the neighbour in the transit queues of the same number.
@@ -41,7 +41,7 @@ pub type Offsets = [i16; MAX_DIMENSIONS];
 pub struct Port(pub u8);
 
 impl Port {
-    /// Position in a table of a node's ports.
+    /// Index into a table of a node's ports.
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
@@ -49,23 +49,23 @@ impl Port {
     }
 }
 
-/// The shape of a network. In a direct network every node sends, receives and passes on, and all have the same number
-/// of ports. In a network of switches the first nodes are endpoints, which send and receive, and those after them
-/// switches.
+/// The shape of a network. In a direct network every node sends, receives and forwards packets, and all have the same
+/// number of ports. In a network of switches the first nodes are endpoints, which send and receive; the nodes after
+/// them are switches.
 pub trait Topology: Debug + Send + Sync {
     /// The specification that builds this topology again, such as `torus:16x16`.
     fn spec(&self) -> String;
 
-    /// Dimensions, sizes and numbering of the nodes that send and receive.
+    /// Dimensions, sizes and numbering of the endpoints.
     fn geometry(&self) -> &Geometry;
 
-    /// Ways of each dimension: 1 (only +) or 2 (+ and -).
+    /// Directions of each dimension: 1 (only +) or 2 (+ and -).
     fn ways(&self) -> usize;
 
     /// The node at the other end of a port; `None` at the border of a mesh.
     fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId>;
 
-    /// A minimal route as offsets. Where both directions are equally long, `positive(dimension)` says which to take.
+    /// A minimal route as offsets. Where both directions are equally long, `positive(dimension)` selects one.
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets;
 
     /// All minimal routes, or as many as are known; `offsets` gives one of them.
@@ -83,7 +83,7 @@ pub trait Topology: Debug + Send + Sync {
         (0..1 << ties.len()).map(route).collect()
     }
 
-    /// \[links\] That are dead: between switches both ways, in direct networks as they were drawn.
+    /// \[links\] Dead links: between switches in both directions, in direct networks as they were drawn.
     fn faults(&self) -> usize {
         0
     }
@@ -93,7 +93,7 @@ pub trait Topology: Debug + Send + Sync {
         false
     }
 
-    /// True if the network looks the same from every node.
+    /// True if the network is vertex-transitive.
     fn looks_alike(&self) -> bool;
 
     /// Number of nodes, switches included.
@@ -101,7 +101,7 @@ pub trait Topology: Debug + Send + Sync {
         self.geometry().nodes()
     }
 
-    /// Number of nodes that send and receive: the first ones.
+    /// Number of endpoints, which are the first nodes.
     fn endpoints(&self) -> usize {
         self.geometry().nodes()
     }
@@ -111,8 +111,7 @@ pub trait Topology: Debug + Send + Sync {
         None
     }
 
-    /// What kinds of links there are, by class: of a direct network one for each dimension. Empty where all are of one
-    /// kind.
+    /// Names of the link classes: in a direct network one for each dimension. Empty where all links are of one class.
     fn link_classes(&self) -> Vec<String> {
         (0..self.shape().dimensions).map(|dimension| format!("dimension {dimension}")).collect()
     }
@@ -122,52 +121,52 @@ pub trait Topology: Debug + Send + Sync {
         self.shape().direction(port).0
     }
 
-    /// \[cycles\] What the description of the network itself says of the delay of a link, beyond one cycle.
+    /// \[cycles\] Delay of a link beyond one cycle, from the description of the network itself.
     fn wire(&self, _node: NodeId, _port: Port) -> u32 {
         0
     }
 
-    /// Dimensions and ways: all that port arithmetic needs.
+    /// Dimensions and directions: all that port arithmetic needs.
     fn shape(&self) -> Shape {
         Shape::direct(self.geometry().sizes().len(), self.ways())
     }
 }
 
-/// How many dimensions, and how many ways in each; or how many ports of a switch.
+/// The number of dimensions, and of directions in each; or the number of ports of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// 1 to [`MAX_DIMENSIONS`]; of a network of switches, [`STATE_WORDS`].
+    /// 1 to [`MAX_DIMENSIONS`]; [`STATE_WORDS`] in a network of switches.
     pub dimensions: usize,
-    /// 1 or 2; of a network of switches, 0.
+    /// 1 or 2; 0 in a network of switches.
     pub ways: usize,
-    /// Ports of the switch that has most; 0 of a direct network.
+    /// Maximum number of ports of a switch; 0 in a direct network.
     switch_ports: usize,
 }
 
-/// Words that a packet in a network of switches carries, where others carry hops to go.
+/// State words of a packet in a network of switches, where packets of direct networks carry hops to go.
 pub const STATE_WORDS: usize = 2;
 
 impl Shape {
-    /// Of a direct network.
+    /// The shape of a direct network.
     #[must_use]
     pub const fn direct(dimensions: usize, ways: usize) -> Self {
         Self { dimensions, ways, switch_ports: 0 }
     }
 
-    /// Of a network of switches with so many ports each.
+    /// The shape of a network of switches with this number of ports each.
     #[must_use]
     pub const fn switched(ports: usize) -> Self {
         Self { dimensions: STATE_WORDS, ways: 0, switch_ports: ports }
     }
 
-    /// True of a network of switches: ports have no dimension.
+    /// True for a network of switches: ports have no dimension.
     #[must_use]
     #[inline(always)]
     pub const fn is_switched(self) -> bool {
         self.ways == 0
     }
 
-    /// Ports of each node.
+    /// Number of ports of each node.
     #[must_use]
     #[inline(always)]
     pub const fn ports(self) -> usize {
@@ -187,7 +186,7 @@ impl Shape {
     #[must_use]
     #[inline]
     pub const fn direction(self, port: Port) -> (usize, bool) {
-        // One way or two: no division is needed.
+        // One or two directions: no division is needed.
         (port.index() >> (self.ways - 1), port.index() & (self.ways - 1) == 0)
     }
 }
@@ -199,7 +198,7 @@ const SIZES: Parameter = Parameter {
     default: "",
 };
 
-/// Every topology that `--topology` knows.
+/// The topologies of `--topology`.
 pub const TOPOLOGIES: &[Component] = &[
     Component {
         name: "torus",
@@ -420,7 +419,7 @@ const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", ra
 
 const NODES: Parameter = Parameter { name: "nodes", about: "N", range: "2 to 2^24", default: "" };
 
-/// Builds the topology that `spec` names, such as `torus:8x8x8`, with `ways` links per dimension and node.
+/// Builds the topology of a specification such as `torus:8x8x8`, with `ways` links per dimension and node.
 ///
 /// # Errors
 /// An unknown name, sizes that do not parse or are out of range, more than 2^31 nodes, ways that the topology lacks.
@@ -451,21 +450,22 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     })
 }
 
-/// Links that are dead; which ones is drawn.
+/// Randomly drawn dead links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Faults {
-    /// How many.
+    /// Number of dead links.
     pub count: usize,
-    /// Whether only one direction of a link dies.
+    /// True if only one direction of each link is dead.
     pub one_way: bool,
-    /// What they are drawn from.
+    /// Seed of the draws.
     pub seed: u64,
 }
 
-/// The topology of a specification, with some links dead.
+/// The topology of a specification, with some dead links.
 ///
 /// # Errors
-/// Those of [`parse`] and [`with_faults`].
+/// Those of [`parse`], more faults than links, links between switches that are dead one way only, endpoints that are
+/// cut off. (In a direct network that depends on the routing, which belongs to the network model.)
 pub fn parse_with_faults(spec: &str, ways: usize, faults: &Faults) -> Result<Box<dyn Topology>, SpecError> {
     with_faults(parse(spec, ways)?, faults)
 }
@@ -490,7 +490,7 @@ pub fn with_faults(topology: Box<dyn Topology>, faults: &Faults) -> Result<Box<d
     }
 }
 
-/// Networks of switches have no other links.
+/// Checks for bidirectional links: networks of switches have no others.
 fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, SpecError> {
     match ways {
         2 => Ok(network),
@@ -503,7 +503,7 @@ fn both_ways(spec: &str, ways: usize, network: Switched) -> Result<Switched, Spe
     }
 }
 
-/// A whole number that stands in a specification.
+/// A whole number in a specification.
 fn number(spec: &str, word: &str, example: &str) -> Result<u32, SpecError> {
     word.parse().map_err(|_| {
         let what = if word.is_empty() {
@@ -515,7 +515,7 @@ fn number(spec: &str, word: &str, example: &str) -> Result<u32, SpecError> {
     })
 }
 
-/// Refuses words `NAME=VALUE`, with commas between them, of which two have the same name.
+/// Rejects comma-separated words `NAME=VALUE` with a repeated name.
 fn check_once(spec: &str, words: &str) -> Result<(), SpecError> {
     let names: Vec<&str> = words.split(',').filter_map(|word| Some(word.split_once('=')?.0)).collect();
     let again = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));

@@ -1,4 +1,4 @@
-//! How a reader knows routers and ports: rows of a network of switches, names of ports.
+//! Routers and ports as readers know them: rows of a network of switches, names of ports.
 
 use trgen::NodeId;
 
@@ -8,14 +8,14 @@ use super::{Port, Switched, Topology};
 /// Routers in rows, as a network of switches is drawn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rows {
-    /// What a row is called.
+    /// Name of a row.
     pub name: &'static str,
     /// The routers of each row, endpoints first.
     pub members: Vec<Vec<u32>>,
 }
 
 impl Rows {
-    /// A dragonfly by groups, other networks by stages, which are distances from the endpoints.
+    /// Rows of a dragonfly are groups; rows of other networks are stages, which are distances from the endpoints.
     #[must_use]
     pub fn of(network: &Switched) -> Self {
         let nodes = network.nodes();
@@ -40,7 +40,7 @@ impl Rows {
     }
 }
 
-/// \[links\] The distance of each router from the nearest endpoint; `None` where no links lead.
+/// \[links\] The distance of each router from the nearest endpoint; `None` if it has no path there.
 fn stages(network: &Switched) -> Vec<Option<usize>> {
     let ports = network.shape().ports();
     let neighbours = |node: usize| {
@@ -60,7 +60,7 @@ fn stages(network: &Switched) -> Vec<Option<usize>> {
     stages
 }
 
-/// A port as a reader knows it: `X+` in a grid, `d0+` in another direct network, `port 3` of a switch.
+/// The name of a port for readers: `X+` in a grid, `d0+` in another direct network, `port 3` of a switch.
 #[must_use]
 pub fn port_name(topology: &dyn Topology, port: usize) -> String {
     let shape = topology.shape();
@@ -68,7 +68,7 @@ pub fn port_name(topology: &dyn Topology, port: usize) -> String {
         return format!("port {port}");
     }
     let (dimension, positive) = shape.direction(Port(port as u8));
-    // Hops of topologies that are no grid are numbered, not named after coordinates.
+    // Dimensions of topologies other than grids are numbered, not named after coordinates.
     let axis = match dimension {
         0..3 if topology.is_grid() => ["X", "Y", "Z"][dimension].to_owned(),
         _ => format!("d{dimension}"),

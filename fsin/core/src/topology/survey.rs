@@ -1,4 +1,4 @@
-//! What a topology is like: links, degree, distances, and how much uniform load its links bear.
+//! Properties of a topology: links, degree, distances, and the uniform load that its links can carry.
 
 use trgen::NodeId;
 
@@ -6,34 +6,35 @@ use super::flow::Flow;
 use super::switched::Plan;
 use super::{Port, Switched, Topology};
 
-/// Figures of a topology, counted node by node: no formula enters.
+/// Properties of a topology, counted node by node, without formulas.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Survey {
-    /// \[nodes\] That send and receive.
+    /// \[nodes\] Endpoints.
     pub nodes: usize,
-    /// \[switches\] That only pass on; 0 of a direct network.
+    /// \[switches\] Nodes that only forward packets; 0 in a direct network.
     pub switches: usize,
-    /// \[links\] One-way: a link both ways counts as two. Those to endpoints count too.
+    /// \[links\] Directed: a bidirectional link counts as two. Links to endpoints are included.
     pub links: usize,
-    /// \[links\] That leave the router with fewest: a node of a direct network, or a switch.
+    /// \[links\] Minimum out-degree of a router: a node of a direct network, or a switch.
     pub degree_min: usize,
-    /// \[links\] That leave the router with most.
+    /// \[links\] Maximum out-degree of a router.
     pub degree_max: usize,
-    /// \[hops\] Longest shortest path between nodes that send and receive.
+    /// \[hops\] Longest minimal route between endpoints.
     pub diameter: u32,
-    /// \[hops\] Mean length of shortest paths between different ones; `None` of a single node.
+    /// \[hops\] Mean length of minimal routes between different endpoints; `None` for a single node.
     pub distance_mean: Option<f64>,
-    /// \[links\] One-way, from the lower half of the node numbers to the upper half; in a network of switches, as many
-    /// as must be cut so that no path is left from one half of the endpoints to the other.
+    /// \[links\] Directed, from the lower half of the node numbers to the upper half; in a network of switches, the
+    /// minimum cut between the two halves of the endpoints.
     pub middle_links: usize,
-    /// \[phits/node/cycle\] Most uniform load that any routing could carry: what all links together bear, or those that
-    /// cross the middle of the node numbers, that of a dimension, or that leave a subtree below the top, whichever is
-    /// least. `None` of a single node.
+    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry. The least of the capacities
+    /// of all links together, of those that cross the middle of the node numbers, of those that cross the middle of a
+    /// dimension, and of those that leave a subtree below the top. `None` for a single node.
     pub uniform_load_bound: Option<f64>,
 }
 
 impl Survey {
-    /// Counts. It takes time and memory in proportion to nodes times links, or to links where all nodes are alike.
+    /// Counts the properties. Time and memory are proportional to nodes times links, or to links in a vertex-transitive
+    /// network.
     #[must_use]
     pub fn of(topology: &dyn Topology) -> Self {
         let nodes = topology.nodes();
@@ -84,7 +85,7 @@ impl Survey {
         let half = nodes / 2;
         let middle_links = if half == 0 { 0 } else { cut(neighbours, half, nodes) };
         let uniform_load_bound = distance_mean.map(|mean| {
-            // Every packet takes the link of its source and that of its destination, and others between switches.
+            // Every packet takes the link of its source, that of its destination, and links between switches.
             let between = links - 2 * nodes;
             let all = if mean > 2.0 { between as f64 / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
             let subtree = match network.plan() {
@@ -108,13 +109,13 @@ impl Survey {
     }
 }
 
-/// \[phits/node/cycle\] Uniform load that `links` bear, one way from `part` of the nodes to the others: each of these
-/// sends to N - part of N - 1 others across.
+/// \[phits/node/cycle\] Uniform load that `links` can carry, in one direction, from `part` of the nodes to the others:
+/// each of these sends to N - part of N - 1 others across.
 fn bears(links: usize, part: usize, nodes: usize) -> f64 {
     links as f64 * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
 }
 
-/// Of each node, switches behind endpoints: the nodes at the other ends of the links that leave it.
+/// The adjacency list of the outgoing links of each node, switches after endpoints.
 #[must_use]
 pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     let of = |node: usize| {
@@ -124,23 +125,22 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     (0..topology.nodes()).map(of).collect()
 }
 
-/// Nodes parted in two, and the links between the parts.
+/// A bipartition of the nodes, and the links between the parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut {
-    /// By node that sends and receives: whether it is in the lower part.
+    /// By endpoint: true for the lower part.
     pub is_lower: Vec<bool>,
-    /// \[links\] From the lower part to the other: in a network of switches, as many as must be cut so that no path is
-    /// left.
+    /// \[links\] From the lower part to the upper: in a network of switches, the minimum cut.
     pub upwards: usize,
-    /// \[links\] The other way.
+    /// \[links\] In the opposite direction.
     pub downwards: usize,
 }
 
-/// Most endpoints and switches whose paths are counted.
+/// Maximum number of endpoints and switches for which paths are counted.
 const MOST_SWITCHED: usize = 4096;
 
-/// The cuts through the middle of the node numbers, and in direct networks of each dimension; none of networks of
-/// switches that are so large that counting takes long.
+/// The cuts through the middle of the node numbers and, in direct networks, of each dimension; none for networks of
+/// switches in which counting would take long.
 #[must_use]
 pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
     let neighbours = links_of(topology);
@@ -177,7 +177,7 @@ pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
     all
 }
 
-/// Of each dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.
+/// By dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.
 fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let (mut middles, mut stride) = (Vec::new(), 1);
     for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
@@ -192,8 +192,7 @@ fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, us
     middles
 }
 
-/// \[links\] Fewest whose cut leaves no path from endpoints below `half` to the others: as many as the flow between
-/// them.
+/// \[links\] Minimum cut between endpoints below `half` and the others, which equals the maximum flow between them.
 fn cut(neighbours: &[Vec<usize>], half: usize, endpoints: usize) -> usize {
     let (source, sink) = (neighbours.len(), neighbours.len() + 1);
     let mut flow = Flow::new(neighbours.len() + 2);
@@ -236,7 +235,7 @@ mod tests {
         for (one, other) in [("torus:16x8", "torus:8x16"), ("torus:6x4x2", "torus:2x4x6"), ("mesh:9x4", "mesh:4x9")] {
             assert!((bound(one) - bound(other)).abs() < 1e-12, "{one}");
         }
-        // 8 rows of 16: 2 x 8 links each way part 64 nodes from 64.
+        // 8 rows of 16: 2 x 8 links each way separate 64 nodes from 64.
         assert!((bound("torus:16x8") - 16.0 * 127.0 / (64.0 * 64.0)).abs() < 1e-12);
         // One link leaves each subtree of nine endpoints of 27.
         assert!((bound("thintree:3,1,3") - 26.0 / (9.0 * 18.0)).abs() < 1e-12);

@@ -1,4 +1,4 @@
-//! Boxes of two or three dimensions that are more than tori: twisted tori, and the triangular torus of SpiNNaker.
+//! Variants of tori in two or three dimensions: twisted tori, and the triangular torus of SpiNNaker.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::{Geometry, NodeId};
@@ -21,7 +21,7 @@ fn sizes(spec: &str, words: &str, example: &str) -> Result<Geometry, SpecError> 
     })
 }
 
-/// Links both ways, or only in + direction.
+/// Checks the number of directions: links both ways, or only in + direction.
 fn check_ways(ways: usize) -> Result<(), SpecError> {
     if (1..=2).contains(&ways) {
         return Ok(());
@@ -87,7 +87,7 @@ pub(super) fn parse(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     Cayley::new(spec, geometry, (shifts, order), &steps, ways)
 }
 
-/// The coordinates, each before those that it shifts; `None` if they shift each other in a circle.
+/// The coordinates, each before those that it shifts; `None` if the shifts are cyclic.
 fn order(shifts: &[Vec<i64>]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = Vec::new();
     while order.len() < shifts.len() {
@@ -117,9 +117,9 @@ pub(super) fn spinnaker(words: &str, ways: usize) -> Result<Cayley, SpecError> {
 
 /// The route of packets in a triangular torus: hops along X, Y and the diagonal.
 ///
-/// Candidates are the diagonal as far as Y goes, then X; the diagonal as far as X goes, then Y; X and Y. They are tried
-/// with the differences of coordinates as they are, with that of Y the other way round, with that of X, with both. The
-/// first of the shortest is the route. One of them is a shortest one: a route that goes round more often is no shorter.
+/// Candidates are the diagonal as far as Y goes, then X; the diagonal as far as X goes, then Y; X and Y. They are
+/// evaluated for the differences of coordinates as they are, with Y wrapped, with X wrapped, and with both wrapped. The
+/// first of the shortest candidates is the route. One of them is minimal: a route that wraps more often is no shorter.
 fn triangular(geometry: &Geometry, ways: usize, from: NodeId, to: NodeId) -> Offsets {
     let (from, to) = (geometry.coordinates(from), geometry.coordinates(to));
     let straight = |at: usize| to[at] as i32 - from[at] as i32;
@@ -130,9 +130,9 @@ fn triangular(geometry: &Geometry, ways: usize, from: NodeId, to: NodeId) -> Off
     let (dx, dy) = (straight(0), straight(1));
     let tries = [(dx, dy), (dx, wrapped(1)), (wrapped(0), dy), (wrapped(0), wrapped(1))];
     let candidates = tries.into_iter().flat_map(|(dx, dy)| [[dx - dy, 0, dy], [0, dy - dx, dx], [dx, dy, 0]]);
-    // With links one way only, all hops are in + direction.
+    // With one-way links all hops are in + direction.
     let possible = candidates.filter(|route| ways == 2 || route.iter().all(|&hops| hops >= 0));
-    // Of equals the first.
+    // A tie goes to the first.
     let route = possible.min_by_key(|route| route.iter().map(|hops| hops.unsigned_abs()).sum::<u32>());
     let mut offsets = [0; MAX_DIMENSIONS];
     for (offset, hops) in offsets.iter_mut().zip(route.unwrap_or_default()) {
@@ -168,23 +168,24 @@ mod tests {
             (((2, 0), (1, 1)), [-1, 1, 0]),
             (((2, 2), (0, 1)), [-1, 0, -1]),
             (((0, 0), (0, 0)), [0, 0, 0]),
-            // Three hops east, or west: as the coordinates are.
+            // Three hops east, or west: the coordinates as they are.
             (((0, 0), (3, 0)), [3, 0, 0]),
             (((3, 0), (0, 0)), [-3, 0, 0]),
             (((0, 0), (3, 3)), [0, 0, 3]),
             (((3, 3), (0, 0)), [0, 0, -3]),
-            // (3, -3): as they are 6 hops, with Y round (3, 3) 3.
+            // (3, -3): 6 hops as they are; with Y wrapped (3, 3), 3 hops.
             (((0, 3), (3, 0)), [0, 0, 3]),
-            // (3, 1): 3 hops as they are, 4 round X, (-3, 1).
+            // (3, 1): 3 hops as they are; with X wrapped (-3, 1), 4 hops.
             (((0, 0), (3, 1)), [2, 0, 1]),
-            // (4, 2): 4 hops as they are; round Y (4, -4) 8; round X (-2, 2) 4, which is not shorter; both (-2, -4) 4.
+            // (4, 2): 4 hops as they are; Y wrapped (4, -4) 8; X wrapped (-2, 2) 4, which is not shorter; both (-2, -4)
+            // 4.
             (((0, 0), (4, 2)), [2, 0, 2]),
             // (2, 4): 4 hops, the diagonal as far as X goes, then Y.
             (((0, 0), (2, 4)), [0, 2, 2]),
-            // (-4, -2), and (4, -2), which is 6 hops as it is: round X it is (-2, -2).
+            // (-4, -2), and (4, -2), which is 6 hops as it is: with X wrapped it is (-2, -2).
             (((4, 2), (0, 0)), [-2, 0, -2]),
             (((0, 2), (4, 0)), [0, 0, -2]),
-            // (1, 5): round Y it is (1, -1), by X and Y; round both (-5, -1).
+            // (1, 5): with Y wrapped it is (1, -1), by X and Y; with both wrapped (-5, -1).
             (((0, 0), (1, 5)), [1, -1, 0]),
         ] {
             let ((fx, fy), (tx, ty)): ((u32, u32), (u32, u32)) = (from, to);

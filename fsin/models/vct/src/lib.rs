@@ -1,4 +1,4 @@
-//! The virtual cut-through model: [`router`] holds its rules, [`engine`] two engines that give the same results.
+//! The virtual cut-through model: [`router`] holds its rules, [`engine`] two engines with the same results.
 
 pub mod engine;
 pub mod router;

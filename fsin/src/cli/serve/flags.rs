@@ -1,4 +1,4 @@
-//! The words of `fsin serve`, and what they mean.
+//! The flags of `fsin serve`, and their meaning.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -147,7 +147,7 @@ pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
     }
 }
 
-/// How stepped guests begin.
+/// The warm-up of stepped guests.
 pub(super) fn warm_up(matches: &ArgMatches) -> Result<WarmUp, Complaint> {
     let word = matches.get_one::<String>("warm-up").map_or("0ns", String::as_str);
     match (word, parse_span(word)) {
@@ -161,7 +161,7 @@ pub(super) fn warm_up(matches: &ArgMatches) -> Result<WarmUp, Complaint> {
     }
 }
 
-/// What of the run is measured.
+/// The measured region of the run.
 pub(super) fn region(matches: &ArgMatches) -> Result<Option<Region>, Complaint> {
     let Some(word) = matches.get_one::<String>("measure") else { return Ok(None) };
     match word.split_once("..") {
@@ -175,7 +175,7 @@ pub(super) fn region(matches: &ArgMatches) -> Result<Option<Region>, Complaint> 
     }
 }
 
-/// The files that are written while the run goes on.
+/// Files written during the run.
 pub(super) fn watch(matches: &ArgMatches) -> Result<Watch, Complaint> {
     let create = |flag: &str| -> Result<Option<Box<BufWriter<File>>>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(flag) else { return Ok(None) };

@@ -95,7 +95,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     ending(&outcome, written, stop)
 }
 
-/// Guests that cannot be waited for.
+/// The error of a failed wait for guests.
 fn refused(error: EndpointError) -> Complaint {
     let exit = match error {
         EndpointError::Interrupted { .. } => Exit::Interrupted,
@@ -105,7 +105,7 @@ fn refused(error: EndpointError) -> Complaint {
     Complaint::new(exit, error.to_string(), error.remedy())
 }
 
-/// Prints the results, and what is to be said of them.
+/// Prints the results, with warnings.
 fn print(
     matches: &ArgMatches,
     document: Document,
@@ -130,7 +130,7 @@ fn print(
     Ok(())
 }
 
-/// What the command returns; `written` says whether the files are complete that were written meanwhile.
+/// The exit status; `written` says whether the files written during the run are complete.
 fn ending(outcome: &Outcome, written: Result<(), String>, stop: &AtomicBool) -> Result<Exit, Complaint> {
     if stop.load(Ordering::Relaxed) {
         return Ok(Exit::Interrupted);

@@ -1,4 +1,4 @@
-//! The network that guests talk over.
+//! The network between guests.
 
 use adapters::clock::{Clock, parse_span};
 use clap::ArgMatches;
@@ -13,7 +13,7 @@ use tui::view::About;
 use crate::cli::args::given;
 use crate::cli::{Complaint, Exit, manifest, memory};
 
-/// What simulates, and how long its cycle is.
+/// The network model, and its cycle time.
 pub(super) struct Model {
     pub(super) network: Box<dyn Network>,
     pub(super) clock: Clock,
@@ -21,13 +21,13 @@ pub(super) struct Model {
     pub(super) response: u64,
     pub(super) settings: Map<String, Value>,
     pub(super) seed: u64,
-    /// What the dashboard says of it; `None` for a network without routers.
+    /// Description for the dashboard; `None` for a network without routers.
     pub(super) about: Option<About>,
-    /// The files that it is made of, for the manifest.
+    /// Its input files, for the manifest.
     pub(super) inputs: Vec<InputFile>,
 }
 
-/// The network that a command line means.
+/// The network of a command line.
 pub(super) fn model(matches: &ArgMatches) -> Result<Model, Complaint> {
     let mut settings = Settings::default();
     let spec = matches.get_one::<String>("network").map_or("router", String::as_str);

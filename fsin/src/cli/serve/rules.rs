@@ -1,4 +1,4 @@
-//! What a command line says of guests and of time.
+//! Rules of a command line for guests and time.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -14,15 +14,15 @@ use super::model::Model;
 use crate::cli::guest::span;
 use crate::cli::{Complaint, Exit};
 
-/// \[messages\] Of one node that have not left it.
+/// \[messages\] Maximum number of one node that have not left it.
 const WINDOW: u32 = 1 << 16;
-/// \[bytes\] Carried by everything on its way.
+/// \[bytes\] Maximum payload of all messages in flight.
 const PAYLOAD_LIMIT: u64 = 256 << 20;
-/// \[ps\] Step of a run in real time that asks for none: 100 us.
+/// \[ps\] Default step of a run in real time: 100 us.
 const REALTIME_STEP: u64 = 100_000_000;
-/// How long a handshake may take.
+/// Maximum duration of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(5);
-/// How long the network waits before it says for whom.
+/// Time after which a waiting network names the guests that it waits for.
 const WARN: Duration = Duration::from_secs(10);
 
 /// The rules of a run; `stop` ends it.
@@ -65,7 +65,7 @@ pub(super) fn rules(matches: &ArgMatches, model: &Model, stop: &'static AtomicBo
     Ok(Rules { terms, overheads, lost, warn: WARN, payload_limit: PAYLOAD_LIMIT, stop, warm_up, region, digest_every })
 }
 
-/// \[nodes\] That must have a guest before the run begins.
+/// \[nodes\] Required to have a guest before the run begins.
 pub(super) fn wanted(matches: &ArgMatches, model: &Model) -> Result<usize, Complaint> {
     let nodes = model.network.nodes();
     let wanted = matches.get_one::<usize>("guests").copied().unwrap_or(nodes);
@@ -76,7 +76,7 @@ pub(super) fn wanted(matches: &ArgMatches, model: &Model) -> Result<usize, Compl
     Ok(wanted)
 }
 
-/// The rules among the settings of the results.
+/// Adds the rules to the settings of the results.
 pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, rules: &Rules) {
     let mut set = |name: &str, value: Value| settings.insert(name.to_owned(), value);
     let Terms { pace, step, horizon, .. } = rules.terms;

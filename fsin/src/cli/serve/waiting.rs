@@ -1,4 +1,4 @@
-//! Before all guests are there.
+//! The wait for all guests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tui::feed::Feed;
 use tui::view::{Snapshot, Sources};
 
-/// Shows how many guests are there while the others are waited for.
+/// Shows the number of connected guests while others are missing.
 pub(super) struct Waiting {
     board: Option<Arc<Feed>>,
     wanted: usize,
@@ -35,7 +35,7 @@ impl Waiting {
         });
     }
 
-    /// So many nodes have no guest yet. False once the user wants to stop.
+    /// This number of nodes have no guest yet. False once the user wants to stop.
     pub(super) fn go_on(&mut self, missing: usize, stop: &AtomicBool) -> bool {
         self.show(missing.min(self.wanted));
         !stop.load(Ordering::Relaxed)

@@ -1,12 +1,12 @@
-//! What whoever reads the results of a run of guests must know of them.
+//! Warnings for readers of the results of a run of guests.
 
 use adapters::live::{Behind, GuestReport, LiveReport, LostGuest, Region};
 use fsin::words::counted;
 
-/// Lost guests that are named.
+/// Maximum number of lost guests to name.
 const SHOWN: usize = 16;
 
-/// What was measured otherwise than asked for, if the run ended in this phase of measuring.
+/// The deviation of the measured region from the requested one, if the run ended in this phase of measuring.
 pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<String> {
     match phase {
         0 => Some(format!("nothing was measured: no guest, or not all of them, set the mark `{from}`")),
@@ -15,10 +15,10 @@ pub(super) fn of_region(Region { from, to }: &Region, phase: u64) -> Option<Stri
     }
 }
 
-/// \[ps\] Virtual time this far behind the clock on the wall is worth a warning: more than waking up late explains.
+/// \[ps\] Lag of virtual time behind the wall clock that deserves a warning: more than late wake-ups explain.
 const BEHIND: u64 = 10_000_000_000;
 
-/// What a network that did not keep up with the clock on the wall did to its guests, at `factor` seconds for each of virtual
+/// The effect on guests of a network that did not keep up with the wall clock, at `factor` seconds for each of virtual
 /// time.
 pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     let behind = behind.filter(|behind| behind.max >= BEHIND)?;
@@ -36,10 +36,10 @@ pub(super) fn of_pace(behind: Option<Behind>, factor: f64) -> Option<String> {
     ))
 }
 
-/// What became of guests and their messages; `pcap` if what messages carry was to be written down.
+/// Warnings of guests and their messages; `pcap` if payloads were to be captured.
 pub(super) fn of_guests(report: &LiveReport, lost: LostGuest, pcap: bool) -> Vec<String> {
     let mut all = Vec::new();
-    // Otherwise the run has failed, and says of whom.
+    // Otherwise the run has failed, and names the guests.
     if lost == LostGuest::DropNode {
         let gone = |guest: &GuestReport| Some((guest.name.clone(), nodes(&guest.nodes), guest.lost.clone()?));
         let gone: Vec<_> = report.guests.iter().filter_map(gone).collect();

@@ -55,7 +55,7 @@ pub(super) fn in_slurm(
         match job.is_alive() {
             Ok(false) => break,
             Ok(true) => silent = 0,
-            // The controller of a busy cluster is sometimes silent for a while.
+            // The controller of a busy cluster may be unresponsive for a while.
             Err(error) if silent >= 30 => return Err(error.into()),
             Err(_) => silent += 1,
         }

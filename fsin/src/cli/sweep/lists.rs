@@ -1,4 +1,4 @@
-//! Which values a command line of lists means.
+//! The values of a command line with lists.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use fsin::sweep::split_at_commas;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-/// The lists of values that a command line means: file, then environment, then flags.
+/// The lists of values of a command line: file, then environment, then flags.
 pub(crate) fn lists(matches: &ArgMatches) -> Result<Lists, SettingsError> {
     let mut lists = match matches.get_one::<PathBuf>("experiment") {
         Some(path) => read_lists(path)?,

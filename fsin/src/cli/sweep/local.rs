@@ -1,5 +1,5 @@
-//! Points that this machine runs: each in a process of its own, so that whatever becomes of one, running out of memory
-//! included, costs that point alone. Under a dashboard, which looks into them, they are threads of this process.
+//! Points run on this machine: each in a process of its own, so that a failure, running out of memory included, affects
+//! that point alone. Under a dashboard, which needs access to them, they are threads of this process.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -23,10 +23,10 @@ use crate::cli::progress::Points;
 use crate::cli::showing::watcher;
 use crate::cli::{Complaint, Exit, interrupt, output};
 
-/// Who looks at points, and may end them.
+/// The observer of points, which may also end them.
 #[derive(Clone, Copy)]
 pub(super) struct Watched<'a> {
-    /// Where is said what becomes of points, if somebody wants to know.
+    /// The board for the state of points, if there is an observer.
     pub(super) board: Option<&'a Board>,
     pub(super) stop: &'a AtomicBool,
 }
@@ -36,7 +36,7 @@ impl Watched<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// A point has become this.
+    /// Reports the state of a point.
     fn tell(self, index: usize, state: PointState) {
         if let Some(board) = self.board {
             board.became(index, state);
@@ -121,14 +121,14 @@ pub(super) fn locally(
     trouble.into_inner().ok().flatten().map_or(Ok(()), Err)
 }
 
-/// What became of a point.
+/// Outcome of a point.
 enum Ran {
     Done { saturated: bool, seconds: f64 },
     Failed(String),
     Interrupted,
 }
 
-/// The outcome of a point with this result, which took so long.
+/// The outcome of a point with this result, which took `seconds`.
 fn ran(result: &RunResult, seconds: f64) -> Ran {
     match &result.failure {
         Some(failure) => Ran::Failed(failure.what.clone()),
@@ -136,7 +136,7 @@ fn ran(result: &RunResult, seconds: f64) -> Ran {
     }
 }
 
-/// Runs a point and keeps its result, or why there is none.
+/// Runs a point and stores its result, or why there is none.
 fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alone: bool) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     store.note("start", Some(point), Value::Null);
@@ -174,7 +174,7 @@ fn one(store: &Store, (index, point): (usize, &Point), watched: Watched<'_>, alo
     }
 }
 
-/// Runs a point in a process of its own, which keeps its result or why there is none.
+/// Runs a point in a process of its own, which stores its result or why there is none.
 fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complaint> {
     let begun = Instant::now();
     let failed = |error: std::io::Error| {
@@ -186,13 +186,13 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
     };
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.args(["point", "--of-sweep", "--"]).arg(store.root()).arg(&point.id);
-    // Its standard input is held open as long as this process lives, and says nothing.
+    // The process holds the child's standard input open as long as it lives, and sends nothing.
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(failed)?;
     let words = child.stderr.take();
     let reader = std::thread::spawn(move || {
         let mut said = Vec::new();
-        // What cannot be read is not told.
+        // Unreadable output is not reported.
         let _ = words.map(|mut words| words.read_to_end(&mut said));
         String::from_utf8_lossy(&said).trim().to_owned()
     });
@@ -202,7 +202,7 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
             break status;
         }
         if stop.load(Ordering::Relaxed) {
-            // Points are complete or absent; one that ends by itself now is so too.
+            // Points are complete or absent, also if the process has just ended by itself.
             let _ = child.kill();
         }
         std::thread::sleep(nap);
@@ -227,13 +227,14 @@ fn apart(store: &Store, point: &Point, stop: &AtomicBool) -> Result<Ran, Complai
     Ok(Ran::Failed(why))
 }
 
-/// \[ms\] Between two looks at whether a process has ended.
+/// \[ms\] Interval between two checks whether a process has ended.
 const LONGEST_NAP: Duration = Duration::from_millis(20);
 
-/// Why the process of a point ended without a result, with the first that it said: what follows may be a backtrace.
+/// Why the process of a point ended without a result, with its first lines of output: later ones may be a backtrace.
 fn ended(status: ExitStatus, said: &str) -> String {
     let how = match status.signal() {
-        // Nobody else sends it: neither a batch system, which would have meant the sweep, nor a terminal.
+        // The kernel sends it when memory runs out; a batch system would signal the sweep, and terminals send other
+        // signals.
         Some(9) => {
             "its process was killed (signal 9), as the system does when memory runs out; use fewer --jobs, or a smaller \
              network or load"
@@ -246,10 +247,10 @@ fn ended(status: ExitStatus, said: &str) -> String {
     if first.is_empty() { how } else { format!("{how}: {}", first.join(" ")) }
 }
 
-/// First lines of a process without a result that are kept.
+/// Maximum number of first lines to keep of a process without a result.
 const LINES: usize = 4;
 
-/// Ends this process when its standard input does: its sweep is no more.
+/// Ends this process when its standard input closes: its sweep is gone.
 fn end_with_the_sweep() {
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
@@ -257,7 +258,7 @@ fn end_with_the_sweep() {
     });
 }
 
-/// What the first Ctrl-C is answered: what becomes of the points, and how to go on.
+/// The answer to the first Ctrl-C: the fate of the points, and how to resume.
 pub(super) fn stopping(root: &Path) -> String {
     format!(
         "stopping: points that are done are kept, those that run are given up, and fsin sweep --resume -o {} goes on; again \
@@ -266,7 +267,7 @@ pub(super) fn stopping(root: &Path) -> String {
     )
 }
 
-/// Runs single points of a planned sweep: what batch systems call.
+/// Runs single points of a planned sweep, for batch systems.
 pub(crate) fn point(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
     let plan = store.plan()?;

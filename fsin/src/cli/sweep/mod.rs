@@ -26,7 +26,7 @@ pub(crate) use lists::lists;
 pub(crate) use local::point;
 use local::{Watched, locally};
 
-/// Who runs points, by the names that `--backend` knows.
+/// The executors of points of `--backend`.
 pub(crate) const BACKENDS: [&str; 3] = ["local", "commands", "slurm"];
 
 impl From<StoreError> for Complaint {
@@ -59,7 +59,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
     let stop_after = matches.get_one::<u64>("stop-after").copied().unwrap_or(0);
     let grid = Grid::new(lists)?;
     let plan = Plan::new(&grid, stop_after, matches.get_flag("skip-invalid"), &Flags).map_err(|error| {
-        // Of flags that were not parted at commas.
+        // For flags that were not split at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         let given = |key: &Key| matches.get_many::<String>(key.name).into_iter().flatten();
         let several = |key: &Key| if parted(key) { None } else { given(key).find_map(|word| as_several(key, word)) };
@@ -124,7 +124,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if backend == "local" {
         showing = here(matches, &store, &plan, (&before, &todo), stop)?;
     } else {
-        // Those who run the points share the folder.
+        // The processes that run the points share the folder.
         drop(lock.take());
         if !elsewhere(matches, backend, &store, &plan, &todo, stop)? {
             return Ok(Exit::Done);
@@ -133,7 +133,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let collected = collect(&store, &plan)?;
     write_results(&store, &plan, &collected)?;
     store.note("end", None, json!({ "results": collected.rows.len(), "failed": collected.failed.len(), "missing": collected.missing.len() }));
-    // The results are there, and the folder is free, however long somebody looks at them.
+    // The results are stored and the folder is unlocked, however long the dashboard stays open.
     drop(lock.take());
     if let Some(showing) = showing {
         showing.end(&plan, &collected);
@@ -148,7 +148,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
 }
 
-/// What may surprise in a plan.
+/// Warnings about a plan.
 fn warn(plan: &Plan) {
     for warning in args::misspelt_variables() {
         output::tell(&format!("warning: {warning}"));
@@ -162,7 +162,7 @@ fn warn(plan: &Plan) {
     plan.left_out().iter().for_each(|line| output::tell(line));
 }
 
-/// Points that have not run. Those without result are tried again; one that ended in a deadlock would do so again.
+/// Points that have not run. Those without result are tried again, except deadlocks, which would recur.
 fn to_run(plan: &Plan, before: &Collected) -> Vec<usize> {
     let has = |index: usize| before.rows.iter().any(|row| row.index == index);
     let failed = |index: usize| before.failed.iter().any(|&(at, _)| at == index) && !has(index);
@@ -194,7 +194,7 @@ fn here(
     Ok(showing)
 }
 
-/// Has points run by others; true if they have ended.
+/// Delegates points to other processes; true if they have ended.
 fn elsewhere(
     matches: &ArgMatches,
     backend: &str,
@@ -214,7 +214,7 @@ fn elsewhere(
     in_slurm(store, plan, todo, &slurm, matches.get_flag("detach"), stop, matches.get_flag("quiet"))
 }
 
-/// Refuses a dashboard where there is nothing to look at, or nowhere to show it.
+/// Rejects a dashboard without a run to show, or without a terminal.
 fn can_be_shown(backend: &str) -> Result<(), Complaint> {
     if backend != "local" {
         let what = format!("--tui shows points that run in this process, and --backend {backend} runs them elsewhere");
@@ -224,7 +224,7 @@ fn can_be_shown(backend: &str) -> Result<(), Complaint> {
     looking::need_terminal("--tui", "leave it out: a sweep needs no terminal, and can be interrupted and resumed")
 }
 
-/// Refuses flags that mean nothing to who runs the points.
+/// Rejects flags that do not apply to the executor of the points.
 fn has_effect(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
     for (flag, backends) in [
         ("pack", ["slurm"].as_slice()),
@@ -285,7 +285,7 @@ fn summary(store: &Store, plan: &Plan, collected: &Collected) {
     remarks(plan, collected).iter().for_each(|remark| output::tell(&format!("note: {remark}")));
 }
 
-/// Collects what has run, whoever ran it.
+/// Collects the available results, of any executor.
 pub(crate) fn gather(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let store = Store::at(matches.get_one::<PathBuf>("folder").map_or(Path::new(""), PathBuf::as_path));
     let plan = store.plan()?;

@@ -71,8 +71,8 @@ fn rounded(factor: f64) -> f64 {
     (factor * 100.0).round() / 100.0
 }
 
-/// How many times the original counts the capacity, and whether that is only supposed. It takes nodes times ports times ways,
-/// where ports already are dimensions times ways, and the border of a mesh like its middle.
+/// The factor by which the original overcounts the capacity, and whether that is only assumed. It multiplies nodes by
+/// ports by ways, although ports already are dimensions times ways, and it treats the border of a mesh like its middle.
 fn counted(topology: &dyn Topology) -> (f64, bool) {
     let ports = topology.shape().ports();
     let leads = |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some();

@@ -1,7 +1,7 @@
 //! Words of the original simulator (FSIN, INSEE), translated into keys of an experiment.
 //!
-//! Only words whose meaning is known are translated, with the original's defaults; all others are refused by name. Where the
-//! original has a defect that ours does not copy, or a word is understood by its name only, a note says so.
+//! Only words of known meaning are translated, with the original's defaults; all others are rejected by name. A note
+//! marks defects of the original that are not reproduced, and words whose meaning is inferred from their name only.
 //!
 //! Decision: docs/decisions/0075-legacy-words.md.
 
@@ -26,7 +26,7 @@ pub struct Word {
     pub name: String,
     /// After it.
     pub value: String,
-    /// The line of a file that it stands in, if it does.
+    /// Its location in a file, if it has one.
     pub line: Option<(String, usize)>,
 }
 
@@ -37,13 +37,13 @@ impl Word {
         Self { name: name.to_owned(), value: value.to_owned(), line: None }
     }
 
-    /// Where it stands in a file, if it does, as the beginning of what is wrong with it.
+    /// Its location in a file, if it has one, as the beginning of an error.
     fn place(&self) -> String {
         self.line.as_ref().map_or(String::new(), |(file, line)| format!("{file}: line {line}: "))
     }
 }
 
-/// A word, and what it is.
+/// A word and its meaning.
 #[derive(Clone, Debug)]
 struct Known {
     word: Word,
@@ -56,37 +56,37 @@ impl Known {
     }
 }
 
-/// What the words of the original mean here.
+/// The translation of the original's words.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Translation {
     /// Keys and values, in the order of the key table.
     pub settings: Vec<(&'static str, String)>,
-    /// What is not as it was, and the key that it is about, if there is one.
+    /// Differences from the original, each with its key, if there is one.
     notes: Vec<(Option<&'static str>, Phrase)>,
     /// Keys, the words that set them, and whether those are the original's.
     origins: Vec<(&'static str, Word, bool)>,
-    /// Words without a part in such a run.
+    /// Words that have no effect in such a run.
     useless: Vec<Word>,
-    /// The word that is being translated.
+    /// The word being translated.
     present: Option<Word>,
     /// True if that is one of the original's.
     original: bool,
 }
 
-/// Keys whose values have arguments, and how those are written here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
+/// Keys whose values have arguments, and their syntax here: `cburst_8` is `cburst(8)`, `shift_3` is `shift:3`.
 const COMPOSITE: &[(&str, bool)] = &[("temporal", true), ("size", true), ("placement", false), ("link-delay", false)];
 
-/// The word of this name, all spellings of it included. Each word stands once.
+/// The word of this name, in any spelling. Each word occurs once.
 fn last<'a>(words: &'a [Known], name: &str) -> Option<&'a Known> {
     words.iter().find(|known| known.name() == name)
 }
 
-/// What is wrong with a word, and where it stands.
+/// An error of a word, with its location.
 fn at(known: &Known, refusal: &SpecError) -> SpecError {
     refusal.clone().within(known.word.place())
 }
 
-/// The number that a word takes.
+/// The number after a word.
 fn number(known: &Known) -> Result<f64, SpecError> {
     let value: Option<f64> = known.word.value.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
     value.ok_or_else(|| {
@@ -98,10 +98,10 @@ fn number(known: &Known) -> Result<f64, SpecError> {
     })
 }
 
-/// Translates words and their values; a later one overrides an earlier one that says the same.
+/// Translates words and their values; a later one overrides an earlier one of the same meaning.
 ///
 /// # Errors
-/// A word or a value that is not known, by its name, with the nearest ones that are, and by its line.
+/// An unknown word or value, by its name, with the nearest known ones, and by its line.
 pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     let mut all: Vec<Known> = Vec::with_capacity(words.len());
     for word in words {
@@ -121,7 +121,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     }
     let run = Run::of(&all)?;
     let mut new = Translation { original: true, ..Translation::default() };
-    // An ideal network has no router, of which a default could be said.
+    // An ideal network has no router, so there are no defaults to report.
     let ideal = last(&all, "network").is_some_and(|known| known.word.value.starts_with("ideal"));
     if !ideal {
         new.usual(&all);
@@ -152,7 +152,7 @@ pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
 fn composite(key: &str, value: &str) -> String {
     let Some(&(_, bracketed)) = COMPOSITE.iter().find(|(name, _)| *name == key) else { return value.to_owned() };
     match value.split_once('_') {
-        // As it is written here, or a path.
+        // Already in our syntax, or a path.
         _ if value.contains([':', '(', '/']) => value.to_owned(),
         Some((name, arguments)) if bracketed => format!("{name}({})", arguments.replace('_', ",")),
         _ => value.replace('_', ":"),
@@ -160,12 +160,12 @@ fn composite(key: &str, value: &str) -> String {
 }
 
 impl Translation {
-    /// What is not as it was.
+    /// Differences from the original.
     pub fn notes(&self) -> impl Iterator<Item = &Phrase> {
         self.notes.iter().map(|(_, note)| note)
     }
 
-    /// One word for itself.
+    /// Translates a single word.
     fn translated(&mut self, known: &Known, all: &[Known], run: Run) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match known.meaning {
@@ -173,7 +173,7 @@ impl Translation {
                 ("rmode", _) => return self.routing(all),
                 ("tpattern", _) => return self.pattern(known, run),
                 ("placement", _) => return self.placement(known, run),
-                // Whatever it says, it has no part: a file of the original holds words of all kinds of runs.
+                // It has no effect, whatever its value: a file of the original holds words for all kinds of runs.
                 (_, Takes::Same(key) | Takes::Choice(key, _)) if !run.knows(key, true) => {
                     self.useless.push(known.word.clone());
                     return Ok(());
@@ -210,7 +210,7 @@ impl Translation {
         self.remark(known)
     }
 
-    /// What is to be said of a word, or against its value.
+    /// Adds a note on a word, or rejects its value.
     fn remark(&mut self, known: &Known) -> Result<(), SpecError> {
         let Word { name, value, .. } = &known.word;
         match (known.name(), &**value) {
@@ -245,7 +245,7 @@ impl Translation {
         Ok(())
     }
 
-    /// Says which defaults are not the original's.
+    /// Reports defaults that are not the original's.
     fn unknown_defaults(&mut self) {
         let missing: Vec<&str> = [("rmode", "routing"), ("plength", "packet")]
             .into_iter()
@@ -260,7 +260,7 @@ impl Translation {
         }
     }
 
-    /// Says which words only changed what was printed.
+    /// Reports words that only changed the original's output.
     fn idle(&mut self, words: &[Known]) {
         let printing = |known: &&Known| matches!(known.meaning, Meaning::Original(entry) if matches!(entry.takes, Takes::Printing));
         let words: Vec<String> =
@@ -277,14 +277,14 @@ impl Translation {
         self.origins.extend(self.present.clone().map(|word| (name, word, self.original)));
     }
 
-    /// Forgets a key, and what was said of it.
+    /// Removes a key and its notes.
     fn remove(&mut self, name: &str) {
         self.settings.retain(|(known, _)| *known != name);
         self.origins.retain(|(known, ..)| *known != name);
         self.notes.retain(|(about, _)| *about != Some(name));
     }
 
-    /// Says something of a key that has been set.
+    /// Adds a note on a key that has been set.
     fn note(&mut self, about: &'static str, note: impl Into<Phrase>) {
         self.notes.push((Some(about), note.into()));
     }
@@ -294,7 +294,7 @@ impl Translation {
         self.origins.iter().find(|(key, ..)| *key == name).map(|(_, word, original)| (word, *original))
     }
 
-    /// Which word set the first of these settings that a word has set: where it stands, and as it was written.
+    /// The word that set the first of these settings: its location, and its text.
     #[must_use]
     pub fn origin(&self, settings: &[&str]) -> Option<String> {
         let (word, _) = settings.iter().find_map(|key| self.source(key))?;
@@ -306,13 +306,13 @@ impl Translation {
     }
 }
 
-/// Reads a configuration file: `key=value` or `key value`, one on a line, with blanks wherever they may be; `#` and `;` begin
-/// a comment.
+/// Parses a configuration file: `key=value` or `key value`, one on a line, with blanks anywhere; `#` and `;` begin a
+/// comment.
 ///
 /// # Errors
 /// A line without a value, by its number.
 pub fn read(file: &str, text: &str) -> Result<Vec<Word>, SpecError> {
-    // Editors of other systems begin a file with a mark.
+    // Editors of other systems write a byte order mark first.
     let lines = text
         .trim_start_matches('\u{feff}')
         .lines()

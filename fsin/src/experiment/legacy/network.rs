@@ -6,7 +6,7 @@ use trgen::phrase;
 use super::words::Choices;
 use super::{Known, Translation, Word, at, last};
 
-/// What the original takes where no network is named.
+/// The original's default topology.
 pub(super) const USUAL: &str = "torus_4_4";
 
 /// Topologies of the original.
@@ -28,7 +28,7 @@ pub(super) const NETWORKS: &[&str] = &[
     "dragonfly",
 ];
 
-/// Request modes where nothing is said of how deadlock is avoided.
+/// Request modes without a word for deadlock avoidance.
 pub(super) const MODES: Choices = &[
     ("dor", "bubble:oblivious"),
     ("oblivious", "bubble:oblivious"),
@@ -46,7 +46,7 @@ pub(super) const MODES: Choices = &[
     ("adaptive", "dally:adaptive"),
 ];
 
-/// Request modes by what `vc` says.
+/// Request modes by the value of `vc`.
 const MANAGEMENTS: &[(&str, Choices)] = &[
     (
         "bubble",
@@ -83,8 +83,8 @@ const MANAGEMENTS: &[(&str, Choices)] = &[
     ),
 ];
 
-/// Networks that have routings of their own: how the names of their topologies end, what `vc` is called there, what
-/// `rmode`, and what it is if it is not given (the first).
+/// Networks with routings of their own: the suffix of their topologies' names, the value of `vc`, and the values of
+/// `rmode`, the first being the default.
 pub(super) const FAMILIES: &[(&str, &str, Choices)] = &[
     ("tree", "tree", &[("adaptive", "tree:adaptive"), ("static", "tree:static")]),
     (
@@ -107,7 +107,7 @@ pub(super) const FAMILIES: &[(&str, &str, Choices)] = &[
     ),
 ];
 
-/// Numbers of a dragonfly, in the order of the original's words.
+/// Parameters of a dragonfly, in the order of the original's words.
 const DRAGONFLY: [&str; 3] = ["p", "a", "h"];
 
 impl Translation {
@@ -115,7 +115,7 @@ impl Translation {
     pub(super) fn network(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let topo = last(words, "topo");
         let value = topo.map_or(USUAL, |known| &known.word.value);
-        // A skew of nothing is none, on any network.
+        // A skew of zero is valid in any network.
         let skews: Vec<&Known> = words.iter().filter(|known| known.name().starts_with("sk_")).collect();
         let real: Vec<&&Known> = skews.iter().filter(|known| known.word.value != "0").collect();
         let name = value.split('_').next().unwrap_or("");
@@ -156,7 +156,7 @@ impl Translation {
         Ok(())
     }
 
-    /// The routing that `vc` and `rmode` mean.
+    /// The routing given by `vc` and `rmode`.
     pub(super) fn routing(&mut self, words: &[Known]) -> Result<(), SpecError> {
         let spec = self.value("topology").unwrap_or("").split(':').next().unwrap_or("").to_owned();
         let family = FAMILIES.iter().find(|(family, ..)| spec.ends_with(family));

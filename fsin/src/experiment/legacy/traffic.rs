@@ -1,4 +1,4 @@
-//! Patterns, sizes and times of the original's messages, and which words have a part in which kind of run.
+//! Patterns, sizes and times of the original's messages, and the words that apply to each kind of run.
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -7,11 +7,11 @@ use super::{Known, Meaning, Translation, Word, at, last, number};
 use crate::experiment::conflicts::{BATCH, ENDING, SYNTHETIC, TASKS, TRACE};
 use crate::topology::{self, Topology};
 
-/// What the original takes where nothing is said, as far as it is known.
+/// The original's defaults, as far as known.
 const USUAL: &[(&str, &str)] = &[
     ("vcs", "2"),
     ("injection-queue", "4"),
-    // It has no other.
+    // It has no other policy.
     ("source", "throttled"),
     ("load", "0.05"),
     ("warmup", "5000"),
@@ -19,16 +19,16 @@ const USUAL: &[(&str, &str)] = &[
     ("sample-size", "1000"),
 ];
 
-/// What a share of messages to one node is if `hotspot` stands alone.
+/// The pattern of `hotspot` without arguments.
 const HOTSPOT: &str = "hotspot(0.02,0)";
 
-/// Kinds of runs, in which different words have a part.
+/// Kinds of runs, to which different words apply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Run {
     /// A trace, a kernel or a mix of jobs.
     Application,
     Shots,
-    /// So many cycles.
+    /// A given number of cycles.
     Fixed,
     /// Warm-up and samples.
     Batch,
@@ -76,7 +76,7 @@ impl Run {
         }
     }
 
-    /// Whether a key means something; `beside` says that there is traffic beside an application.
+    /// True if a key applies; `beside` says that there is traffic beside an application.
     pub(super) fn knows(self, key: &str, beside: bool) -> bool {
         match self {
             Self::Application => {
@@ -94,9 +94,9 @@ fn is_of_tasks(key: &str) -> bool {
 }
 
 impl Translation {
-    /// Sets what the original takes where nothing is said.
+    /// Sets the original's defaults.
     pub(super) fn usual(&mut self, words: &[Known]) {
-        // Sources may have loads of their own.
+        // Sources may have individual loads.
         let loads = last(words, "tpattern").is_some_and(|known| known.word.value.contains("load="));
         for &(key, value) in USUAL.iter().filter(|(key, _)| *key != "load" || !loads) {
             self.set(key, value.to_owned());
@@ -107,7 +107,7 @@ impl Translation {
     pub(super) fn pattern(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         if value == "trace" {
-            // With a trace it says what `tracefile` says.
+            // With a trace it duplicates `tracefile`.
             let what = "`tpattern=trace` needs the trace".to_owned();
             let refusal = || at(known, &SpecError::new(ErrorKind::Malformed, what, "add tracefile=FILE"));
             return if run == Run::Application { Ok(()) } else { Err(refusal()) };
@@ -134,7 +134,7 @@ impl Translation {
         Ok(())
     }
 
-    /// What is left once every word for itself has set its key: words that act together, and those that have no part.
+    /// The last step, after every single word has set its key: words that act together, and those without effect.
     pub(super) fn traffic(&mut self, words: &[Known], run: Run) -> Result<(), SpecError> {
         let mut idle = std::mem::take(&mut self.useless);
         let beside = self.background(words, run, &mut idle)?;
@@ -147,7 +147,8 @@ impl Translation {
                 "a trace: the original's clock skips over packets that wait in source buffers; here it does not",
             );
         }
-        // Defaults go silently, words with a note. Those that are ours are left for `fsin run` to judge.
+        // Defaults without effect are dropped silently, words with a note. Our own words are left for `fsin run` to
+        // judge.
         let useless: Vec<&str> =
             self.settings.iter().map(|(key, _)| *key).filter(|key| !run.knows(key, beside)).collect();
         for key in useless {
@@ -165,7 +166,7 @@ impl Translation {
         Ok(())
     }
 
-    /// Traffic from nodes without a task; whether there is some.
+    /// Traffic from nodes without a task; returns whether there is any.
     fn background(&mut self, words: &[Known], run: Run, idle: &mut Vec<Word>) -> Result<bool, SpecError> {
         let ours =
             |translation: &Self| translation.value("temporal").is_some_and(|value| value.starts_with("background"));
@@ -222,7 +223,7 @@ impl Translation {
             }
             (packets, Some(ratio)) => {
                 let share = probability(ratio)?;
-                // Nothing is wrong with these words if the length of packets cannot be read.
+                // If the packet length cannot be parsed, the error is not in these words.
                 let phits: u64 = self.value("packet").map_or(Ok(16), str::parse).unwrap_or(1);
                 self.present = Some(known.word.clone());
                 self.set("size", format!("bimodal({phits},{},{share})", phits.saturating_mul(packets)));
@@ -270,7 +271,7 @@ impl Translation {
         let count = if packets == 1 { "" } else { "; `triggered` is read as exactly so many, not as a maximum" };
         let load: Option<f64> = self.value("load").and_then(|load| load.parse().ok());
         if let Some(load) = load {
-            // To nine places: what 0.1 / 0.9 leaves behind is nobody's choice.
+            // Rounded to nine places, to remove the binary noise of divisions such as 0.1 / 0.9.
             let whole = (load / others * 1e9).round() / 1e9;
             self.present = self.source("load").map(|(word, _)| word.clone());
             self.set("load", whole.to_string());
@@ -296,7 +297,7 @@ impl Translation {
         if let Some(known) = size {
             let mut messages = known.word.value.clone();
             if messages == "0" {
-                // Every node sends as many as there are others.
+                // Every node sends one message to each other node.
                 messages = (self.network_of()?.endpoints().saturating_sub(1)).to_string();
             }
             self.present = Some(known.word.clone());
@@ -321,10 +322,10 @@ impl Translation {
         Ok(())
     }
 
-    /// The network that is simulated.
+    /// The simulated network.
     ///
     /// # Errors
-    /// One that cannot be, said of the word that names it.
+    /// An invalid network, attributed to the word that names it.
     pub(super) fn network_of(&self) -> Result<Box<dyn Topology>, SpecError> {
         let ways = if self.value("ways") == Some("1") { 1 } else { 2 };
         let spec = self.value("topology").unwrap_or("torus:4x4");

@@ -1,4 +1,4 @@
-//! The vocabulary of the original: its words, what each sets here, and how they are looked up.
+//! The vocabulary of the original: its words, the keys that they set here, and their lookup.
 
 use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
 use trgen::phrase;
@@ -7,21 +7,21 @@ use trgen::phrase::Phrase;
 use super::network::{FAMILIES, MODES, NETWORKS};
 use crate::experiment::keys::{KEYS, Key, key};
 
-/// Values of words that choose, and what they are here.
+/// Values of enumerated words, and their equivalents here.
 pub(super) type Choices = &'static [(&'static str, &'static str)];
 
-/// What becomes of a word.
+/// Treatment of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Takes {
     /// It sets this key to the same value.
     Same(&'static str),
-    /// It sets this key to what its value is here.
+    /// It sets this key to the equivalent of its value.
     Choice(&'static str, Choices),
     /// It is translated together with others.
     Together,
     /// It only changes what the original printed.
     Printing,
-    /// There is nothing like it here: why that may matter, with settings in braces.
+    /// It has no equivalent here: why that may matter, with settings in braces.
     Missing(&'static str),
 }
 
@@ -29,10 +29,10 @@ pub(super) enum Takes {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// Other names of it.
+    /// Its aliases.
     pub(super) also: &'static [&'static str],
     pub(super) takes: Takes,
-    /// What a reader should know of it, with settings in braces; empty if its key says it.
+    /// A note for readers, with settings in braces; empty if its key explains it.
     about: &'static str,
 }
 
@@ -62,7 +62,7 @@ const ORDERS: Choices = &[("dim", "dim"), ("dir", "dir")];
 const PARALLEL: Choices = &[("0", "serial"), ("1", "parallel")];
 const UNITS: Choices = &[("ns", "ns"), ("us", "us"), ("ms", "ms"), ("cycles", "cycles")];
 
-/// Every word of the original that is known.
+/// Every known word of the original.
 #[rustfmt::skip]
 pub(super) const WORDS: &[Entry] = &[
     entry("topo", &["topology"], Together, ""),
@@ -125,7 +125,7 @@ pub(super) const WORDS: &[Entry] = &[
     entry("pinterval", &[], Printing, ""),
 ];
 
-/// A word that somebody wrote, as far as it is known.
+/// A word of the user, identified.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     /// One of the original's.
@@ -135,7 +135,7 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
-    /// The name that all spellings of the word share.
+    /// The canonical name of the word.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Original(entry) => entry.name,
@@ -144,16 +144,16 @@ impl Meaning {
     }
 }
 
-/// Finds a word: by a name of it, as a key of ours, or by the beginning of its name, if no other begins so.
+/// Finds a word: by one of its names, as a key of ours, or by an unambiguous prefix.
 ///
 /// # Errors
-/// A word that is not known, with the nearest that are; a beginning of several.
+/// An unknown word, with the nearest known ones; an ambiguous prefix.
 pub(super) fn meaning(written: &str) -> Result<Meaning, SpecError> {
     let names = |entry: &'static Entry| std::iter::once(entry.name).chain(entry.also.iter().copied());
     if let Some(entry) = WORDS.iter().find(|entry| names(entry).any(|name| name == written)) {
         return Ok(Meaning::Original(entry));
     }
-    // Words that are ours alone, such as `cycles` and `link_loads`.
+    // Words that exist only here, such as `cycles` and `link_loads`.
     if let Some(key) = key(&written.replace('_', "-")).filter(|_| !written.contains('-')) {
         return Ok(Meaning::Ours(key));
     }
@@ -186,10 +186,10 @@ pub(super) fn meaning(written: &str) -> Result<Meaning, SpecError> {
     }
 }
 
-/// What a word that chooses says here.
+/// The equivalent here of a value of an enumerated word.
 ///
 /// # Errors
-/// A value that is not known.
+/// An unknown value.
 pub(super) fn choose(word: &str, value: &str, choices: Choices) -> Result<String, SpecError> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, ours)| (*ours).to_owned()).ok_or_else(|| {
         let known: Vec<&str> = choices.iter().map(|&(name, _)| name).collect();
@@ -197,7 +197,7 @@ pub(super) fn choose(word: &str, value: &str, choices: Choices) -> Result<String
     })
 }
 
-/// The words that are known, with what they take, for a reader.
+/// The known words and their values, for readers.
 #[must_use]
 pub fn glossary() -> Phrase {
     let names = |choices: Choices| choices.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ");
@@ -262,7 +262,7 @@ mod tests {
             ("conv_p", "conv_period"),
             ("patt", "tpattern"),
             ("vc", "vc"),
-            // Keys of ours are not cut short by words of the original.
+            // Words of the original are no abbreviations of our keys.
             ("shot", "shot"),
             ("cycles", "cycles"),
         ] {

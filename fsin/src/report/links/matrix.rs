@@ -1,17 +1,17 @@
-//! Networks of switches, and others that are no grid, as a matrix: a cell for each pair that is linked.
+//! Networks of switches, and others that are not grids, as an adjacency matrix: a cell for each linked pair.
 
 use std::collections::HashMap;
 
 use super::net::Net;
 use super::{Bar, LETTERS, Map, WIDTH, words};
 
-/// Routers of a matrix: of more, cells are too small to be seen.
+/// Maximum number of routers of a matrix: with more, cells are too small to be seen.
 const MOST_ROUTERS: usize = 256;
 
 /// The picture of a network; `None` if it has too many switches.
 pub(super) fn map(net: &Net) -> Option<Map> {
     let mut inner: Vec<usize> = (net.endpoints..net.routers).collect();
-    // Switches of a row stand together.
+    // Switches of a row are adjacent.
     let rows = net.places();
     inner.sort_by_key(|&router| (rows[router], router));
     if inner.is_empty() || inner.len() > MOST_ROUTERS {
@@ -19,7 +19,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
     }
     let position: HashMap<usize, usize> = inner.iter().enumerate().map(|(at, &router)| (router, at)).collect();
     let (left, top) = (2.8 * LETTERS, 2.8 * LETTERS);
-    // Half a number may stand beyond the last cell.
+    // Half a number may extend beyond the last cell.
     let cell = (WIDTH - left - 0.8 * LETTERS) / inner.len() as f64;
     let side = cell * inner.len() as f64;
     let mut behind = format!(
@@ -51,7 +51,7 @@ pub(super) fn map(net: &Net) -> Option<Map> {
         let name = |at: usize| (inner[at].to_string(), (at as f64 + 0.5) * cell);
         vec![name(0), name(inner.len() - 1)]
     };
-    // Labels that would stand in each other's way are left out.
+    // Overlapping labels are left out.
     let mut free = f64::MIN;
     for (label, at) in labels {
         let half = LETTERS * (0.3 * label.len() as f64 + 0.1);
@@ -86,7 +86,7 @@ fn blocks(inner: &[usize], rows: &[usize]) -> Vec<(usize, usize, usize)> {
     blocks
 }
 
-/// The cell of every link; links between the same two share it. Those of endpoints have no size.
+/// The cell of every link; parallel links share it. Those of endpoints have no size.
 fn bars(net: &Net, position: &HashMap<usize, usize>, (left, top): (f64, f64), cell: f64) -> Vec<Bar> {
     let mut sharing: HashMap<(usize, usize), usize> = HashMap::new();
     for link in &net.links {

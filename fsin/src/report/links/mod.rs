@@ -1,9 +1,8 @@
-//! What each link of a network carried, as heat maps.
+//! Link loads of a network, as heat maps.
 //!
-//! Tori and meshes of up to three dimensions are drawn as they are, plane by plane; other networks as a matrix of who is
-//! linked with whom. A load is the share of cycles in which a link is busy, \[phits/cycle\]: 1 is all that it can carry. It is
-//! made of the packets whose header crossed while measuring, so that a link that was always busy may show a packet more
-//! or less.
+//! Tori and meshes of up to three dimensions are drawn as they are, plane by plane; other networks as an adjacency
+//! matrix. A load is the utilization of a link, \[phits/cycle\]: 1 is its capacity. It is computed from the packets
+//! whose header crossed during the measurement, so a link that was always busy may show a packet more or less.
 
 mod matrix;
 mod net;
@@ -19,7 +18,7 @@ pub(super) use picture::{Paint, svg};
 use crate::result::Figure;
 use crate::sweep::{Collected, Curve, Curves, Row, Spot};
 
-/// Links that are drawn one by one; larger networks have tables only.
+/// Maximum number of links to draw one by one; larger networks have tables only.
 const MOST_LINKS: usize = 8192;
 
 /// A link on the picture.
@@ -31,24 +30,24 @@ struct Bar {
     height: f64,
 }
 
-/// Where the links of a network are on a picture.
+/// Positions of a network's links in a picture.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Map {
-    /// \[units\] Of the whole, without the legend.
+    /// \[units\] Total height, without the legend.
     height: f64,
-    /// What stands behind: routers, lines, words, as SVG.
+    /// The background: routers, lines, words, as SVG.
     behind: String,
     /// Every link, in the order of [`Net::links`].
     bars: Vec<Bar>,
     /// How to read it.
     pub(super) reading: &'static str,
-    /// True if the links of a pair stand beside each other, which the legend then shows.
+    /// True if the two links of a pair are drawn side by side, which the legend then explains.
     pairs: bool,
 }
 
 /// \[units\] Width of every picture.
 const WIDTH: f64 = 1000.0;
-/// \[units\] Height of letters; at half the width of a page (85 mm) 34 are 8 points.
+/// \[units\] Letter height; at half the width of a page (85 mm) 34 are 8 points.
 const LETTERS: f64 = 34.0;
 
 impl Map {
@@ -70,8 +69,8 @@ fn words(text: &str, (x, y): (f64, f64), anchor: &str, turned: bool) -> String {
     )
 }
 
-/// The spots that say most: of each curve over loads the highest one that it carried, where its limit is; else all. Each with
-/// its curve.
+/// The most informative spots, each with its curve: of each curve over loads the highest load that it carried, near its
+/// limit; else all.
 fn telling(curves: &Curves) -> Vec<(&Curve, &Spot)> {
     let of = |curve: &'_ Curve| -> Vec<usize> {
         match curve.spots.iter().take_while(|spot| !spot.saturated).count() {
@@ -83,7 +82,7 @@ fn telling(curves: &Curves) -> Vec<(&Curve, &Spot)> {
     curves.curves.iter().flat_map(spots).collect()
 }
 
-/// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result does not have it.
+/// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result lacks link loads.
 pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
     let packets = row.result.link_packets.as_ref()?;
     let cycles = row.result.number(Figure::MeasuredCycles).filter(|&cycles| cycles > 0.0)?;
@@ -92,13 +91,13 @@ pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
     net.links.iter().map(load).collect()
 }
 
-/// The rows that tell most, as positions in [`Collected::rows`], in the order of the curves.
+/// The most informative rows, as positions in [`Collected::rows`], in the order of the curves.
 fn telling_rows(curves: &Curves, collected: &Collected) -> Vec<usize> {
     let has = |&row: &usize| collected.rows[row].result.link_packets.is_some();
     telling(curves).into_iter().filter_map(|(_, spot)| spot.rows.first().copied()).filter(has).collect()
 }
 
-/// Rows in the order in which they are worth showing: what tells most of each curve, then all others.
+/// Rows in order of interest: the most informative ones of each curve, then all others.
 pub(super) fn order(curves: &Curves, collected: &Collected) -> Vec<usize> {
     let mut order = telling_rows(curves, collected);
     let has = |row: &Row| row.result.link_packets.is_some();

@@ -1,10 +1,10 @@
-//! The links of a network, by names that a reader knows.
+//! The links of a network, with names for readers.
 
 use trgen::NodeId;
 
 use crate::topology::{Port, Rows, Topology, port_name};
 
-/// Links of which something is said; of larger networks nothing is.
+/// Maximum number of links of a network for which links are reported.
 const MOST_LINKS: usize = 1 << 18;
 
 /// A directed link.
@@ -12,7 +12,7 @@ const MOST_LINKS: usize = 1 << 18;
 pub(in crate::report) struct Link {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Of the router that it leaves.
+    /// The output port of its router.
     pub(super) port: usize,
     /// Its class, as a position in [`Net::classes`].
     pub(in crate::report) class: usize,
@@ -21,7 +21,7 @@ pub(in crate::report) struct Link {
 /// The routers of a network and what links them.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::report) struct Net {
-    /// What it is, such as `torus:8x8`.
+    /// Its specification, such as `torus:8x8`.
     pub(in crate::report) spec: String,
     /// Nodes in each dimension, of a torus or mesh.
     pub(super) grid: Option<Vec<usize>>,
@@ -33,12 +33,12 @@ pub(in crate::report) struct Net {
     pub(super) rows: Option<Rows>,
     /// Directed links, by router and port.
     pub(in crate::report) links: Vec<Link>,
-    /// Kinds of links.
+    /// Link classes.
     pub(in crate::report) classes: Vec<String>,
 }
 
 impl Net {
-    /// Of a topology.
+    /// The network of an experiment; `None` if it cannot be built any more, because its file of links is gone.
     pub(in crate::report) fn of(topology: &dyn Topology) -> Self {
         let (routers, ports) = (topology.nodes(), topology.shape().ports());
         let switched = topology.switched();
@@ -87,7 +87,7 @@ impl Net {
         places
     }
 
-    /// What kind of link leads from one router to another, in a network of switches.
+    /// The class of the link from one router to another, in a network of switches.
     fn between(&self, from: usize, to: usize, places: &[usize]) -> String {
         let groups = self.rows.as_ref().is_some_and(|rows| rows.name == "group");
         match (places[from], places[to]) {
@@ -100,7 +100,7 @@ impl Net {
         }
     }
 
-    /// A link as a reader knows it.
+    /// The name of a link for readers.
     pub(in crate::report) fn name(&self, link: &Link) -> String {
         format!("{} to {}", self.router(link.from), self.router(link.to))
     }

@@ -1,15 +1,15 @@
-//! From loads to colours: one ramp whose lightness tells the order in print and to colour-blind readers too.
+//! From loads to colours: one ramp whose lightness preserves the order in print and for colour-blind readers.
 
 use super::super::plot::short;
 use super::{LETTERS, Paint, WIDTH, words};
 
-/// Steps of the ramp, from no load to most.
+/// Steps of the ramp, from zero load to the maximum.
 pub(in crate::report) const STEPS: usize = 21;
 
-/// Colours from no load to most on a light page: ColorBrewer's OrRd (Brewer, Hatchard and Harrower, 2003).
+/// Colours from zero load to the maximum on a light page: ColorBrewer's OrRd (Brewer, Hatchard and Harrower, 2003).
 const LIGHT: [u32; 9] = [0xF3EAD8, 0xFEE8C8, 0xFDD49E, 0xFDBB84, 0xFC8D59, 0xEF6548, 0xD7301F, 0xB30000, 0x6B0000];
 
-/// The same on a dark page: most is lightest.
+/// The same on a dark page: the maximum is lightest.
 const DARK: [u32; 9] = [0x332A2A, 0x66241D, 0x922A1E, 0xB8321F, 0xDB4A35, 0xF27F52, 0xFBAB79, 0xFDD49E, 0xFFF7EC];
 
 /// The colours of all steps, as `#rrggbb`.
@@ -28,7 +28,7 @@ pub(in crate::report) fn ramp(dark: bool) -> Vec<String> {
     (0..STEPS).map(colour).collect()
 }
 
-/// What the ramp stands for: from 0 to a round load.
+/// The scale of the ramp: from 0 to a round load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::report) struct Scale {
     /// \[phits/cycle\] Its upper end.
@@ -36,7 +36,7 @@ pub(in crate::report) struct Scale {
 }
 
 impl Scale {
-    /// That reaches the largest of these loads, and never beyond what a link can carry.
+    /// A scale that covers the largest of these loads, but never exceeds the capacity of a link.
     pub(in crate::report) fn up_to(most: f64) -> Self {
         let ends = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0];
         Self { top: ends.into_iter().find(|&end| most <= end).unwrap_or(1.0) }
@@ -47,7 +47,8 @@ impl Scale {
         ((load / self.top * (STEPS - 1) as f64).round() as usize).min(STEPS - 1)
     }
 
-    /// The ramp with its numbers and unit, from `y` down; also its height. `pairs` shows which line of a pair leads where.
+    /// The ramp with its numbers and unit, from `y` down; also its height. `pairs` shows the direction of each line of
+    /// a pair.
     pub(super) fn legend(self, y: f64, pairs: bool, paint: Paint) -> (String, f64) {
         let (left, right) = if pairs { (330.0, WIDTH - 60.0) } else { (180.0, WIDTH - 180.0) };
         let width = (right - left) / STEPS as f64;
@@ -68,7 +69,7 @@ impl Scale {
         let title = ((left + right) / 2.0, y + 2.85 * LETTERS);
         svg.push_str(&words("Link load (phits/cycle)", title, "middle", false));
         if pairs {
-            // Two nodes, and which way each of their links leads.
+            // Two nodes, and the direction of each of their links.
             let (x, middle) = (70.0, y + 1.1 * LETTERS);
             for node in [x, x + 140.0] {
                 svg.push_str(&format!(

@@ -1,4 +1,4 @@
-//! Heat maps as pictures of their own.
+//! Heat maps as separate pictures.
 
 use serde_json::Value as Json;
 
@@ -8,15 +8,15 @@ use crate::report::Picture;
 use crate::report::lines::in_lines;
 use crate::sweep::{Collected, Curves, Plan};
 
-/// Maps that are drawn of a sweep.
+/// Maximum number of maps of a sweep.
 const MOST_MAPS: usize = 64;
 
-/// How bars get their colours.
+/// Source of the colours of bars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::report) enum Paint {
-    /// By the style sheet of a page.
+    /// The style sheet of a page.
     Class,
-    /// By themselves.
+    /// Explicit colours.
     Colour,
 }
 
@@ -33,7 +33,7 @@ impl Paint {
 /// \[letters\] Of a title in one line, in the widest of the usual fonts.
 const TITLE_LETTERS: usize = (0.96 * WIDTH / (0.58 * LETTERS)) as usize;
 
-/// A map as SVG, with its legend. `title` stands above it, in as many lines as it needs.
+/// A map as SVG, with its legend. `title` is above it, in as many lines as it needs.
 pub(in crate::report) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str, paint: Paint) -> String {
     let title = in_lines(title, TITLE_LETTERS);
     let top = if title.is_empty() { 0.0 } else { (0.3 + 1.3 * title.len() as f64) * LETTERS };
@@ -65,9 +65,9 @@ pub(in crate::report) fn svg(map: &Map, loads: &[f64], scale: Scale, title: &str
     svg + "</g>\n</g>\n" + &legend + "</svg>\n"
 }
 
-/// A heat map of the highest load that each curve carried, or of every spot of curves that are not over loads, for results
-/// that have the loads of links. All have the same scale. Also how many are not drawn, because there are too many, or because their
-/// networks are too large.
+/// Heat maps, for results with link loads: of the highest load that each curve carried, or of every spot of curves that
+/// are not over loads. All have the same scale. Also returns the number of maps omitted because there are too many, or
+/// because their networks are too large.
 #[must_use]
 pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Vec<Picture>, usize) {
     let rows = telling_rows(curves, collected);

@@ -3,10 +3,10 @@
 use super::net::Net;
 use super::{Bar, LETTERS, Map, WIDTH, words};
 
-/// Planes that are drawn.
+/// Maximum number of planes.
 const MOST_PLANES: usize = 64;
 
-/// \[units\] Largest distance of nodes.
+/// \[units\] Maximum distance of nodes.
 const WIDEST: f64 = 110.0;
 
 // Shares of the distance of nodes.
@@ -103,7 +103,7 @@ fn at_end(node: usize, (wide, high): (usize, usize), name: &[u8]) -> bool {
 fn bar((x, y): (f64, f64), (dimension, positive): (u8, bool), ends: bool, pitch: f64) -> Bar {
     let (start, line, middle) = (NODE * pitch, LINE * pitch, MIDDLE * pitch);
     let length = if ends { EDGE * pitch - start } else { pitch - 2.0 * start };
-    // Below (or right of) the middle where it leads right (or up): traffic keeps to the right.
+    // Below (or right of) the middle if it leads right (or up): traffic keeps to the right.
     let aside = if positive { middle } else { -middle - line };
     match dimension {
         b'X' => {
@@ -118,7 +118,7 @@ fn bar((x, y): (f64, f64), (dimension, positive): (u8, bool), ends: bool, pitch:
     }
 }
 
-/// Columns of planes that make the whole about square.
+/// Number of columns of planes that makes the whole about square.
 fn columns(planes: usize, shape: f64) -> usize {
     let off = |columns: usize| {
         let lines = planes.div_ceil(columns);

@@ -1,4 +1,4 @@
-//! The head of the page: what was simulated, and with which settings.
+//! The head of the page: the simulated experiments and their settings.
 
 use trgen::phrase::{Notation, Phrase};
 
@@ -8,17 +8,17 @@ use crate::experiment::{KEYS, Key, canonical};
 use crate::sweep::{Collected, Plan, given};
 use crate::words::counted;
 
-/// Settings that a reader wants to know even where they are as by default.
+/// Settings that are shown even if they have their default values.
 const ALWAYS: &[&str] = &["topology", "routing", "vcs", "packet", "traffic", "load", "seed"];
 
-/// A setting of the results, with all its values in the order in which they come.
+/// A setting of the results, with all its values in order of occurrence.
 struct Setting {
     key: &'static Key,
     values: Vec<String>,
 }
 
 impl Setting {
-    /// True if it has one value, and that is what it is unless somebody sets it.
+    /// True if it has one value, and that is the default.
     fn is_default(&self) -> bool {
         matches!((&self.values[..], self.key.default), ([one], Some(default))
             if canonical(self.key.kind, default.to_owned()) == canonical(self.key.kind, one.clone()))
@@ -40,8 +40,8 @@ fn settings(collected: &Collected) -> Vec<Setting> {
     KEYS.iter().filter_map(setting).collect()
 }
 
-/// What was simulated, in a line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` stands where the
-/// results tell nothing of it.
+/// The simulated experiments in one line: `bubble:smart and dally:trc on torus:8x8 under uniform traffic`. `name` is
+/// used if the results do not provide this.
 pub(super) fn title(collected: &Collected, name: &str) -> String {
     let settings = settings(collected);
     let values = |key: &str, many: &str| -> Option<String> {
@@ -66,7 +66,7 @@ pub(super) fn title(collected: &Collected, name: &str) -> String {
     }
 }
 
-/// One line below the title: which folder, how many runs of how many points, which sources, which build.
+/// The line below the title: folder, number of runs and points, sources, build.
 pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String {
     let runs = counted(collected.rows.len(), "run", "runs");
     let of = match plan.points.len() {
@@ -83,7 +83,7 @@ pub(super) fn summary(name: &str, plan: &Plan, collected: &Collected) -> String 
     parts.join(" · ")
 }
 
-/// The settings: what varies, and what is fixed; most that are as by default are a press away.
+/// The settings: the varying ones, and the fixed ones; most defaults are collapsed.
 pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notation) -> String {
     let all = settings(collected);
     let varies = |setting: &Setting| plan.axis(setting.key.name).is_some() || setting.values.len() > 1;
@@ -116,7 +116,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected, notation: &dyn Notatio
     format!("<section class=\"settings\"><h2>Settings</h2><div class=\"lists\">{lists}</div>{defaults}</section>\n")
 }
 
-/// True if results were made of traffic that has a load, and it varies.
+/// True if the results are of traffic with a load, and the load varies.
 pub(super) fn goes_along_loads(plan: &Plan) -> bool {
     plan.axis("load").is_some_and(|at| plan.axes[at].values.len() > 1)
 }

@@ -1,6 +1,6 @@
 //! Text as HTML.
 
-/// Text that stands for itself in HTML, also within quotes.
+/// Text escaped for HTML, also within quotation marks.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -18,13 +18,13 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A table whose columns sort; cells are text. A cell of a number sorts as one. Groups keep their rows together.
 pub(super) struct Table {
-    /// Titles of columns, and whether any cell below is a number: titles stand where their cells do.
+    /// Titles of columns, and whether any cell below is a number: titles are aligned with their cells.
     columns: Vec<(String, bool)>,
     rows: String,
 }
 
 impl Table {
-    /// With these titles of columns.
+    /// A table with these column titles.
     pub(super) fn new<'a>(titles: impl IntoIterator<Item = &'a str>) -> Self {
         Self { columns: titles.into_iter().map(|title| (title.to_owned(), false)).collect(), rows: String::new() }
     }
@@ -36,7 +36,7 @@ impl Table {
         self.rows.push_str("</tr>\n");
     }
 
-    /// Adds a row that others are behind, which a press on its cell `at` shows and hides.
+    /// Adds a row with hidden rows, which a click on its cell `at` shows and hides.
     pub(super) fn group(&mut self, class: &str, cells: &[String], at: usize, rows: &[(&str, Vec<String>)]) {
         self.rows.push_str("</tbody><tbody>\n");
         self.begin(class);

@@ -1,11 +1,11 @@
-//! Jobs of the page: what became of each, and of the mixes as wholes.
+//! Jobs on the page: the outcome of each, and of the mixes as a whole.
 
 use super::super::plot::short;
 use super::html::Table;
 use crate::result::{Figure, JobRow, Number, RunResult};
 use crate::sweep::{Collected, Plan, Row};
 
-/// Jobs that a page lists; of more runs, those that were planned first.
+/// Maximum number of jobs on a page; the first ones in the plan are shown.
 const MOST_JOBS: usize = 5000;
 
 /// Columns of a mix: title, and its figure.
@@ -17,7 +17,7 @@ const MIX: &[(&str, Figure)] = &[
     ("nodes in use", Figure::NodeUtilization),
 ];
 
-/// A column of jobs: title, and what of a job stands there.
+/// A column of jobs: title, and its value for a job.
 type Column = (&'static str, fn(&JobRow) -> Option<Number>);
 
 const JOB: &[Column] = &[
@@ -82,7 +82,7 @@ fn cell_of_mix(result: &RunResult, figure: Figure) -> String {
     }
 }
 
-/// A number as a cell; `-` if it is absent. No digit of a cycle is left out.
+/// A number as a cell; `-` if it is absent. All digits of a cycle are shown.
 fn cell(number: Option<Number>) -> String {
     match number {
         Some(Number::Whole(number)) => number.to_string(),

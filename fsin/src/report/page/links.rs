@@ -1,6 +1,6 @@
-//! Heat maps of the page: one picture of each network, which shows the point that the reader picks.
+//! Heat maps on the page: one picture of each network, for the point that the reader selects.
 //!
-//! Without a script, and in print, it shows the point that tells most: the highest load that the first curve carried.
+//! Without a script, and in print, it shows the most informative point: the highest load that the first curve carried.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::html::escape;
 use crate::sweep::{Collected, Curves, Plan};
 use crate::words::counted;
 
-/// \[loads\] That a page holds: some megabytes. Of more points, those that tell most.
+/// \[loads\] Maximum on a page: some megabytes. The most informative points are kept.
 const MOST_LOADS: usize = 1_000_000;
 
 /// A network of the page.
@@ -25,12 +25,12 @@ struct Drawn {
 struct Shown {
     /// Its value on each axis.
     values: Vec<String>,
-    /// Its network, as a position among those of the page.
+    /// Its network, as an index among those of the page.
     net: usize,
     loads: Vec<f64>,
 }
 
-/// The section; empty if no result has the loads of links.
+/// The section; empty if no result has link loads.
 pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> String {
     let order = order(curves, collected);
     if order.is_empty() {
@@ -71,10 +71,10 @@ pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> St
     html
 }
 
-/// The networks and points that the page holds.
+/// The networks and points on the page.
 fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, Vec<Shown>) {
     let mut drawn: Vec<Drawn> = Vec::new();
-    // Points of the same settings of the network have the same links.
+    // Points with the same network settings have the same links.
     let mut known: HashMap<String, Option<usize>> = HashMap::new();
     let (mut shown, mut held): (Vec<Shown>, usize) = (Vec::new(), 0);
     for &at in order {
@@ -101,7 +101,7 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
     (drawn, shown)
 }
 
-/// A list for each axis, to pick a point.
+/// A selection list for each axis.
 fn picks(plan: &Plan, shown: &[Shown]) -> String {
     let pick = |(axis, about): (usize, &crate::sweep::PlanAxis)| {
         let here = shown.iter().any(|one| one.values.get(axis) != shown[0].values.get(axis));
@@ -124,7 +124,7 @@ fn picks(plan: &Plan, shown: &[Shown]) -> String {
 /// The picture of a network, with the loads of one point.
 fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> String {
     let svg = svg(map, loads, scale, "", Paint::Class);
-    // The size is that of the page; the box keeps the shape.
+    // The page sets the size; the box keeps the aspect ratio.
     let svg =
         svg.replace("#000000", "currentColor").replace("#E0E0E0", "var(--grid)").replacen(" width=\"1000\"", "", 1);
     let head = svg.find('>').unwrap_or(0);
@@ -137,14 +137,14 @@ fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> String {
     )
 }
 
-/// A line for each kind of link: how many, mean, largest, and where that is.
+/// A line for each link class: number, mean, maximum, and the location of the maximum.
 fn classes(net: &Net, loads: &[f64]) -> String {
     let mut rows = String::new();
     for (class, name) in net.classes.iter().enumerate() {
         let of = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
         let count = net.links.iter().filter(|link| link.class == class).count();
         let mean = of().map(|(_, load)| load).sum::<f64>() / count.max(1) as f64;
-        // The first one, of several that carry as much.
+        // The first one, of several with the same load.
         let most = of().reduce(|most, one| if one.1 > most.1 { one } else { most });
         let (most, place) = most.map_or((0.0, String::new()), |(link, &load)| (load, net.name(link)));
         rows.push_str(&format!(
@@ -162,12 +162,12 @@ fn classes(net: &Net, loads: &[f64]) -> String {
     )
 }
 
-/// To what the page holds of a load.
+/// A load rounded to the precision of the page.
 fn rounded(load: f64) -> f64 {
     (load * 1000.0).round() / 1000.0
 }
 
-/// What the script needs: names of links, and the loads of every point in thousandths.
+/// Data for the script: names of links, and the loads of every point in thousandths.
 fn data(drawn: &[Drawn], shown: &[Shown], scale: Scale) -> String {
     let map = |Drawn { net, .. }: &Drawn| {
         let names: Vec<String> = net.links.iter().map(|link| net.name(link)).collect();
@@ -183,7 +183,7 @@ fn data(drawn: &[Drawn], shown: &[Shown], scale: Scale) -> String {
         "maps": drawn.iter().map(map).collect::<Vec<_>>(),
         "points": shown.iter().map(point).collect::<Vec<_>>(),
     });
-    // Nothing in it may end the script.
+    // The data must not end the script element.
     data.to_string().replace('<', "\\u003c")
 }
 

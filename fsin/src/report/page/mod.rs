@@ -1,7 +1,7 @@
-//! Results of a sweep as one HTML page that needs nothing else: no network, no other file, no script to be read.
+//! Results of a sweep as one self-contained HTML page: no network access, no other file, and readable without scripts.
 //!
-//! What was simulated comes first, with its settings, then warnings if there are any; then curves, what they say in numbers, heat
-//! maps of links, jobs, every point, what the runs note, and where it all comes from.
+//! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, heat maps
+//! of links, jobs, every point, notes of the runs, and the origin of the results.
 
 mod head;
 mod html;
@@ -22,31 +22,31 @@ use crate::sweep::{Collected, Curves, Plan, Saturations};
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// Results that others are compared with.
+/// Results of the baseline.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline<'a> {
-    /// As readers know it.
+    /// Its name for readers.
     pub name: &'a str,
-    /// What was planned.
+    /// Its plan.
     pub plan: &'a Plan,
-    /// What has run.
+    /// Its results.
     pub collected: &'a Collected,
-    /// \[share of the baseline\] Differences up to this do not matter, 0 to 1.
+    /// \[share of the baseline\] Differences up to this are irrelevant, 0 to 1.
     pub margin: f64,
 }
 
-/// Results that the page shows.
+/// Results shown on the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// As readers know them, such as the name of their folder.
+    /// Their name for readers, such as the name of their folder.
     pub name: &'a str,
-    /// Title of the page; without one, what was simulated.
+    /// Title of the page; by default, the simulated experiments.
     pub title: Option<&'a str>,
-    /// What was planned.
+    /// Their plan.
     pub plan: &'a Plan,
-    /// What has run.
+    /// Their results.
     pub collected: &'a Collected,
-    /// What searches of the same folder have found.
+    /// Results of saturation searches in the same folder.
     pub saturations: Option<&'a Saturations>,
 }
 
@@ -56,7 +56,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     let Subject { name, plan, collected, saturations, .. } = subject;
     let searches = saturations.map_or(String::new(), searches);
     if plan.points.is_empty() {
-        // Searches alone.
+        // The folder has searches only.
         let title = subject.title.unwrap_or(name);
         return whole(title, &format!("<header><h1>{}</h1></header>\n<main>\n{searches}</main>\n", escape(title)));
     }
@@ -69,7 +69,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     );
     body.push_str(&head::section(plan, collected, notation));
     body.push_str(&warnings::section(plan, collected));
-    // Every point is in view, and says its values.
+    // Every point is in view, and shows its values.
     let look = Look { scale, is_whole: true, saturated: true, ..Look::default() };
     let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
     let both = others.as_ref().and_then(|(baseline, others)| {
@@ -107,7 +107,7 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     whole(&title, &body)
 }
 
-/// The page of this body.
+/// The complete page with this body.
 fn whole(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -120,7 +120,7 @@ fn whole(title: &str, body: &str) -> String {
     )
 }
 
-/// What hollow markers are, if there are any.
+/// The meaning of hollow markers, if there are any.
 fn hollow(collected: &Collected) -> &'static str {
     if collected.rows.iter().any(|row| row.result.is_saturated()) {
         "<p class=\"note\">Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
@@ -130,7 +130,7 @@ fn hollow(collected: &Collected) -> &'static str {
     }
 }
 
-/// A picture within the page: its colours become those of the page, and its markers say their values.
+/// A picture within the page: its colours become those of the page, and its markers show their values.
 fn figure(picture: &Picture) -> String {
     let start = picture.svg.find("<svg").unwrap_or(0);
     let mut svg = picture.svg[start..].to_owned();
@@ -142,7 +142,7 @@ fn figure(picture: &Picture) -> String {
     {
         svg = svg.replace(&from, to);
     }
-    // The size is that of the page; the box keeps the shape.
+    // The page sets the size; the box keeps the aspect ratio.
     if let Some(end) = svg.find('>') {
         let head = svg[..end].to_owned();
         let shape = head.find("viewBox").map_or("", |at| &head[at..]);
@@ -169,7 +169,7 @@ fn hex(colour: plotters::style::RGBColor) -> String {
     format!("#{:02X}{:02X}{:02X}", colour.0, colour.1, colour.2)
 }
 
-/// The colours of curves as variables of the style sheet: lighter ones of the same kind on a dark page.
+/// The colours of curves as variables of the style sheet: lighter variants on a dark page.
 fn series_colours() -> String {
     let declared = |light: f64| -> String {
         let lighter = |part: u8| (f64::from(part) + (255.0 - f64::from(part)) * light).round() as u8;

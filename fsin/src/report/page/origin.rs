@@ -1,4 +1,4 @@
-//! Where results come from: enough to run them again.
+//! Origin of results: enough to reproduce them.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     )
 }
 
-/// What tells whether a run of a point elsewhere is the same.
+/// The digests, for comparison with a run of a point elsewhere.
 fn digests(plan: &Plan, collected: &Collected) -> String {
     let mut table = Table::new(plan.axes.iter().map(|axis| axis.key.as_str()).chain(["digest"]));
     let mut any = false;
@@ -66,7 +66,7 @@ fn digests(plan: &Plan, collected: &Collected) -> String {
 /// A field of a manifest.
 type Field = fn(&Manifest) -> Option<&str>;
 
-/// The values of a field of manifests, each once.
+/// The distinct values of a field of manifests.
 fn values(rows: &[Row], field: Field) -> BTreeSet<&str> {
     rows.iter().filter_map(|row| field(&row.result.manifest)).collect()
 }

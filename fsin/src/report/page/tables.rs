@@ -1,4 +1,4 @@
-//! Tables of the page: saturation, comparison, points.
+//! Tables on the page: saturation, comparison, points.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use crate::stats::estimate;
 use crate::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, apart, compare};
 use crate::words::counted;
 
-/// Accepted load of each sending node, as loads are; of older results, of each node.
+/// Accepted load per sending node, like offered loads; in older results, per node.
 const ACCEPTED: [Figure; 2] = [Figure::AcceptedLoadOfSenders, Figure::AcceptedLoad];
 
-/// Where each curve saturates, as far as the loads that were run can tell.
+/// The saturation load of each curve, as far as the simulated loads determine it.
 pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
     if curves.axis != "load" || !curves.curves.iter().any(|curve| curve.spots.len() > 1) {
         return String::new();
@@ -61,7 +61,7 @@ pub(super) fn saturation(curves: &Curves, collected: &Collected) -> String {
     )
 }
 
-/// Times of programs beside what they cannot be less than; empty if no result has such times.
+/// Completion times of programs with their lower bounds; empty if no result has them.
 pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
     let has = |row: &&Row| row.result.completion_bound_cycles.is_some();
     let rows: Vec<_> = collected.rows.iter().filter(has).collect();
@@ -94,7 +94,7 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> String {
     )
 }
 
-/// What searches by bisection have found.
+/// Results of saturation searches by bisection.
 pub(super) fn searches(found: &Saturations) -> String {
     let mut table = Table::new(["network", "saturation load", "± 95 %", "seeds", "peak accepted", "± 95 %"]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), short);
@@ -122,7 +122,7 @@ pub(super) fn searches(found: &Saturations) -> String {
     )
 }
 
-/// Every point against the same one of the baseline, below the settings in which the two differ.
+/// Every point against its counterpart in the baseline, below the settings in which the two differ.
 pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> String {
     let margin = baseline.margin;
     let (rows, alone) = compare((others, baseline.collected), candidate, margin);
@@ -183,14 +183,14 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
     )
 }
 
-/// What stands for several runs.
+/// The summary of several runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
     /// The mean with its confidence interval.
     Interval,
-    /// The mean alone: of what is asked for, and of how long it took.
+    /// The mean alone: for offered load, and for costs.
     Mean,
-    /// The greatest.
+    /// The maximum.
     Most,
 }
 
@@ -231,7 +231,7 @@ impl Column {
         figure(self.figure).map_or("-".to_owned(), |value| with_interval(value, self.figure.ci95().and_then(figure)))
     }
 
-    /// What stands for several runs; `-` if one of them lacks the figure.
+    /// The summary of several runs; `-` if one of them lacks the figure.
     fn of_runs(&self, rows: &[&Row]) -> String {
         if let [only] = rows {
             return self.of_run(only);
@@ -248,7 +248,7 @@ impl Column {
     }
 }
 
-/// What became of a run: the class of its row, and a word.
+/// Outcome of a run: the class of its row, and a word.
 fn state(row: &Row) -> (&'static str, &'static str) {
     let result = &row.result;
     match () {
@@ -260,7 +260,7 @@ fn state(row: &Row) -> (&'static str, &'static str) {
     }
 }
 
-/// What became of runs: the class of the worst, and how many of them are in each state unless all are in one.
+/// Outcome of several runs: the class of the worst, and how many of them are in each state unless all are in one.
 fn states(rows: &[&Row]) -> (&'static str, String) {
     let mut counts: Vec<((&str, &str), usize)> = Vec::new();
     for state in rows.iter().map(|row| state(row)) {
@@ -277,7 +277,8 @@ fn states(rows: &[&Row]) -> (&'static str, String) {
     (worst.unwrap_or(""), words)
 }
 
-/// Every point with its figures; those that differ in their seeds alone are one row, with the mean and the runs behind it.
+/// Every point with its figures. Points that differ only in their seeds are one row, with the mean and the runs behind
+/// it.
 pub(super) fn points(plan: &Plan, collected: &Collected) -> String {
     let have = |figure: Figure| collected.rows.iter().any(|row| row.result.number(figure).is_some());
     let columns: Vec<_> = COLUMNS.iter().filter(|column| have(column.figure)).collect();

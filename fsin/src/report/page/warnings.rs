@@ -1,4 +1,4 @@
-//! What a reader must know before believing a figure.
+//! Warnings that a reader must know before believing a figure.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::result::WarningKind;
 use crate::sweep::{Collected, Curves, Plan, Row};
 use crate::words::counted;
 
-/// Failures, what is missing, and what the runs warn of that nobody asked for; empty if there is nothing.
+/// Failures, missing points, and unexpected warnings of the runs; empty if there is nothing.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     let mut items: Vec<(&str, String)> = Vec::new();
     for (index, why) in &collected.failed {
@@ -37,8 +37,8 @@ fn commit(row: &Row) -> String {
     row.result.manifest.commit.as_ref().map_or_else(|| "null".to_owned(), |commit| format!("\"{commit}\""))
 }
 
-/// The warnings of a run, and whether each follows from what was asked for: nodes that a pattern keeps silent always, and
-/// where loads vary, saturation with what comes of it.
+/// The warnings of a run, and whether each follows from the settings: silent nodes of a pattern always do, and where
+/// loads vary, so do saturation and its effects.
 fn warnings<'a>(plan: &Plan, row: &'a Row) -> Vec<(&'a str, bool)> {
     let saturated = row.result.is_saturated() && goes_along_loads(plan);
     let expected = |kind: Option<WarningKind>| match kind {
@@ -53,14 +53,13 @@ fn surprises<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     warnings(plan, row).into_iter().filter(|(_, expected)| !expected).map(|(text, _)| text).collect()
 }
 
-/// What follows from what was asked for, with what the runs note.
+/// Consequences of the settings, and notes of the runs.
 fn remarks<'a>(plan: &Plan, row: &'a Row) -> Vec<&'a str> {
     let expected = warnings(plan, row).into_iter().filter(|(_, expected)| *expected).map(|(text, _)| text);
     expected.chain(row.result.notes.iter().map(String::as_str)).collect()
 }
 
-/// What follows from what was asked for, and what the runs note of what they did: nothing that a reader must beware of.
-/// Empty if there is nothing.
+/// Consequences of the settings, and notes of the runs on their methods: nothing alarming. Empty if there is nothing.
 pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
     let mut items: Vec<String> = Vec::new();
     if Curves::of(plan, collected).cycles_differ() {
@@ -81,15 +80,15 @@ pub(super) fn notes(plan: &Plan, collected: &Collected) -> String {
     if list.is_empty() { list } else { format!("<section><h2>Notes</h2><ul>{list}</ul></section>\n") }
 }
 
-/// Texts that begin in the same way: often they differ in numbers alone.
+/// Texts with the same beginning: often they differ only in numbers.
 struct Said {
     head: String,
-    /// With the points that say them.
+    /// Each with its points.
     texts: Vec<(String, Vec<usize>)>,
 }
 
 impl Said {
-    /// One text and its points; of several, their beginning, and below it each of them.
+    /// One text and its points; of several texts, their beginning, followed by each of them.
     fn html(&self, plan: &Plan) -> String {
         let item = |(text, points): &(String, Vec<usize>)| {
             format!("{} <span class=\"where\">{}</span>", escape(text), named(plan, points))
@@ -108,7 +107,7 @@ impl Said {
     }
 }
 
-/// The texts of runs. What several runs say is said once.
+/// The texts of runs. A text of several runs is shown once.
 fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -> Vec<Said> {
     let mut all: Vec<Said> = Vec::new();
     for row in &collected.rows {
@@ -131,7 +130,7 @@ fn said<'a>(collected: &'a Collected, texts: impl Fn(&'a Row) -> Vec<&'a str>) -
     all
 }
 
-/// The points that say something, all of them; `all points` where nobody else is left.
+/// The points with a text; `all points` if there are no others.
 fn named(plan: &Plan, points: &[usize]) -> String {
     if points.len() == plan.points.len() && points.len() > 1 {
         return "all points".to_owned();

@@ -9,13 +9,13 @@ use super::{Frame, Hint};
 /// \[units\] Width of a letter.
 const LETTER: i32 = 18;
 
-/// \[letters\] From which on an ending of all words is said once.
+/// \[letters\] Minimum length of a common ending that is written only once.
 const LONG: usize = 8;
 
-/// Lines of a word below its bars; what does not fit is cut.
+/// Maximum number of lines of a word below its bars; the rest is cut.
 const LINES: usize = 3;
 
-/// Draws bars, one group for each word; also what they say, and how high the picture is.
+/// Draws bars, one group for each word; also returns their hints, and the height of the picture.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut svg = String::new();
     let mut hints = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         }
     }
     words.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // What all words end with is said once.
+    // A common ending of all words is written once.
     let ending = ending(&words.iter().map(|&(_, word)| word).collect::<Vec<_>>());
     let x_title = if ending.is_empty() { frame.x_title.clone() } else { format!("{} (…{ending})", frame.x_title) };
     let left = left(&frame.extent.y(1, 0));
@@ -75,7 +75,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     (svg, hints, height)
 }
 
-/// What all words end with, from a `:` or `,` on, if it is long; nothing of a single word.
+/// The common ending of all words, from a `:` or `,` on, if it is long; empty for a single word.
 fn ending(words: &[&str]) -> String {
     let Some((first, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
         return String::new();
@@ -85,7 +85,7 @@ fn ending(words: &[&str]) -> String {
     ends.map(|(at, _)| &first[at..]).find(all).filter(|end| end.len() >= LONG).unwrap_or("").to_owned()
 }
 
-/// A word in lines of so many letters, parted behind `:`, `,` and `-`.
+/// A word in lines of this many letters, split behind `:`, `,` and `-`.
 fn wrapped(word: &str, letters: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in word.split_inclusive([':', ',', '-']) {

@@ -1,4 +1,4 @@
-//! What every picture has: a frame with titles and marks, a legend, markers that differ in shape and colour.
+//! Common elements of all pictures: a frame with titles and ticks, a legend, markers that differ in shape and colour.
 
 use plotters::coord::Shift;
 use plotters::element::Drawable;
@@ -15,30 +15,31 @@ use super::Frame;
 use super::scale::{Axis, short};
 use crate::report::lines::in_lines;
 
-/// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the width of
-/// a page (85 mm).
+/// \[units\] Width of a picture. Letters of 34 units, which plotters writes as 27.4, are 6.6 points high at half the
+/// width of a page (85 mm).
 pub(super) const WIDTH: i32 = 1000;
 /// \[units\] Height of a picture whose legend and words need no more lines than these.
 const HEIGHT: i32 = 720;
 const LEGEND_LINES: i32 = 4;
 const LETTERS: i32 = 34;
-/// \[units\] Those of a legend that would else have many lines, and between its lines: 5 points high at half the width.
+/// \[units\] Letter size of a legend that would otherwise have many lines, and its line spacing: 5 points high at half
+/// the width.
 const SMALL: i32 = 26;
 const CLOSE: i32 = 32;
-/// Mean width of a letter, of its size.
+/// Mean width of a letter, as a share of its size.
 const LETTER: f64 = 0.45;
-/// \[units\] Left of the frame, at least: the title of the axis and numbers of five digits.
+/// \[units\] Minimum space left of the frame: the title of the axis and numbers of five digits.
 const LEFT: i32 = 160;
-/// \[units\] The title of the vertical axis with what is free beside it, and between numbers and the frame.
+/// \[units\] Space for the title of the vertical axis and its margins, and between numbers and the frame.
 const UPRIGHT: i32 = 52;
 const GAP: i32 = 12;
 const RIGHT: i32 = 30;
 const BOTTOM: i32 = 104;
 const LINE: i32 = 46;
-/// \[units\] Between lines of words below the frame.
+/// \[units\] Spacing of lines of words below the frame.
 pub(super) const WORDS: i32 = 38;
 
-/// Colours that colour-blind readers tell apart (Okabe and Ito, 2008), then grey.
+/// Colours that colour-blind readers can distinguish (Okabe and Ito, 2008), then grey.
 pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x00, 0x72, 0xB2),
     RGBColor(0xD5, 0x5E, 0x00),
@@ -49,14 +50,14 @@ pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0x7A, 0x4F, 0x2B),
     RGBColor(0x66, 0x66, 0x66),
 ];
-/// Colour of the lines behind.
+/// Colour of the grid lines.
 pub(crate) const GRID: RGBColor = RGBColor(0xE0, 0xE0, 0xE0);
 
 const DASHES: RGBColor = RGBColor(0x88, 0x88, 0x88);
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What stands before the words of a legend.
+/// The symbol in front of a legend's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Key {
     /// A line with a marker.
@@ -65,10 +66,10 @@ pub(super) enum Key {
     Bar,
 }
 
-/// A curve by its number, or none for the broken line, and its words in a legend.
+/// The number of a curve, or none for the broken line, and its text in a legend.
 pub(super) type Label<'a> = (Option<usize>, &'a str);
 
-/// What a broken line across the picture says.
+/// The meaning of a broken line across the picture.
 pub(super) const DIAGONAL: &str = "all of it accepted";
 
 /// A picture being drawn.
@@ -79,15 +80,15 @@ pub(super) struct Canvas<'a> {
     pub(super) right: i32,
     pub(super) top: i32,
     pub(super) bottom: i32,
-    /// \[units\] Of the whole.
+    /// \[units\] Total height.
     pub(super) height: i32,
     /// The title of the horizontal axis.
     x_title: Vec<String>,
 }
 
 impl<'a> Canvas<'a> {
-    /// An empty picture with the title, the heading and the legend of a frame, each label behind its `key`, and room for `lines`
-    /// lines of words below it; the frame begins at `left`.
+    /// An empty picture with the title, heading and legend of a frame, each label behind its `key`, and room for
+    /// `lines` lines of words below it; the frame begins at `left`.
     pub(super) fn new(svg: &'a mut String, frame: &Frame, key: Key, lines: usize, left: i32) -> Self {
         let right = WIDTH - RIGHT;
         let labels = if frame.has_legend { frame.labels() } else { Vec::new() };
@@ -110,10 +111,10 @@ impl<'a> Canvas<'a> {
         canvas
     }
 
-    /// A picture of this size with nothing in it.
+    /// An empty picture of this size.
     fn blank(svg: &'a mut String, (width, height): (i32, i32)) -> Self {
         let area = SVGBackend::with_string(svg, (width as u32, height as u32)).into_drawing_area();
-        // A string takes whatever is written, so drawing does not fail.
+        // Writing to a string cannot fail.
         let _ = area.fill(&WHITE);
         Self { area, left: 0, right: width, top: 30, bottom: height, height, x_title: Vec::new() }
     }
@@ -133,7 +134,7 @@ impl<'a> Canvas<'a> {
         height
     }
 
-    /// Draws one thing.
+    /// Draws one element.
     pub(super) fn put<E>(&self, element: E)
     where
         for<'b> &'b E: plotters::element::PointCollection<'b, (i32, i32)>,
@@ -142,17 +143,17 @@ impl<'a> Canvas<'a> {
         let _ = self.area.draw(&element);
     }
 
-    /// A line through places.
+    /// A line through points.
     pub(super) fn line(&self, places: Vec<(i32, i32)>, style: ShapeStyle) {
         self.put(PathElement::new(places, style));
     }
 
-    /// Words at a place.
+    /// Text at a position.
     pub(super) fn words(&self, text: &str, at: (i32, i32), hpos: HPos, vpos: VPos) {
         self.put(Text::new(text.to_owned(), at, style(LETTERS, hpos, vpos)));
     }
 
-    /// The legend begins this far down.
+    /// Draws the legend, from this height down.
     fn legend(&self, legend: &Legend, key: Key, above: i32) {
         for entry in &legend.entries {
             let (x, y) = (entry.x, 28 + above + legend.pitch * entry.line);
@@ -175,7 +176,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The frame with marks along both axes; `words` stand along the horizontal one instead of numbers.
+    /// The frame with ticks along both axes; `words` replace the numbers of the horizontal axis.
     pub(super) fn frame(&self, frame: &Frame, x: Option<&Axis>, y: &Axis) {
         let Self { left, right, top, bottom, .. } = *self;
         for tick in y.ticks() {
@@ -188,7 +189,7 @@ impl<'a> Canvas<'a> {
             self.line(vec![(tick.1, top), (tick.1, bottom)], GRID.stroke_width(2));
             let (text, at) = (short(tick.0), tick.1);
             let half = width(&text) / 2;
-            // A number that would lie over its neighbour is left out.
+            // A number that would overlap its neighbour is left out.
             if at - half >= free {
                 self.words(&text, (at.min(WIDTH - half), bottom + 10), HPos::Center, VPos::Top);
                 free = at + half + GAP;
@@ -205,7 +206,7 @@ impl<'a> Canvas<'a> {
         self.put(Text::new(frame.y_title.clone(), (8, (top + bottom) / 2), upright));
     }
 
-    /// The marker of a curve: full, or hollow; those of a baseline are smaller.
+    /// The marker of a curve: filled or hollow; markers of a baseline are smaller.
     pub(super) fn marker(&self, number: usize, (x, y): (i32, i32), full: bool) {
         let scaled = |size: i32| if number < BASELINE { size } else { size * 3 / 5 };
         let colour = colour(number);
@@ -229,7 +230,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A broken line, to be seen behind curves.
+    /// A broken line, visible behind curves.
     pub(super) fn dashes(&self, from: (i32, i32), to: (i32, i32)) {
         /// \[units\] Of a dash, and of the gap behind it.
         const DASH: f64 = 12.0;
@@ -241,7 +242,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// A line through places, in the colour and with the dashes of a curve; nothing of less than two places.
+    /// A line through points, in the colour and with the dashes of a curve; nothing for fewer than two points.
     pub(super) fn curve(&self, number: usize, places: &[(f64, f64)]) {
         let style = colour(number).stroke_width(4);
         let rounded = |(x, y): (f64, f64)| (x.round() as i32, y.round() as i32);
@@ -250,7 +251,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// The bar of a confidence interval, mean and half its width, as far as the axis goes: an end beyond it is an arrow.
+    /// The bar of a confidence interval, mean and half its width, clipped to the axis: an end beyond it is an arrow.
     pub(super) fn interval(&self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
         let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
         if low - high < 4 {
@@ -258,7 +259,7 @@ impl<'a> Canvas<'a> {
         }
         let style = colour(number).stroke_width(3);
         self.line(vec![(x, low), (x, high)], style);
-        // Upwards is towards smaller places.
+        // Upwards means smaller coordinates.
         for (y, value, inwards) in [(low, mean - ci95, -1), (high, mean + ci95, 1)] {
             if axis.holds(value) {
                 self.line(vec![(x - 8, y), (x + 8, y)], style);
@@ -281,13 +282,13 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// \[units\] Where a frame begins that has this vertical axis: its numbers stand between the title and the frame.
+/// \[units\] Left edge of a frame with this vertical axis: its numbers are between the title and the frame.
 pub(super) fn left(y: &Axis) -> i32 {
     let widest = y.ticks().into_iter().map(|tick| width(&short(tick))).max().unwrap_or(0);
     LEFT.max(UPRIGHT + widest + GAP)
 }
 
-/// \[units\] Right of a frame that begins at `left`: what is free for it.
+/// \[units\] Width available for a frame that begins at `left`.
 pub(super) const fn breadth(left: i32) -> i32 {
     WIDTH - RIGHT - left
 }
@@ -302,33 +303,33 @@ fn width(number: &str) -> i32 {
     (number.chars().map(letter).sum::<f64>() * f64::from(LETTERS)).ceil() as i32
 }
 
-/// How many letters of a size fit into a width.
+/// Number of letters of a size that fit into a width.
 fn fitting(width: i32, size: i32) -> usize {
     (f64::from(width) / (LETTER * f64::from(size))) as usize
 }
 
 /// \[units\] A sample of a line, with a marker in its middle.
 const SAMPLE: i32 = 76;
-/// \[units\] What stands before the words of a legend, and is free behind them.
+/// \[units\] Width of a legend's symbol and the gap behind it.
 const KEY: i32 = 88;
 const BEHIND: i32 = 30;
-/// \[units\] Where a legend begins that needs the whole width.
+/// \[units\] Left edge of a legend that needs the whole width.
 const EDGE: i32 = 20;
 
-/// Where everything of a legend stands: in columns of the same width, row by row.
+/// Layout of a legend: columns of the same width, row by row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Legend {
     entries: Vec<Entry>,
     lines: i32,
-    /// \[units\] Between lines.
+    /// \[units\] Line spacing.
     pitch: i32,
-    /// \[units\] Their size.
+    /// \[units\] Letter size.
     letters: i32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Entry {
-    /// Of the curve; `None`: of the broken line.
+    /// Of the curve; `None` for the broken line.
     number: Option<usize>,
     x: i32,
     line: i32,
@@ -337,19 +338,20 @@ struct Entry {
 }
 
 impl Legend {
-    /// In letters of the usual size if that makes few lines, else in small ones.
+    /// A legend in letters of the usual size if that takes few lines, else in small ones.
     fn of(labels: &[Label], left: i32, right: i32) -> Self {
         let usual = Self::sized(labels, left, right, (LETTERS, LINE));
         if usual.lines <= LEGEND_LINES { usual } else { Self::sized(labels, left, right, (SMALL, CLOSE)) }
     }
 
-    /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that makes more of them.
+    /// As many columns as fit: beside the frame's left edge, or from the edge of the picture if that gives more of
+    /// them.
     fn sized(labels: &[Label], left: i32, right: i32, (letters, pitch): (i32, i32)) -> Self {
         let wide = |(_, label): &Label| KEY + (LETTER * f64::from(letters) * label.chars().count() as f64) as i32;
         let widest = labels.iter().map(wide).max().unwrap_or(KEY);
         let abreast = |from: i32| ((right - from + BEHIND) / (widest + BEHIND)).clamp(0, labels.len() as i32);
         let from = if abreast(EDGE) > abreast(left) || abreast(left) == 0 { EDGE } else { left };
-        // No column is for the first rows alone.
+        // No column is used by the first rows alone.
         let rows = labels.len().div_ceil(abreast(from).max(1) as usize).max(1);
         let columns = labels.len().div_ceil(rows).max(1);
         let (mut entries, mut line) = (Vec::new(), 0);
@@ -379,19 +381,19 @@ pub(super) fn colour(number: usize) -> RGBColor {
     RGBColor(pale(red), pale(green), pale(blue))
 }
 
-/// Added to the number of a curve it is that of a baseline: the same marker and dashes, smaller and in a pale colour.
+/// Offset of the curve numbers of a baseline: the same marker and dashes, smaller and in a pale colour.
 pub(super) const BASELINE: usize = 1 << 16;
 
-/// \[units\] Lines and gaps of the curves, in turn: print without colours tells them apart too. Curves that share a marker differ
-/// in these.
+/// \[units\] Dash patterns of the curves, to distinguish them in print without colours. Curves with the same marker
+/// differ in these.
 const PATTERNS: [&[f64]; 4] = [&[], &[20.0, 12.0], &[5.0, 9.0], &[24.0, 9.0, 5.0, 9.0]];
 
-/// The lines and gaps of a curve; none of a full line.
+/// The dash pattern of a curve; empty for a solid line.
 pub(super) const fn pattern(number: usize) -> &'static [f64] {
     PATTERNS[(number + number / 4) % PATTERNS.len()]
 }
 
-/// The lines of a broken line through places.
+/// The dashes of a broken line through points.
 fn dashed(places: &[(f64, f64)], pattern: &[f64]) -> Vec<Vec<(f64, f64)>> {
     if pattern.is_empty() || places.len() < 2 {
         return if places.len() < 2 { Vec::new() } else { vec![places.to_vec()] };
@@ -443,13 +445,13 @@ mod tests {
 
     #[test]
     fn legends_have_columns_of_the_same_width() {
-        // A short label does not shift those of its row.
+        // A short label does not shift the others of its row.
         let short = ["a label of some length", "ugal", "minimal", "valiant"];
         assert_eq!(places(&short), [(20, 0), (474, 0), (20, 1), (474, 1)]);
         let eight = ["bubble:smart, uniform"; 8];
         let found = places(&eight);
         assert_eq!((found[0].0, found[1].0, found[7].1), (20, 459, 3), "{found:?}");
-        // Columns are equally long as far as that can be.
+        // Columns have equal lengths as far as possible.
         assert_eq!(places(&["abcdef"; 6]).iter().filter(|place| place.1 == 0).count(), 3);
         assert_eq!(legend(&[]).height(), 0);
     }

@@ -1,5 +1,5 @@
-//! Pictures in the formats of papers and slides, made of their SVG. Letters are those of a font that is built in: a picture does
-//! not depend on the fonts of the host.
+//! Pictures in the formats of papers and slides, converted from SVG. The font is built in: pictures do not depend on
+//! the fonts of the host.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,18 +10,18 @@ use thiserror::Error;
 /// The font's own name of its family.
 const FAMILY: &str = "DejaVu Sans";
 
-/// \[dots/inch\] What a unit of a picture is in print: 1000 of them are the width of a column, 85 mm.
+/// \[dots/inch\] Size of a unit in print: 1000 units are the width of a column, 85 mm.
 const DPI: f32 = 300.0;
 
-/// \[pixels/unit\] Of PNG: 600 dots an inch at the width of a column.
+/// \[pixels/unit\] Resolution of PNG: 600 dots per inch at the width of a column.
 const PIXELS: f32 = 2.0;
 
-/// A format that is made of SVG.
+/// A format converted from SVG.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Graphic {
     /// Pixels, two for each unit of the picture.
     Png,
-    /// Lines and letters; 1000 units are 85 mm.
+    /// Vector graphics; 1000 units are 85 mm.
     Pdf,
 }
 
@@ -29,9 +29,9 @@ pub enum Graphic {
 #[derive(Clone, PartialEq, Eq, Error, Debug)]
 #[error("cannot make {format}: {why}")]
 pub struct ConvertError {
-    /// What was to be made.
+    /// The target format.
     pub format: &'static str,
-    /// Why it cannot be.
+    /// The reason.
     pub why: String,
 }
 
@@ -46,7 +46,7 @@ impl Graphic {
     /// The picture in this format.
     ///
     /// # Errors
-    /// What is no SVG, or too large for pixels.
+    /// Invalid SVG, or a picture too large for pixels.
     pub fn of(self, svg: &str) -> Result<Vec<u8>, ConvertError> {
         let failed = |why: String| ConvertError { format: self.name(), why };
         let tree = usvg::Tree::from_str(svg, &OPTIONS).map_err(|error| failed(error.to_string()))?;
@@ -85,7 +85,7 @@ mod tests {
         )
     }
 
-    /// How many pixels are inked.
+    /// Number of inked pixels.
     fn ink(words: &str) -> usize {
         let png = Graphic::Png.of(&svg(words)).unwrap();
         let pixels = Pixmap::decode_png(&png).unwrap();

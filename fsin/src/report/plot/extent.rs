@@ -1,32 +1,32 @@
-//! What the axes of pictures show: the same for all pictures of one figure, so that they can be compared by eye.
+//! Extents of axes: the same for all pictures of one figure, so that they can be compared by eye.
 
 use super::scale::Axis;
 use super::{Look, Mark, Scale, Series};
 
-/// How many times the latency at the lowest load an even axis shows: where a network saturates, latency grows without bound, and
-/// an axis with all of it would show the rest as a line along its bottom.
+/// Upper end of a linear latency axis, as a multiple of the latency at the lowest load. At saturation latency grows
+/// without bound, and an axis with all of it would compress the rest into a line along its bottom.
 pub(super) const ZERO_LOADS: f64 = 5.0;
 
 /// Extent of both axes.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Extent {
-    /// Whether the vertical axis goes by factors.
+    /// True for a logarithmic vertical axis.
     pub(super) log: bool,
-    /// Where the vertical axis is cut, if values lie above.
+    /// Upper end of a truncated vertical axis, if values lie above.
     pub(super) cut: Option<f64>,
-    /// Smallest and largest value, confidence included above.
+    /// Minimum and maximum value, confidence interval included above.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,
-    /// Whether the horizontal axis begins at 0; else it goes from the least value to the greatest, which are marked.
+    /// True if the horizontal axis begins at 0; else it covers the range of values, which are its ticks.
     from_zero: bool,
     x_ends: (Option<f64>, Option<f64>),
     y_ends: (Option<f64>, Option<f64>),
 }
 
 impl Extent {
-    /// The extent of a figure, of the series of all its pictures. `kind` is the name of the figure's pictures; `is_cut`: whether
-    /// an even axis may be cut.
+    /// The extent of a figure, over the series of all its pictures. `kind` is the name of the figure's pictures;
+    /// `is_cut`: whether a linear axis may be truncated.
     pub(super) fn of(
         series: &[&Series],
         kind: &str,
@@ -80,7 +80,7 @@ fn upper(mark: &Mark) -> f64 {
     mark.value.mean + mark.value.ci95.unwrap_or(0.0)
 }
 
-/// Whether an axis of these values goes by factors. `is_cut`: whether it may be cut instead.
+/// True if an axis of these values is logarithmic. `is_cut`: whether it may be truncated instead.
 pub(super) fn is_log(series: &[&Series], scale: Scale, is_load: bool, is_cut: bool) -> bool {
     let values = || series.iter().flat_map(|series| series.drawn().map(|mark| mark.value.mean));
     let positive = values().all(|value| value > 0.0);

@@ -3,10 +3,10 @@
 use super::canvas::{Canvas, Key, left};
 use super::{Frame, Hint, Mark};
 
-/// A place on a picture, or beside it.
+/// A position on a picture or outside it.
 type Spot = (f64, f64);
 
-/// Draws curves; also what their markers say, and how high the picture is.
+/// Draws curves; also returns the hints of their markers, and the height of the picture.
 pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     let mut svg = String::new();
     let mut hints = Vec::new();
@@ -53,7 +53,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
     (svg, hints, height)
 }
 
-/// The part of a line within a frame of this left upper and right lower corner, if there is one (Liang and Barsky, 1984).
+/// The part of a line within a frame with this upper left and lower right corner, if there is one (Liang and Barsky,
+/// 1984).
 fn clipped(from: Spot, to: Spot, ((left, top), (right, bottom)): (Spot, Spot)) -> Option<(Spot, Spot)> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let (mut begin, mut end) = (0.0_f64, 1.0_f64);

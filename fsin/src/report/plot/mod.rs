@@ -1,7 +1,7 @@
-//! Curves as pictures: SVG, legible at half the width of a page, told apart without colours too.
+//! Curves as pictures: SVG, legible at half the width of a page, and distinguishable without colours.
 //!
-//! Of a saturated point only the marker is drawn, hollow, and no line leads to it: beyond saturation a mean delay is that
-//! of a run of this length and of nothing else. All pictures of a figure have the same axes.
+//! A saturated point is drawn as a hollow marker only, without a line to it: beyond saturation, mean latency depends
+//! only on run length. All pictures of a figure have the same axes.
 
 mod bars;
 mod canvas;
@@ -30,7 +30,7 @@ use crate::result::Figure;
 use crate::sweep::{Collected, Curve, Curves, Spot, Value};
 use crate::words::counted;
 
-/// What can be drawn: figure, title of its axis with the unit, name of its file.
+/// Figures to draw: figure, title of its axis with the unit, name of its file.
 const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::CompletionCycles, "Completion time (cycles)", "completion"),
     (Figure::CompletionSeconds, "Completion time (s)", "completion"),
@@ -44,16 +44,16 @@ const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
 ];
 
-/// How the vertical axis is divided.
+/// Scale of the vertical axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Scale {
-    /// Evenly where latencies are drawn over loads, up to five times the latency at the lowest load; of other curves
-    /// logarithmic where the largest value is more than twenty times the smallest; bars begin at 0.
+    /// Linear for latencies over loads, up to five times the latency at the lowest load. Other curves are logarithmic
+    /// if the largest value is more than twenty times the smallest. Bars begin at 0.
     #[default]
     Auto,
-    /// Evenly; latencies over loads up to five times the latency at the lowest load.
+    /// Linear; latencies over loads up to five times the latency at the lowest load.
     Linear,
-    /// By factors, and with every value.
+    /// Logarithmic, with every value.
     Log,
 }
 
@@ -62,64 +62,64 @@ pub enum Scale {
 pub struct Range {
     /// `x`, or one of [`Picture::KINDS`] for the vertical axis of these pictures.
     pub of: String,
-    /// \[units of the axis\] Where it begins.
+    /// \[units of the axis\] Lower end.
     pub low: f64,
-    /// \[units of the axis\] Where it ends, above `low`.
+    /// \[units of the axis\] Upper end, above `low`.
     pub high: f64,
 }
 
-/// How pictures look.
+/// Style of pictures.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Look {
-    /// How the axis of delays is divided; loads are linear.
+    /// Scale of the latency axis; load axes are linear.
     pub scale: Scale,
-    /// Whether latencies over loads have all their points in view, on a logarithmic axis where need be, instead of an even one
-    /// that is cut.
+    /// True if latencies over loads show all their points, on a logarithmic axis if necessary, instead of a truncated
+    /// linear one.
     pub is_whole: bool,
-    /// Whether latencies over loads have their saturated points.
+    /// True if latencies over loads include saturated points.
     pub saturated: bool,
-    /// Whether pictures of one figure are panels of one picture.
+    /// True if pictures of one figure are panels of one picture.
     pub panels: bool,
-    /// Above everything; empty for none.
+    /// Title of the picture; empty for none.
     pub title: String,
-    /// \[units of the axis\] Where the horizontal axis ends.
+    /// \[units of the axis\] Upper end of the horizontal axis.
     pub xmax: Option<f64>,
-    /// \[units of the axis\] Where vertical axes end, but that of the accepted load.
+    /// \[units of the axis\] Upper end of vertical axes, except that of the accepted load.
     pub ymax: Option<f64>,
-    /// The ends of some axes; the last one of an axis counts.
+    /// Ranges of some axes; the last one of an axis counts.
     pub ranges: Vec<Range>,
 }
 
-/// Something of a picture that a pointer may rest on.
+/// A hint at an element of a picture, shown when the pointer rests on it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hint {
-    /// \[units of the picture\] Where.
+    /// \[units of the picture\] Horizontal position.
     pub x: i32,
-    /// \[units of the picture\] Where.
+    /// \[units of the picture\] Vertical position.
     pub y: i32,
-    /// What it is.
+    /// Its text.
     pub text: String,
 }
 
 /// A finished picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// What is drawn, the beginning of the name: of figures `latency` or the like, of heat maps `links`.
+    /// Kind of picture, the beginning of the name: for figures `latency` or the like, for heat maps `links`.
     pub kind: &'static str,
-    /// Name for its file.
+    /// File name.
     pub name: String,
-    /// What it shows, in a few words.
+    /// Content in a few words.
     pub caption: String,
-    /// What of the values it does not show, in words; empty if it shows all.
+    /// Description of values not shown; empty if all are shown.
     pub hidden: String,
     /// The picture.
     pub svg: String,
-    /// The same for LaTeX with pgfplots, which reads `NAME.csv` beside it; `None` of heat maps.
+    /// The same for LaTeX with pgfplots, which reads `NAME.csv` beside it; `None` for heat maps.
     pub pgf: Option<String>,
-    /// Its values as CSV without quotes: number and label of the curve, a column for each setting that varies, value, confidence,
-    /// and whether it is saturated (1) or not (0). In words `;` stands for a comma.
+    /// Its values as CSV without quotation marks: number and label of the curve, a column for each varying setting,
+    /// value, confidence interval, and whether it is saturated (1) or not (0). In words `;` replaces a comma.
     pub data: String,
-    /// What its markers say.
+    /// Hints of its markers.
     pub hints: Vec<Hint>,
 }
 
@@ -129,31 +129,31 @@ impl Picture {
         ["latency", "latency-p99", "accepted", "completion", "shots", "job-wait", "job-slowdown"];
 }
 
-/// One curve as it is drawn.
+/// A curve to be drawn.
 #[derive(Clone, Default)]
 struct Series {
-    /// Which colour, marker and dashes it has: the same in all pictures where that can be.
+    /// Its index of colour, marker and dashes: the same in all pictures where possible.
     number: usize,
-    /// What tells it from the others of its picture.
+    /// Distinguishes it from the others of its picture.
     label: String,
-    /// What tells it from all others.
+    /// Distinguishes it from all others.
     name: String,
-    /// The values of what varies, but along the axis.
+    /// The values of the varying settings, except along the axis.
     settings: Vec<(String, String)>,
-    /// What tells it from others, but of which results it is: those that are alike look alike.
+    /// Its distinguishing settings, without the name of the results: curves that agree in them have the same style.
     alike: Vec<(String, String)>,
-    /// True if it is of results that others are compared with: it is pale.
+    /// True for the baseline, which is pale.
     is_baseline: bool,
-    /// Whether its saturated points are left out.
+    /// True if its saturated points are left out.
     hides_saturated: bool,
     spots: Vec<Mark>,
 }
 
-/// One point as it is drawn.
+/// A point to be drawn.
 #[derive(Clone)]
 struct Mark {
     x: f64,
-    /// Where it is, as readers know it.
+    /// Its position for readers.
     word: String,
     /// In the unit of the axis.
     value: Value,
@@ -166,14 +166,14 @@ struct Mark {
 #[derive(Clone)]
 struct Frame<'a> {
     title: &'a str,
-    /// What all curves share; said above the legend.
+    /// Common settings of all curves, above the legend.
     heading: String,
     series: &'a [Series],
     x_title: String,
     y_title: String,
-    /// Whether equal values of both axes are a line worth seeing.
+    /// True if the line of equal values on both axes is meaningful.
     diagonal: bool,
-    /// Whether the axis is one of numbers.
+    /// True for a numeric axis.
     numeric: bool,
     has_legend: bool,
     extent: &'a Extent,
@@ -187,7 +187,7 @@ impl Series {
 }
 
 impl Frame<'_> {
-    /// The entries of its legend; none if there is nothing to be told apart.
+    /// The entries of its legend; empty if there is nothing to distinguish.
     fn labels(&self) -> Vec<Label<'_>> {
         let curves = self.series.iter().map(|series| (Some(series.number), &*series.label));
         let bare = self.series.iter().all(|series| series.label.is_empty());
@@ -195,7 +195,7 @@ impl Frame<'_> {
         curves.chain(self.diagonal.then_some((None, DIAGONAL))).collect()
     }
 
-    /// Its picture, what markers say, and its height.
+    /// Its picture, the hints of its markers, and its height.
     fn draw(&self) -> (String, Vec<Hint>, i32) {
         if self.numeric { lines::draw(self) } else { bars::draw(self) }
     }
@@ -210,24 +210,24 @@ impl Mark {
     }
 }
 
-/// One figure of a sweep, of which pictures are made.
+/// One figure of a sweep, for its pictures.
 struct Drawn<'a> {
     /// The figure, the title of its axis, the name of its pictures.
     of: (Figure, String, &'static str),
     curves: &'a Curves,
-    /// What is said of sources.
+    /// Description of the sources.
     sources: &'a str,
     look: &'a Look,
     extent: Extent,
-    /// By what values of results are multiplied on the axis.
+    /// Factor from results to the axis.
     factor: f64,
 }
 
-/// Curves that stand in one picture or panel.
+/// Curves of one picture or panel.
 struct Sheet<'a> {
     part: &'a Part<'a>,
     series: Vec<Series>,
-    /// Which of how many of its part.
+    /// Its index within its part, and the number of sheets.
     number: usize,
     of: usize,
 }
@@ -237,7 +237,7 @@ const fn is_accepted(figure: Figure) -> bool {
     matches!(figure, Figure::AcceptedLoad | Figure::AcceptedLoadOfSenders)
 }
 
-/// Draws every figure that the results have; none if there is nothing along which they could be drawn.
+/// Draws every figure of the results; nothing if there is no axis.
 #[must_use]
 pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
@@ -245,10 +245,11 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
     let cycles_differ = curves.cycles_differ();
     let sources = sources(collected);
     let of_senders = curves.have(&collected.rows, Figure::AcceptedLoadOfSenders);
-    // What traces, kernels and shots send per cycle follows from what the network accepts: there is no load to compare it with.
+    // For traces, kernels and shots the sent load follows from the accepted load: there is no offered load for
+    // comparison.
     let has_load = collected.rows.iter().any(|row| row.result.load().is_some());
     let is_meant = |figure: Figure| match figure {
-        // Results of older versions have this one alone.
+        // Results of older versions have only this one.
         Figure::AcceptedLoad => has_load && !of_senders,
         Figure::AcceptedLoadOfSenders => has_load,
         Figure::CompletionCycles => !cycles_differ,
@@ -267,7 +268,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         let mut sheets: Vec<Sheet<'_>> =
             parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
         numbered(&mut sheets);
-        // Where all is saturated there would be nothing to see.
+        // If all points are saturated there would be nothing to see.
         let bare = sheets.iter().flat_map(|sheet| &sheet.series).all(|series| series.drawn().next().is_none());
         for series in sheets.iter_mut().flat_map(|sheet| &mut sheet.series) {
             series.hides_saturated &= !bare;
@@ -296,7 +297,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
         }
         for sheet in &sheets {
             let mut picture = figure.picture(sheet);
-            // Other words may have the same letters.
+            // Different words may give the same file name.
             let name = &picture.name;
             let again = format!("{name}--");
             let same = pictures.iter().filter(|before| before.name == *name || before.name.starts_with(&again));
@@ -311,7 +312,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, look: &Look) -> Vec<Pict
 }
 
 impl Drawn<'_> {
-    /// One picture, whose source of LaTeX does not name its data yet.
+    /// One picture, whose LaTeX source does not name its data file yet.
     fn picture(&self, sheet: &Sheet<'_>) -> Picture {
         let frame = self.frame(sheet, &self.look.title, true);
         let (svg, hints, _) = frame.draw();
@@ -354,10 +355,10 @@ impl Drawn<'_> {
         }
     }
 
-    /// What is drawn against what, and what all curves share.
+    /// Axes of the picture, and common settings of all curves.
     fn caption(&self, heading: &str) -> String {
         let (_, y_title, _) = &self.of;
-        // The load on the axis is said to be that of each sending node.
+        // The load on the axis is labelled as that of each sending node.
         let what = y_title.split(" (").next().unwrap_or(y_title).trim_end_matches(" of each sending node");
         let axis = &self.curves.axis;
         let against = if axis == "load" { "load of each sending node" } else { axis };
@@ -368,7 +369,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// What of the values cannot be seen.
+    /// Description of values that are not visible.
     fn hidden(&self, frames: &[Frame<'_>]) -> String {
         let series = || frames.iter().flat_map(|frame| frame.series);
         let saturated: usize = series().map(|series| series.spots.len() - series.drawn().count()).sum();
@@ -416,7 +417,7 @@ impl Drawn<'_> {
     }
 }
 
-/// A word as a cell that needs no quotes, which not all readers of CSV know, and has no meaning for TeX.
+/// A word as a cell without quotation marks, which not all CSV readers support, and without special characters of TeX.
 fn plain(word: &str) -> String {
     let letter = |letter| match letter {
         ',' => ';',
@@ -427,7 +428,7 @@ fn plain(word: &str) -> String {
     word.chars().map(letter).collect()
 }
 
-/// The curves of a part that have a figure, as many on a sheet as can be told apart.
+/// The curves of a part with this figure, as many on a sheet as can be distinguished.
 fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
     let mark = |spot: &Spot| {
         let raw = spot.value(&collected.rows, figure)?;
@@ -456,7 +457,7 @@ fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
     spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
 }
 
-/// Gives curves that are alike the same look in all sheets, if there are looks enough; else each sheet has its own.
+/// Gives matching curves the same style in all sheets, if there are enough styles; else each sheet has its own.
 fn numbered(sheets: &mut [Sheet<'_>]) {
     let mut known: Vec<Vec<(String, String)>> = Vec::new();
     for series in sheets.iter().flat_map(|sheet| &sheet.series) {

@@ -52,8 +52,8 @@ pub(super) fn draw(figure: &Drawn<'_>, sheets: &[Sheet<'_>]) -> Picture {
     }
 }
 
-/// The legend that all sheets share, if curves of the same label look the same in all: nothing if there is nothing to tell
-/// apart.
+/// The legend that all sheets share, if curves of the same label have the same style in all; empty if there is nothing
+/// to distinguish.
 fn shared<'a>(sheets: &'a [Sheet<'_>]) -> Option<Vec<Label<'a>>> {
     let mut labels: Vec<Label<'_>> = Vec::new();
     for series in sheets.iter().flat_map(|sheet| &sheet.series) {
@@ -70,7 +70,7 @@ fn shared<'a>(sheets: &'a [Sheet<'_>]) -> Option<Vec<Label<'a>>> {
     (is_told && labels.len() <= MOST_CURVES).then_some(labels)
 }
 
-/// What stands within the outermost element of a picture.
+/// The content of a picture's outermost element.
 fn within(svg: &str) -> &str {
     let inside = svg.find("<svg").and_then(|at| svg[at..].find('>').map(|end| &svg[at + end + 1..])).unwrap_or("");
     inside.trim_start().trim_end().trim_end_matches("</svg>")

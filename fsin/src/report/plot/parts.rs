@@ -1,9 +1,9 @@
-//! Which curves stand in one picture.
+//! Distribution of curves over pictures.
 
 use crate::experiment::{Heading, key};
 use crate::sweep::{Curve, Curves};
 
-/// Curves of one picture: more cannot be told apart.
+/// Maximum number of curves of one picture: more cannot be distinguished.
 pub(super) const MOST_CURVES: usize = 8;
 
 /// Settings and their values.
@@ -12,23 +12,23 @@ type Fixed = Vec<(String, String)>;
 /// Curves of one picture, or of several if there are too many.
 pub(super) struct Part<'a> {
     all: &'a Curves,
-    /// By which they are parted from the others.
+    /// Settings that distinguish them from the other parts.
     pub(super) fixed: Fixed,
     pub(super) curves: Vec<&'a Curve>,
 }
 
 impl Part<'_> {
-    /// What tells a curve from the others of this part.
+    /// Distinguishes a curve from the others of this part.
     pub(super) fn label(&self, curve: &Curve) -> String {
         self.all.named(&curve.settings.iter().filter(|setting| !self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
-    /// What tells a curve from all others.
+    /// Distinguishes a curve from all others.
     pub(super) fn named(&self, curve: &Curve) -> String {
         self.all.named(&curve.settings)
     }
 
-    /// A value of the axis, as readers know it.
+    /// A value of the axis, for readers.
     pub(super) fn word(&self, value: &str) -> String {
         if self.all.numeric { value.to_owned() } else { self.all.word(&self.all.axis, value) }
     }
@@ -37,13 +37,13 @@ impl Part<'_> {
         self.curves.iter().all(|curve| curve.settings.contains(setting))
     }
 
-    /// What all curves share of what varies.
+    /// Common values of the varying settings in all curves.
     pub(super) fn heading(&self) -> String {
         let settings = self.curves.iter().take(1).flat_map(|curve| &curve.settings);
         self.all.named(&settings.filter(|setting| self.is_shared(setting)).cloned().collect::<Vec<_>>())
     }
 
-    /// What parts them from others, for the name of a file: its first hundred letters.
+    /// The distinguishing settings, for a file name: their first hundred letters.
     pub(super) fn slug(&self) -> String {
         let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
         let slug: String = self.all.legend(&self.fixed).to_lowercase().chars().map(plain).take(100).collect();
@@ -51,8 +51,8 @@ impl Part<'_> {
     }
 }
 
-/// The curves by the values of the settings that are asked for. If none are: together, or where there are too many, by as few
-/// values as leave no more than can be told apart, by what routers are given rather than how they are built.
+/// The curves by the values of the selected settings. Without a selection: together, or if there are too many, by as
+/// few settings as necessary, workload settings before router settings.
 pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
     if !curves.each.is_empty() {
         return by(curves, &curves.each);
@@ -63,7 +63,7 @@ pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
     }
     let keys: Vec<&String> =
         curves.curves.iter().take(1).flat_map(|curve| &curve.settings).map(|(key, _)| key).collect();
-    // The name of results, which has no key, parts nothing: results are compared within a picture.
+    // The name of results, which has no key, does not separate parts: results are compared within a picture.
     let keys: Vec<&String> = keys.into_iter().filter(|key| !key.is_empty()).collect();
     let choices = (1..1usize << keys.len().min(16)).map(|choice| {
         let is_chosen = |at: &usize| choice >> at & 1 != 0;
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(parts(&like)[0].fixed, [("traffic".to_owned(), "v0".to_owned())], "routings are compared");
         let more = curves(&[("topology", 3), ("routing", 3), ("traffic", 3)], &[]);
         assert_eq!(sizes(&more).len(), 9);
-        // One setting of many values cannot be parted.
+        // One setting of many values cannot be divided.
         assert_eq!(sizes(&curves(&[("routing", 12)], &[])), [(String::new(), 12)]);
     }
 

@@ -6,10 +6,10 @@ use super::canvas::{DIAGONAL, colour, pattern};
 use super::panels::ABREAST;
 use super::{Drawn, Frame, Mark, Series, canvas};
 
-/// Stands for the name of the data file until the name of the picture is known.
+/// Placeholder for the name of the data file until the name of the picture is known.
 const DATA: &str = "@DATA@";
 
-/// \[pt\] A unit of a picture in print: 1000 of them are the width of a column.
+/// \[pt\] Size of a unit in print: 1000 units are the width of a column.
 const POINTS: f64 = 0.242;
 
 /// \[mm\] From a panel to the one beside it, and to the one below.
@@ -19,7 +19,7 @@ const DOWN: i32 = 82;
 /// Markers in the order of those of [`canvas`].
 const MARKERS: [&str; 4] = ["*", "square*", "triangle*", "diamond*"];
 
-/// The source of a picture, which does not name its data yet; of several frames, as panels.
+/// The source of a picture, which does not name its data yet; several frames are panels.
 pub(super) fn source(frames: &[Frame<'_>], figure: &Drawn<'_>) -> String {
     let is_group = frames.len() > 1;
     let mut text = format!(
@@ -78,7 +78,7 @@ pub(super) fn with_data(source: &str, name: &str) -> String {
     source.replace(DATA, &format!("{name}.csv"))
 }
 
-/// What all axes of a figure have.
+/// Common options of all axes of a figure.
 fn axes(frames: &[Frame<'_>]) -> String {
     let frame = &frames[0];
     let y = frame.extent.y(0, 1);
@@ -122,7 +122,7 @@ fn axes(frames: &[Frame<'_>]) -> String {
     text
 }
 
-/// The title of an axis, and where its legend is.
+/// The title of an axis, and the position of its legend.
 fn titles(frame: &Frame<'_>, figure: &Drawn<'_>, is_first: bool) -> String {
     let mut lines = vec![frame.heading.as_str()];
     if is_first {
@@ -137,7 +137,7 @@ fn titles(frame: &Frame<'_>, figure: &Drawn<'_>, is_first: bool) -> String {
     )
 }
 
-/// Curves that look different, of all frames.
+/// Curves of different styles, of all frames.
 fn legend_of<'a>(frames: &[Frame<'a>]) -> Vec<&'a Series> {
     let mut all: Vec<&Series> = frames.iter().flat_map(|frame| frame.series).collect();
     all.sort_by_key(|series| series.number);
@@ -145,7 +145,7 @@ fn legend_of<'a>(frames: &[Frame<'a>]) -> Vec<&'a Series> {
     all
 }
 
-/// How a curve looks.
+/// Style of a curve.
 fn style(number: usize, is_line: bool) -> String {
     if !is_line {
         return format!("fsin{number}, fill=fsin{number}");
@@ -159,7 +159,7 @@ fn style(number: usize, is_line: bool) -> String {
     format!("fsin{number}, thick{dashes}, mark={marker}, mark size=1.6pt, mark options={{solid}}")
 }
 
-/// A curve: the points that are not saturated, joined, and where they are drawn the others as hollow marks.
+/// A curve: the unsaturated points, joined, and if shown the saturated ones as hollow marks.
 fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) {
     let log = figure.extent.log;
     let numeric = figure.curves.numeric;
@@ -181,13 +181,13 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>) 
         };
         let at = number as f64 + if saturated { 0.5 } else { 0.0 };
         let has_bars = marks.iter().all(|mark| mark.raw.ci95.is_some());
-        // A logarithmic axis has no place for an end that is not positive.
+        // A logarithmic axis cannot show an end that is not positive.
         let below = |mark: &&Mark| log && mark.value.mean <= mark.value.ci95.unwrap_or(0.0);
         let direction = if marks.iter().any(below) { "plus" } else { "both" };
         let (bars, error) = match has_bars {
             true => (
                 format!(", error bars/.cd, y dir={direction}, y explicit, error bar style={{solid, thin}}"),
-                // No bar of a point that is beyond the axis.
+                // No bar for a point beyond the axis.
                 format!(
                     ", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{1})",
                     figure.factor,
@@ -213,7 +213,7 @@ fn rgb(number: usize) -> (u8, u8, u8) {
     (red, green, blue)
 }
 
-/// Words as TeX writes them.
+/// Text escaped for TeX.
 fn tex(words: &str) -> String {
     let mut text = String::new();
     for letter in words.chars() {

@@ -1,20 +1,20 @@
-//! Axes: from values to places, and round numbers to mark.
+//! Axes: from values to positions, with ticks at round numbers.
 
-/// A range of values laid over a range of places.
+/// A range of values mapped to a range of positions.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     low: f64,
     high: f64,
     from: i32,
     to: i32,
-    /// Between marks of an even axis; `None`: the axis goes by factors.
+    /// Tick distance of a linear axis; `None` for a logarithmic one.
     step: Option<f64>,
-    /// Marks of an even axis that has its own.
+    /// Explicit ticks of a linear axis.
     marks: Vec<f64>,
 }
 
 impl Axis {
-    /// An even axis from 0, or from `low`, up to a round number above `high`.
+    /// A linear axis from 0, or from `low`, up to a round number above `high`.
     pub(super) fn linear(low: f64, high: f64, from: i32, to: i32) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let step = step(high - low);
@@ -28,7 +28,7 @@ impl Axis {
         }
     }
 
-    /// An even axis through a few values, which are its marks; through many, an even one from the least of them on.
+    /// A linear axis through a few values, which are its ticks; through many, a linear one from the least of them on.
     pub(super) fn through(mut values: Vec<f64>, from: i32, to: i32) -> Self {
         const FEW: usize = 12;
         values.sort_by(f64::total_cmp);
@@ -41,7 +41,7 @@ impl Axis {
         Self { low: low - beside, high: high + beside, from, to, step: Some(beside), marks: values }
     }
 
-    /// An axis by factors, around positive values.
+    /// A logarithmic axis around positive values.
     pub(super) fn log(low: f64, high: f64, from: i32, to: i32) -> Self {
         let marks = [1.0, 2.0, 5.0, 10.0];
         let below = |value: f64| {
@@ -56,10 +56,10 @@ impl Axis {
         Self { low, high: if high > low { high } else { 10.0 * low }, from, to, step: None, marks: Vec::new() }
     }
 
-    /// The same axis with ends that are given: exactly these.
+    /// The same axis with exactly the given ends.
     pub(super) fn between(mut self, low: Option<f64>, high: Option<f64>) -> Self {
         let (low, high) = (low.unwrap_or(self.low), high.unwrap_or(self.high));
-        // An axis has an extent, and one by factors is positive.
+        // An axis has an extent, and a logarithmic one is positive.
         if low >= high || self.step.is_none() && low <= 0.0 || !(high - low).is_finite() {
             return self;
         }
@@ -71,12 +71,12 @@ impl Axis {
         self
     }
 
-    /// The lowest and the highest value that it shows.
+    /// The lowest and the highest value of the axis.
     pub(super) const fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// Whether it goes by factors.
+    /// True for a logarithmic axis.
     pub(super) const fn is_log(&self) -> bool {
         self.step.is_none()
     }
@@ -87,12 +87,13 @@ impl Axis {
         (self.low - slack..=self.high + slack).contains(&value)
     }
 
-    /// Where a value is. Values beyond the axis stand at its end.
+    /// The position of a value. Values beyond the axis are at its end.
     pub(super) fn place(&self, value: f64) -> i32 {
         self.exact(value.clamp(self.low, self.high)).round() as i32
     }
 
-    /// \[units\] Where a value is, or would be on a longer axis. By factors, what is not positive is far below it.
+    /// \[units\] The position of a value, or its position on a longer axis. On a logarithmic axis, non-positive values
+    /// are far below it.
     pub(super) fn exact(&self, value: f64) -> f64 {
         const FAR: f64 = -1e3;
         let share = if self.step.is_none() {
@@ -114,7 +115,7 @@ impl Axis {
             return (0..=count).map(|at| (first + at as f64) * step).collect();
         }
         let (mut ticks, mut power) = (Vec::new(), 10_f64.powf(self.low.log10().floor()));
-        // Over many powers of ten 2 and 5 would stand in each other's way.
+        // Over many powers of ten 2 and 5 would overlap.
         let marks: &[f64] = if self.high / self.low > 3e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         while power <= self.high * (1.0 + 1e-9) {
             let within = |tick: &f64| (self.low * (1.0 - 1e-9)..=self.high * (1.0 + 1e-9)).contains(tick);
@@ -125,7 +126,7 @@ impl Axis {
     }
 }
 
-/// A round distance of marks for a range: 1, 2 or 5 times a power of ten, three to nine of them.
+/// A round tick distance for a range: 1, 2 or 5 times a power of ten, three to nine of them.
 fn step(range: f64) -> f64 {
     let rough = range / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -142,7 +143,7 @@ fn step(range: f64) -> f64 {
         }
 }
 
-/// A number for people: four digits that matter.
+/// A number for people: four significant digits.
 pub(crate) fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
@@ -201,7 +202,7 @@ mod tests {
         let axis = Axis::log(20.0, 400.0, 0, 100).between(None, Some(300.0));
         assert_eq!((axis.ends(), axis.ticks()), ((20.0, 300.0), vec![20.0, 50.0, 100.0, 200.0]));
         assert!(axis.exact(0.0) < -1e4, "nothing is logarithmically far");
-        // What is no axis changes nothing.
+        // Invalid ends change nothing.
         assert_eq!(Axis::linear(0.0, 1.0, 0, 1).between(Some(2.0), Some(2.0)).ends(), (0.0, 1.0));
         assert_eq!(Axis::log(20.0, 400.0, 0, 1).between(Some(0.0), None).ends(), (20.0, 500.0));
         assert_eq!(Axis::through(vec![2.0, 3.0, 4.0], 0, 1).between(None, Some(3.5)).ticks(), [2.0, 3.0]);

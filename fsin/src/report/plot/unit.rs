@@ -1,4 +1,4 @@
-//! Units of time on axes: those in which values have few digits before and behind the point.
+//! Units of time on axes, chosen for few digits before and after the point.
 
 use crate::result::Figure;
 use crate::sweep::Value;
@@ -6,13 +6,13 @@ use crate::sweep::Value;
 /// \[s\] Units of time and their names, longest first.
 const TIMES: [(f64, &str); 4] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
 
-/// By what values of results are multiplied on an axis.
+/// Factor from values of results to values on an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Unit(f64);
 
 impl Unit {
-    /// The unit of a figure whose largest value is `largest`, and the title of its axis: times are those of the results in
-    /// the longest unit of which there is at least one.
+    /// The unit of a figure whose maximum is `largest`, and the title of its axis: the longest unit of time in which
+    /// the maximum is at least one.
     pub(super) fn of(figure: Figure, title: &str, largest: f64) -> (String, Self) {
         let own = figure.unit();
         let Some(&(of_own, _)) = TIMES.iter().find(|(_, name)| *name == own) else {

@@ -1,17 +1,17 @@
 //! Port numbers for networks of switches.
 //!
 //! A packet that leaves through a port arrives in the queues of the same port number at the other end: routers rely on
-//! it. In a grid that is so by itself. In any other network the directed links must be numbered such that no two that
-//! leave a node, and no two that enter a node, have the same number. With as many numbers as the largest number of
-//! links of a node this is always possible (König, Über Graphen und ihre Anwendung auf Determinantentheorie und
-//! Mengenlehre, Math. Ann. 77, 1916): it is a colouring of the edges of the bipartite graph of senders and receivers.
+//! it. In a grid this holds by itself. In any other network the directed links must be numbered such that no two that
+//! leave a node, and no two that enter a node, have the same number. With as many numbers as the maximum degree this is
+//! always possible (König, Über Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre, Math. Ann. 77,
+//! 1916): it is an edge colouring of the bipartite graph of senders and receivers.
 //!
 //! Decision: docs/decisions/0036-port-numbers.md.
 
 const NONE: u32 = u32::MAX;
 
-/// A number below `ports` for each of these directed links between `nodes` nodes, none of which has more than `ports`
-/// links in either direction.
+/// A number below `ports` for each of these directed links between `nodes` nodes, whose in-degree and out-degree must
+/// not exceed `ports`.
 pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u8> {
     // The arc of each number, by sender and by receiver.
     let mut leaving = vec![NONE; nodes * ports];
@@ -27,7 +27,7 @@ pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u8
         });
         let colour = both.unwrap_or_else(|| {
             let (at_sender, at_receiver) = (free(&leaving, from), free(&entering, to));
-            // Arcs of these two numbers form paths. The one that enters `to` does not come to `from`: swap its numbers.
+            // Arcs of these two numbers form paths. The one that enters `to` does not reach `from`: swap its numbers.
             let mut path = Vec::new();
             let mut next = entering[to as usize * ports + at_sender];
             while next != NONE {

@@ -1,7 +1,7 @@
 //! Indirect cubes: switches in a torus, and several endpoints at each.
 //!
-//! Ports of a switch have the numbers of a torus, dimension by dimension, + before -, and after them one for each
-//! endpoint: a packet that goes straight stays in the queues of one port, as the bubble requires.
+//! Ports of a switch have the numbers of a torus, dimension by dimension, + before -, followed by one for each
+//! endpoint. So a packet that goes straight stays in the queues of one port, as the bubble requires.
 
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -14,7 +14,7 @@ use crate::topology::{Port, number};
 pub struct Cube {
     /// \[switches\] In each dimension.
     pub sizes: Vec<u32>,
-    /// \[endpoints\] Of each switch.
+    /// \[endpoints\] At each switch.
     pub endpoints: u32,
     /// The number of the first switch.
     first: u32,
@@ -38,12 +38,12 @@ impl Cube {
         Port((2 * dimension + !positive as usize) as u8)
     }
 
-    /// Ports of the torus; those to endpoints come after them.
+    /// Ports of the torus; those to endpoints follow them.
     fn ring_ports(&self) -> u32 {
         2 * self.sizes.len() as u32
     }
 
-    /// The port that leads from each end of a link; that of an endpoint is its switch's.
+    /// The outgoing port at each end of a link; at an endpoint, the number of its switch's port.
     pub(super) fn colours(&self, links: &[Link]) -> Vec<u8> {
         let port = |place: u32| if place < self.endpoints { self.ring_ports() + place } else { place - self.endpoints };
         let both = links.iter().flat_map(|link| {
@@ -54,7 +54,7 @@ impl Cube {
     }
 }
 
-/// Most dimensions.
+/// Maximum number of dimensions.
 const MAX_CUBE_DIMENSIONS: usize = 16;
 
 /// Parses `4x4:2`: sizes, and endpoints of each switch.

@@ -1,8 +1,8 @@
 //! Graphs in DOT, as networks of switches.
 //!
-//! What concerns a network is read wherever DOT allows it: `endpoints` of a node, `delay` of an edge, and both as
-//! defaults (`node [endpoints=4]`) for what comes after them in the same graph or subgraph. In another place they are
-//! refused; other attributes are for those who draw.
+//! Two attributes concern the network: `endpoints` of a node and `delay` of an edge. Both are read wherever DOT allows
+//! them, also as defaults (`node [endpoints=4]`) for later statements of the same graph or subgraph. Elsewhere they are
+//! rejected. Other attributes concern drawing and are ignored.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,13 +15,13 @@ mod syntax;
 
 use syntax::{Attributes, End, Fault, MAX_DEPTH, Statement};
 
-/// Most links that are read: more than any network has that can be built.
+/// Maximum number of links: more than any valid network has.
 const MAX_LINKS: usize = 1 << 20;
 
-/// \[bytes\] Longest text.
+/// \[bytes\] Maximum length of the text.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Defaults for nodes and edges to come.
+/// Defaults for later nodes and edges.
 #[derive(Clone, Copy)]
 struct Defaults {
     endpoints: u32,
@@ -33,16 +33,16 @@ struct Reader {
     names: Vec<String>,
     endpoints: Vec<u32>,
     known: HashMap<String, usize>,
-    /// Ends, cycles of delay that the edge itself tells, and those that it has otherwise.
+    /// Ends, delay in cycles from the edge itself, and delay from the defaults.
     links: Vec<([usize; 2], Option<u32>, u32)>,
 }
 
-/// Reads an undirected graph. Switches are in the order of their names, numbers by value; each has `endpoints` unless
-/// the text says otherwise.
+/// Reads an undirected graph. Switches are ordered by name, numbers by value; each has `endpoints` unless the text says
+/// otherwise.
 ///
 /// # Errors
-/// Text that is not DOT, a directed graph or more than one, endpoints or delays that are not a number, or of what has
-/// none.
+/// Text that is not DOT, a directed graph or more than one graph, endpoints or delays that are not a number or stand at
+/// the wrong kind of item.
 pub(super) fn parse(text: &str, endpoints: u32) -> Result<Switches, SpecError> {
     if text.len() > MAX_BYTES {
         let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
@@ -87,8 +87,8 @@ fn refusal(fault: &Fault) -> SpecError {
     }
 }
 
-/// The number that an attribute of a list has, if it is there; the last one counts. `wrong` is one that would be out of
-/// place.
+/// The numeric attribute `right` of a list, if present; the last one counts. `wrong` is the attribute that would be
+/// misplaced here.
 fn attribute(list: &Attributes<'_>, right: &str, wrong: &str, of: &str) -> Result<Option<u32>, SpecError> {
     if let Some((_, value)) = list.iter().find(|&&(key, _)| key == wrong) {
         return Err(misplaced(wrong, value, of));
@@ -145,7 +145,7 @@ impl Reader {
                 Statement::Edges(list) => {
                     defaults.delay = attribute(list, "delay", "endpoints", "edges")?.unwrap_or(defaults.delay);
                 }
-                // A graph or subgraph has no attribute that concerns a network.
+                // A graph or subgraph has no attribute that concerns the network.
                 Statement::Graph(list) => {
                     if let Some((key, value)) = list.iter().find(|(key, _)| matches!(*key, "endpoints" | "delay")) {
                         return Err(misplaced(key, value, "a graph"));
@@ -157,7 +157,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The number of a node, which is new when it is named for the first time.
+    /// The number of a node; its first occurrence defines it.
     fn node(&mut self, name: &str, defaults: Defaults) -> usize {
         if let Some(&number) = self.known.get(name) {
             return number;
@@ -201,8 +201,8 @@ impl Reader {
         }
     }
 
-    /// The switches by name, and the links in their order; in a strict graph there is one at most between two switches,
-    /// with the delay that it was given last.
+    /// The switches by name, and the links in their order. A strict graph has at most one link between two switches,
+    /// with the delay that was given last.
     fn sorted(self, strict: bool) -> Switches {
         let order = |name: &str| (name.parse::<u64>().unwrap_or(u64::MAX), name.to_owned());
         let mut sorted: Vec<usize> = (0..self.names.len()).collect();
@@ -214,7 +214,7 @@ impl Reader {
         let mut known: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for (link, own, otherwise) in self.links {
             match known.get(&ends(link)).filter(|_| strict) {
-                // An edge that is repeated changes what it tells, and nothing else.
+                // A repeated edge changes only the attributes that it sets.
                 Some(&at) => links[at].1 = own.unwrap_or(links[at].1),
                 None => {
                     known.insert(ends(link), links.len());

@@ -1,4 +1,4 @@
-//! Dragonflies: groups of switches that are all linked with each other, and links between all groups.
+//! Dragonflies: groups of fully connected switches, and links between all groups.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::{Link, Plan, Switched, check_nodes};
 use crate::topology::{check_once, number};
 
-/// Which of a group's links leads to which other group.
+/// Arrangement of a group's global links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrangement {
     /// Link k leads to group k, or to k + 1 from the group's own number on.
@@ -24,7 +24,7 @@ const ARRANGEMENTS: [(&str, Arrangement); 3] =
     [("absolute", Arrangement::Absolute), ("relative", Arrangement::Relative), ("circulant", Arrangement::Circulant)];
 
 impl Arrangement {
-    /// Which of a group's `groups - 1` links to the others leads to group `to`, another one.
+    /// Which of a group's `groups - 1` global links leads to another group `to`.
     #[must_use]
     pub const fn link(self, from: u32, to: u32, groups: u32) -> u32 {
         let further = if to > from { to - from } else { to + groups - from };
@@ -40,17 +40,17 @@ impl Arrangement {
 /// A dragonfly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dragonfly {
-    /// \[endpoints\] Of each switch.
+    /// \[endpoints\] At each switch.
     pub endpoints: u32,
-    /// \[switches\] Of each group.
+    /// \[switches\] In each group.
     pub switches: u32,
-    /// \[links\] Of each switch to other groups.
+    /// \[links\] Global links of each switch.
     pub globals: u32,
     /// \[groups\]
     pub groups: u32,
     /// \[links\] Between any two groups.
     pub copies: u32,
-    /// Which link leads where.
+    /// Arrangement of the global links.
     pub arrangement: Arrangement,
 }
 
@@ -63,46 +63,46 @@ impl Dragonfly {
         (number / self.switches, number % self.switches)
     }
 
-    /// The switch of group `from` whose link leads to group `to`, by its number in the group, and which of its links to
-    /// other groups it is; `copy` is one of the links between the two groups.
+    /// The switch of group `from` whose link leads to group `to`, by its number in the group, and the index of its
+    /// global link; `copy` selects one of the links between the two groups.
     #[must_use]
     #[inline]
     pub const fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
         self.gate(self.link(from, to, copy))
     }
 
-    /// Which of the links of group `from` leads to group `to`.
+    /// Which of the global links of group `from` leads to group `to`.
     #[must_use]
     #[inline]
     pub const fn link(&self, from: u32, to: u32, copy: u32) -> u32 {
         self.arrangement.link(from, to, self.groups) + copy * (self.groups - 1)
     }
 
-    /// Which of the links from group `from` to group `to` switch `own` of `from` has.
+    /// Which of the links from group `from` to group `to` belongs to switch `own` of `from`.
     #[must_use]
     #[inline]
     pub fn copies_of(&self, own: u32, from: u32, to: u32) -> Range<u32> {
-        // Link numbers of a switch follow each other; those to a group are `groups - 1` apart.
+        // Link numbers of a switch are consecutive; those to a group are `groups - 1` apart.
         let (first, apart) = (self.link(from, to, 0), self.groups - 1);
         let before = |link: u32| link.saturating_sub(first).div_ceil(apart).min(self.copies);
         before(own * self.globals)..before((own + 1) * self.globals)
     }
 
-    /// The switch that has a link of its group, by its number there, and which of its links to other groups it is.
+    /// The switch that has a global link of its group, by its number there, and the index of that link at the switch.
     #[must_use]
     #[inline]
     pub const fn gate(&self, link: u32) -> (u32, u32) {
         (link / self.globals, link % self.globals)
     }
 
-    /// The place, among the links of switch `own` of a group, of that to switch `other` of the same group.
+    /// The index, among the links of switch `own` of a group, of the link to switch `other` of the same group.
     #[must_use]
     #[inline]
     pub const fn local_place(&self, own: u32, other: u32) -> usize {
         (self.endpoints + other - (other > own) as u32) as usize
     }
 
-    /// The place of a switch's link number `link` to other groups.
+    /// The index of a switch's global link number `link`.
     #[must_use]
     #[inline]
     pub const fn global_place(&self, link: u32) -> usize {

@@ -13,15 +13,15 @@ use trgen::rng::{Purpose, mix2, pick};
 use super::{NOWHERE, Switched};
 use crate::topology::{Port, Topology};
 
-/// Most pairs that a refusal names.
+/// Maximum number of pairs that an error names.
 const NAMED: usize = 4;
 
 impl Switched {
-    /// The same network with so many links between switches dead, both ways; which ones is drawn from `seed`. All links
-    /// have the same chance.
+    /// The same network with `count` dead links between switches, in both directions, drawn from `seed` with equal
+    /// probability.
     ///
     /// # Errors
-    /// More faults than links, or endpoints that cannot reach each other any more, with some of them.
+    /// More faults than links, or endpoints that can no longer reach each other, with some of them.
     pub fn with_faults(&self, count: usize, seed: u64) -> Result<Self, SpecError> {
         let mut fabric = (*self.fabric).clone();
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
@@ -29,7 +29,7 @@ impl Switched {
             let ports = (0..fabric.ports()).map(|port| Port(port as u8));
             ports.filter_map(move |port| Some((port, self.fabric.neighbour(node, port)?)))
         };
-        // Each link from its lower end, several between the same two switches one by one.
+        // Each link from its lower end, parallel links one by one.
         let mut alive: Vec<(NodeId, NodeId)> = switches()
             .flat_map(|node| ports(node).map(move |(_, there)| (node, there)))
             .filter(|(node, there)| node < there)
@@ -58,7 +58,7 @@ impl Switched {
         Ok(damaged)
     }
 
-    /// Refuses a network in which some endpoints cannot reach others, and names pairs of them.
+    /// Rejects a network in which some endpoints cannot reach others, and names pairs of them.
     fn check_reachable(&self) -> Result<(), SpecError> {
         let fabric = &self.fabric;
         let mut seen: HashSet<NodeId> = HashSet::new();

@@ -1,4 +1,4 @@
-//! Networks of switches that are written in a file.
+//! Networks of switches described by a file.
 //!
 //! The file is read when the specification is parsed, and nowhere else.
 
@@ -12,22 +12,22 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::{Link, Plan, Switched, check_nodes, dot};
 use crate::topology::{MAX_DELAY, check_once, number};
 
-/// Most switches: routings keep a distance for each pair.
+/// Maximum number of switches: routings keep a distance for each pair.
 pub(super) const MAX_SWITCHES: usize = 4096;
 
-/// \[bytes\] Longest file.
+/// \[bytes\] Maximum length of the file.
 const MAX_BYTES: u64 = 1 << 24;
 
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
-/// Switches, and links between them both ways.
+/// Switches, and bidirectional links between them.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Switches {
     pub(super) names: Vec<String>,
-    /// Of each switch.
+    /// By switch.
     pub(super) endpoints: Vec<u32>,
     pub(super) links: Vec<(u32, u32)>,
-    /// \[cycles\] Of each link, beyond one; empty if none has any.
+    /// \[cycles\] By link, beyond one cycle; empty if no link has a delay.
     pub(super) delays: Vec<u32>,
 }
 
@@ -91,7 +91,7 @@ impl Switches {
         Ok(Switched { names: self.names.clone(), ..network })
     }
 
-    /// The number of the switch of this name.
+    /// The number of the switch with this name.
     fn switch(&mut self, known: &mut HashMap<String, u32>, name: &str, endpoints: u32) -> u32 {
         if let Some(&number) = known.get(name) {
             return number;
@@ -110,7 +110,7 @@ impl Switches {
     /// A line that is neither, by its number.
     fn parse_list(text: &str, endpoints: u32) -> Result<Self, SpecError> {
         let (mut new, mut known) = (Self::default(), HashMap::new());
-        // By switch: the line that told its endpoints.
+        // By switch: the line that set its endpoints.
         let mut told = HashMap::new();
         for (number, line) in text.lines().enumerate() {
             let bad = |what: &str| {
@@ -145,9 +145,9 @@ impl Switches {
         Ok(new)
     }
 
-    /// Reads a file's text, in DOT if it begins like that.
+    /// Parses the text of a file, in DOT if it begins like that.
     fn parse(text: &str, endpoints: u32) -> Result<Self, SpecError> {
-        // Some editors put a mark of the byte order first.
+        // Some editors write a byte order mark first.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
         let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
@@ -160,7 +160,7 @@ impl Switches {
     }
 }
 
-/// DOT takes lines that begin with # for those of a C preprocessor. They become empty: lines keep their numbers.
+/// DOT treats lines that begin with # as preprocessor lines. They become empty, so that line numbers stay.
 fn without_lines_of_a_preprocessor(text: &str) -> String {
     text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
 }
@@ -176,7 +176,7 @@ pub fn file(spec: &str) -> Option<&Path> {
     spec.strip_prefix("graph:").map(|words| Path::new(parts(words).0)).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// The same specification with another file in place of the one that it reads, if it reads any.
+/// The same specification with another file in place of its own, if it names one.
 #[must_use]
 pub fn with_file(spec: &str, path: &Path) -> String {
     match spec.strip_prefix("graph:").map(parts) {
@@ -222,7 +222,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
-    // What is no regular file does not tell its length.
+    // Only a regular file has a known length.
     let mut text = String::new();
     let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
     read.map_err(|error| unreadable(error.to_string()))?;
@@ -233,7 +233,7 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
     switches.build(spec, Plan::Graph)
 }
 
-/// The first switch that cannot be reached from switch 0, if there is one.
+/// The first switch that is unreachable from switch 0, if there is one.
 pub(super) fn unreached(switches: usize, links: &[(u32, u32)]) -> Option<usize> {
     let mut linked = vec![Vec::new(); switches];
     for &(a, b) in links {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     proptest! {
-        /// No text makes a reader or builder panic.
+        /// Neither the parser nor the builder panics on any text.
         #[test]
         fn any_text_is_read_or_refused(
             text in prop_oneof![

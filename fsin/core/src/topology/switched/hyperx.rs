@@ -1,4 +1,4 @@
-//! HyperX and flattened butterflies: switches in a grid, and in each dimension all of a row linked with each other.
+//! HyperX and flattened butterflies: switches in a grid, fully connected along each dimension.
 
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -11,13 +11,13 @@ use crate::topology::number;
 pub struct Hyperx {
     /// \[switches\] In each dimension.
     pub sizes: Vec<u32>,
-    /// \[endpoints\] Of each switch.
+    /// \[endpoints\] At each switch.
     pub endpoints: u32,
     /// The number of the first switch.
     first: u32,
 }
 
-/// Most dimensions: each is a bit of what packets remember.
+/// Maximum number of dimensions: each is a bit of a packet's state.
 const MAX_HYPERX_DIMENSIONS: usize = 15;
 
 impl Hyperx {
@@ -31,7 +31,7 @@ impl Hyperx {
         })
     }
 
-    /// The place, among the links of a switch with coordinate `own` in a dimension, of that to coordinate `other`.
+    /// The index, among the links of a switch with coordinate `own` in a dimension, of the link to coordinate `other`.
     #[must_use]
     #[inline]
     pub fn place(&self, dimension: usize, own: u32, other: u32) -> usize {

@@ -1,7 +1,7 @@
-//! Networks of switches: endpoints send and receive, switches only pass on.
+//! Networks of switches: endpoints send and receive, switches only forward packets.
 //!
-//! Endpoints have the first numbers, switches those after them. An endpoint has one link, to its switch; it is a router
-//! with one port, so that the way to the switch and the way from the last switch are hops like all others.
+//! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch. It is a router
+//! with one port, so the link to the first switch and the link from the last one are hops like all others.
 
 use std::sync::Arc;
 
@@ -32,30 +32,30 @@ pub(super) use random::parse as parse_random;
 pub use tree::{Stand, Tree};
 pub(super) use tree::{fat, slim, thin};
 
-/// Most nodes of a network of switches, endpoints included.
+/// Maximum number of nodes of a network of switches, endpoints included.
 const MAX_NODES: usize = 1 << 22;
 
-/// Most links of a switch.
+/// Maximum number of links of a switch.
 const MAX_LINKS: usize = 255;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// A link both ways. Each end has a place among the links of its node: 0, 1, 2, ... (Places may stay empty.)
+/// A bidirectional link. Each end has an index among the links of its node: 0, 1, 2, ... (Indices may be unused.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     ends: [(u32, u32); 2],
-    /// \[cycles\] Beyond one.
+    /// \[cycles\] Beyond one cycle.
     delay: u32,
 }
 
 impl Link {
-    /// Without delay.
+    /// A link without delay.
     const fn new(ends: [(u32, u32); 2]) -> Self {
         Self { ends, delay: 0 }
     }
 }
 
-/// Who is linked with whom, and through which ports.
+/// Adjacency and ports.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     endpoints: usize,
@@ -63,22 +63,21 @@ pub struct Fabric {
     ports: usize,
     /// By node and port.
     neighbours: Vec<u32>,
-    /// By node: where its places begin in `places`; then the end of all.
+    /// By node: its first index in `places`; then the end of all.
     starts: Vec<u32>,
-    /// The port of each place of each node.
+    /// The port of each link index of each node.
     places: Vec<u8>,
     /// By endpoint: its switch, and the switch's port to it.
     homes: Vec<(u32, u8)>,
-    /// \[links\] That are dead, and not among the neighbours.
+    /// \[links\] Dead links, which are not among the neighbours.
     faults: usize,
-    /// \[cycles\] Delays that the description of the network tells, by node and port; empty if it tells none.
+    /// \[cycles\] Delays from the description of the network, by node and port; empty if it has none.
     wires: Vec<u32>,
 }
 
 impl Fabric {
-    /// `endpoints` come first among `nodes`; each has one link, at place 0, to a switch.
-    /// `colours` are the port numbers of the directed links, first those from the first end; `None` if they do not
-    /// matter.
+    /// `endpoints` come first among `nodes`; each has one link, at index 0, to a switch. `colours` are the port numbers
+    /// of the directed links, those from the first ends first; `None` if the numbers do not matter.
     fn new(
         spec: &str,
         endpoints: usize,
@@ -90,7 +89,7 @@ impl Fabric {
         for &(node, place) in links.iter().flat_map(|link| &link.ends) {
             degree[node as usize] = degree[node as usize].max(place + 1);
         }
-        // Ports that are given may leave numbers out: those of rings of one switch.
+        // Given port numbers may have gaps: those of rings of one switch.
         let coloured = colours.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
         let ports = degree.iter().copied().max().unwrap_or(0).max(coloured) as usize;
         if ports > MAX_LINKS {
@@ -152,7 +151,7 @@ impl Fabric {
         Ok(new)
     }
 
-    /// Nodes that send and receive; the first ones.
+    /// Number of endpoints, which are the first nodes.
     #[must_use]
     #[inline]
     pub const fn endpoints(&self) -> usize {
@@ -166,27 +165,27 @@ impl Fabric {
         self.nodes
     }
 
-    /// Ports of the switch that has most.
+    /// Maximum number of ports of a switch.
     #[must_use]
     #[inline]
     pub const fn ports(&self) -> usize {
         self.ports
     }
 
-    /// \[links\] Between switches that are dead, both ways. Routings that know the plan only would run into them.
+    /// \[links\] Between switches that are dead in both directions. Routings that know only the plan would use them.
     #[must_use]
     pub const fn faults(&self) -> usize {
         self.faults
     }
 
-    /// Places for links of a node.
+    /// Number of link indices of a node.
     #[must_use]
     #[inline]
     pub fn degree(&self, node: NodeId) -> usize {
         (self.starts[node.index() + 1] - self.starts[node.index()]) as usize
     }
 
-    /// The port of the link at a place of a node.
+    /// The port of the link at an index of a node.
     #[must_use]
     #[inline]
     pub fn port(&self, node: NodeId, place: usize) -> Port {
@@ -201,7 +200,7 @@ impl Fabric {
         (neighbour != NOWHERE).then_some(NodeId(neighbour))
     }
 
-    /// \[cycles\] What the description of the network tells of the delay of a link.
+    /// \[cycles\] Delay of a link, from the description of the network.
     #[must_use]
     #[inline]
     pub fn wire(&self, node: NodeId, port: Port) -> u32 {
@@ -217,23 +216,23 @@ impl Fabric {
     }
 }
 
-/// How a network of switches was built: what its own routings need to know.
+/// Construction plan of a network of switches, for its own routings.
 #[derive(Clone, Debug)]
 pub enum Plan {
     /// Levels of switches, up and down.
     Tree(Tree),
     /// Groups of switches.
     Dragonfly(Dragonfly),
-    /// Switches in a grid, all of a row linked with each other.
+    /// Switches in a grid, fully connected along each dimension.
     Hyperx(Hyperx),
     /// Switches in a torus.
     Cube(Cube),
-    /// Any other.
+    /// Any other network.
     Graph,
 }
 
 impl Plan {
-    /// Port numbers of the directed links, where they have a meaning.
+    /// Port numbers of the directed links, where they matter.
     fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
         match self {
             Self::Cube(cube) => Some(cube.colours(links)),
@@ -250,12 +249,12 @@ pub struct Switched {
     geometry: Geometry,
     fabric: Arc<Fabric>,
     plan: Plan,
-    /// Of switches, in their order, where a file names them.
+    /// By switch, in order, where a file names them.
     names: Vec<String>,
 }
 
 impl Switched {
-    /// `nodes` are endpoints and switches.
+    /// `nodes` includes endpoints and switches.
     fn new(spec: String, endpoints: usize, nodes: usize, links: &[Link], plan: Plan) -> Result<Self, SpecError> {
         let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, plan.colours(links))?);
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
@@ -271,14 +270,14 @@ impl Switched {
         self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
     }
 
-    /// Who is linked with whom.
+    /// Adjacency and ports.
     #[must_use]
     #[inline]
     pub const fn fabric(&self) -> &Arc<Fabric> {
         &self.fabric
     }
 
-    /// How it was built.
+    /// Its construction plan.
     #[must_use]
     #[inline]
     pub const fn plan(&self) -> &Plan {
@@ -303,7 +302,7 @@ impl Topology for Switched {
         self.fabric.neighbour(node, port)
     }
 
-    /// Nothing: switches know the way.
+    /// Nothing: route computation takes place at the switches.
     fn offsets(&self, _: NodeId, _: NodeId, _: &mut dyn FnMut(usize) -> bool) -> Offsets {
         [0; MAX_DIMENSIONS]
     }
@@ -356,7 +355,7 @@ impl Topology for Switched {
     }
 }
 
-/// Refuses networks that are too large to be built. `nodes` is `None` if the count does not fit 64 bits.
+/// Rejects networks that are too large. `nodes` is `None` if the count does not fit 64 bits.
 fn check_nodes(spec: &str, nodes: Option<u64>) -> Result<usize, SpecError> {
     nodes.filter(|&nodes| nodes <= MAX_NODES as u64).map(|nodes| nodes as usize).ok_or_else(|| {
         let what = format!("`{spec}` has more than {MAX_NODES} endpoints and switches");

@@ -47,15 +47,15 @@ pub(in crate::topology) fn parse(words: &str) -> Result<Switched, SpecError> {
         .build(spec, Plan::Graph)
 }
 
-/// Begins with a regular graph and exchanges the ends of two links, both drawn, many times for each link, wherever that
-/// makes no link a loop or double. Goes on until all switches hang together.
+/// Begins with a regular graph and swaps the ends of two random links, many times for each link, wherever that creates
+/// no loop or double link. Continues until the graph is connected.
 fn draw(switches: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut links = Vec::new();
     for switch in 0..switches {
         for jump in 1..=degree / 2 {
             links.push((switch, (switch + jump) % switches));
         }
-        // An odd degree, and so an even number of switches: a link across.
+        // An odd degree, and so an even number of switches: add a link across.
         if degree % 2 == 1 && switch < switches / 2 {
             links.push((switch, switch + switches / 2));
         }
@@ -90,7 +90,7 @@ fn draw(switches: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     }
 }
 
-/// Attempts for each link: several times what mixes.
+/// Swap attempts for each link: several times as many as mixing needs.
 const EXCHANGES: usize = 20;
 
 #[cfg(test)]

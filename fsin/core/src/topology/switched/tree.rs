@@ -1,11 +1,11 @@
-//! Trees with several ways up: fat, thin and slim ones.
+//! Trees with several parents per node: fat, thin and slim ones.
 //!
 //! A node of level l (endpoints are level 0) has a label of n digits; digit i counts to m_i where i > l and to w_i
 //! where i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of
 //! m_(l+1) children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
 //!
-//! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are one: it
-//! has several links into each subtree.
+//! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are merged
+//! into one with several links into each subtree.
 
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -13,25 +13,25 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
 use crate::topology::number;
 
-/// A tree: how many children the nodes of each level have, and how many parents.
+/// A tree: the numbers of children and parents of the nodes of each level.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tree {
     /// By level from 1: subtrees under its switches.
     children: Vec<u32>,
     /// By level from 0: parents of its nodes.
     parents: Vec<u32>,
-    /// \[links\] From a switch at the top into each of its subtrees; those of the last one may be fewer.
+    /// \[links\] From a switch at the top into each of its subtrees; the last such switch may have fewer.
     strands: u32,
-    /// By level: the number of its first node; then that of all nodes.
+    /// By level: the number of its first node; then the number of all nodes.
     firsts: Vec<u32>,
 }
 
-/// Where a switch stands.
+/// Position of a switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stand {
     /// 1 for switches with endpoints.
     pub level: usize,
-    /// Its endpoints are those whose number divided by `span` is `subtree`: all whom it reaches by going down.
+    /// The endpoints below it are those whose number divided by `span` is `subtree`.
     pub subtree: u32,
     /// \[endpoints\] Below it.
     pub span: u32,
@@ -39,14 +39,14 @@ pub struct Stand {
     pub child_span: u32,
     /// Subtrees below it.
     pub children: u32,
-    /// \[links\] Into each of them: those to the first one come first, those up come after all.
+    /// \[links\] Into each subtree: links to the first one come first, links up come last.
     pub strands: u32,
-    /// Links up.
+    /// Number of links up.
     pub parents: u32,
 }
 
 impl Tree {
-    /// Digits: the label of the nodes of a level, least significant first.
+    /// Number of values of each digit of the labels of a level, least significant first.
     fn digits(&self, level: usize) -> Vec<u32> {
         let lower = self.parents[..level].iter();
         lower.chain(&self.children[level..]).copied().collect()
@@ -65,7 +65,7 @@ impl Tree {
         self.children.last().map_or(1, |&count| count as usize)
     }
 
-    /// \[hops\] Of a shortest route between endpoints: up to the level where they have a switch in common, and down.
+    /// \[hops\] Length of a minimal route between endpoints: up to the first level with a common switch, and down.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> u32 {
         let (mut one, mut other) = (from.0, to.0);
@@ -78,7 +78,7 @@ impl Tree {
         2 * level as u32
     }
 
-    /// Where a switch stands.
+    /// The position of a switch.
     #[must_use]
     #[inline]
     pub fn stand(&self, switch: NodeId) -> Stand {
@@ -104,15 +104,16 @@ impl Tree {
             && self.children.last() == self.children.first()
     }
 
-    /// The way up from a switch that a digit of an endpoint's number names: that which tells the switch's children
-    /// apart.
+    /// The link up from a switch that a digit of an endpoint's number selects: the digit that distinguishes the
+    /// switch's children.
     #[must_use]
     #[inline]
     pub const fn parent_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         endpoint.0 % stand.span / stand.child_span % stand.parents
     }
 
-    /// The strand down from a switch on the static route to an endpoint: at the top that to which its digits lead up.
+    /// The strand down from a switch on the static route to an endpoint: at the top the strand to which its digits lead
+    /// up.
     #[must_use]
     #[inline]
     pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
@@ -128,18 +129,17 @@ impl Tree {
         label % self.strands
     }
 
-    /// \[links\] Of a switch at the top into each of its subtrees.
+    /// \[links\] From a switch at the top into each of its subtrees.
     fn strands_of(&self, top: u32) -> u32 {
         (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
     }
 
-    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the order of
-    /// its children, and then of its parents, each counted from one of them on round: arbitration in turn follows it.
-    /// `None` where strands are parallel, where the order is given by one level, and where the numbers would not
-    /// suffice.
+    /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the cyclic
+    /// order of its children, and then of its parents: round-robin arbitration follows it. `None` where strands are
+    /// parallel, where one level determines the order, and where the numbers would not suffice.
     ///
-    /// The i-th child is the i-th child of all of its parents, so that its links cannot all have number i: by the j-th
-    /// way up it is i + j, modulo the most links to one level, and downwards as much more.
+    /// The i-th child is the i-th child of all of its parents, so its links cannot all have number i. By the j-th link
+    /// up it is i + j, modulo the maximum number of links to one level, and downwards it is higher by that maximum.
     pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
         let most = self.children.iter().chain(&self.parents).copied().max()?;
         if self.strands > 1 || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
@@ -155,7 +155,7 @@ impl Tree {
         Some(both.collect())
     }
 
-    /// Nodes of a level; `None` if they cannot be counted.
+    /// Number of nodes of a level; `None` on overflow.
     fn nodes(&self, level: usize) -> Option<u64> {
         let labels = self.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()))?;
         Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
@@ -216,7 +216,7 @@ fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &st
     }
 }
 
-/// Most levels, links up and links down: more would not fit a port number.
+/// Maximum number of levels, links up and links down: more would not fit a port number.
 const MAX_ARITY: u32 = 254;
 
 /// Parses `4,3`: k and n.

@@ -6,15 +6,15 @@ use trgen::{Cycle, Delivery, Message, NodeId};
 use super::slab::Slab;
 use fsin_core::network::Notices;
 
-/// Names a message that is under way.
+/// Identifies a message that is under way.
 pub(super) type Slot = u32;
 
-/// A message that some node is sending or receiving.
+/// A message that is being sent or received.
 #[derive(Clone, Copy, Debug)]
 struct Underway {
     message: Message,
     offered: Cycle,
-    /// Packets that have not been consumed yet.
+    /// Packets that have not been ejected yet.
     to_receive: u64,
 }
 
@@ -29,7 +29,7 @@ impl Messages {
         Self { underway: Slab::new() }
     }
 
-    /// Takes a message of `packets` packets (at least 1) that is offered in cycle `now`.
+    /// Adds a message of `packets` packets (at least 1) that is offered in cycle `now`.
     pub(super) fn enter(&mut self, message: Message, packets: u64, now: Cycle) -> Slot {
         self.underway.store(Underway { message, offered: now, to_receive: packets })
     }
@@ -39,7 +39,7 @@ impl Messages {
         self.underway[slot].message
     }
 
-    /// A packet of the message in `slot` has been consumed in full.
+    /// A packet of the message in `slot` has been ejected completely.
     pub(super) fn packet_received(&mut self, slot: Slot, now: Cycle, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.to_receive -= 1;
@@ -50,20 +50,20 @@ impl Messages {
     }
 }
 
-/// A message of which packets have not entered a source buffer yet, at the interface of its node.
+/// A message at the interface of its node, with packets that have not entered a source buffer yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unsent {
     pub(super) slot: Slot,
     pub(super) destination: NodeId,
     pub(super) offered: Cycle,
-    /// Packets to go.
+    /// Packets still to be sent.
     pub(super) packets: u64,
-    /// It has more than one packet.
+    /// The message has more than one packet.
     pub(super) is_long: bool,
 }
 
 impl Unsent {
-    /// The whole message in `slot`.
+    /// The message in `slot`, none of it sent.
     pub(super) const fn new(slot: Slot, message: &Message, packets: u64, now: Cycle) -> Self {
         Self { slot, destination: message.destination, offered: now, packets, is_long: packets > 1 }
     }

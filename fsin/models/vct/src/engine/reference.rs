@@ -1,9 +1,9 @@
 //! The reference engine: every phit of every queue, every cycle, in the order in which the model is stated.
 //!
-//! It is the definition that other engines are judged by, so it is written to be read, not to be fast. A cycle has two
-//! phases. In phase A every node looks at what the previous cycle left and decides; in phase B phits move. No decision
-//! of phase A changes what another node can see in phase A, and no phit moves twice in phase B (a phit that a link is
-//! about to take arrived at least one cycle before), so the order in which nodes are visited does not matter.
+//! It defines the model for other engines, so it is written to be read, not to be fast. A cycle has two phases. In
+//! phase A every node makes its decisions from the state at the end of the previous cycle; in phase B phits move. No
+//! decision of phase A changes what another node can see in phase A. No phit moves twice in phase B: a phit that a link
+//! is about to take arrived at least one cycle before. So the order in which nodes are visited does not matter.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ mod network;
 
 use near::Near;
 
-/// A packet under way. Phits refer to it by position.
+/// A packet under way. Phits refer to it by index.
 #[derive(Clone, Debug)]
 struct Packet {
     message: Slot,
@@ -39,7 +39,7 @@ struct Packet {
     /// \[cycle\] From which delay counts.
     start: Cycle,
     hops: u64,
-    /// \[cycle\] From which its header can ask where it stands: until then it is on a wire.
+    /// \[cycle\] From which its header can request an output at its present node: until then it is on the link.
     ready: Cycle,
     /// True if its message has more than one packet.
     long: bool,
@@ -52,7 +52,7 @@ struct Phit {
     index: u32,
 }
 
-/// What an input was given, from header to tail.
+/// The grant of an input, held from header to tail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Given {
     Output(OutputVc),
@@ -78,21 +78,22 @@ struct Node {
     buffers: Vec<VecDeque<usize>>,
     /// Transit queues in the order of [`OutputVc::index`], then injection queues, in phits.
     queues: Vec<VecDeque<Phit>>,
-    /// What each queue was given.
+    /// The grant of each queue.
     given: Vec<Option<Given>>,
-    /// \[cycle\] In which the header at the head of each queue first asked; `None` if there is none that asks.
+    /// \[cycle\] Of the first request of the header at the head of each queue; `None` if no header there requests an
+    /// output.
     since: Vec<Option<Cycle>>,
-    /// Of each queue, where a routing keeps bets.
+    /// The bet of each queue, for routings that keep bets.
     bets: Vec<u8>,
     /// The queue that owns each output channel.
     owner: Vec<Option<usize>>,
-    /// The queue that each output channel was given to last.
+    /// The queue with the last grant of each output channel.
     last_winner: Vec<usize>,
     links: Vec<Link>,
     last_consumed: usize,
     /// Serial injection: the injector served last, and the packet that is moving with the phits that have moved.
     serial: (usize, Option<Phit>),
-    /// How congested it is, where that matters.
+    /// Congestion timer of the node, where timeouts are set.
     timer: Option<Timer>,
 }
 
@@ -119,10 +120,10 @@ pub struct Reference {
     messages: Messages,
     recorder: Recorder,
     in_flight: u64,
-    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been ejected.
     in_network: u64,
     last_moved: Cycle,
-    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
 }
 
@@ -170,7 +171,7 @@ impl Reference {
         }
     }
 
-    /// Packets that stand anywhere in the network or before it, counted one by one: what conservation is checked with.
+    /// Packets in the network, source buffers and interfaces, counted one by one: for tests of conservation.
     #[must_use]
     pub fn count_packets(&self) -> u64 {
         let waiting: u64 = self.nodes.iter().map(Node::packets_unsent).sum();
@@ -194,7 +195,7 @@ impl Reference {
         self.params.queue_phits() - self.nodes[node.index()].queues[queue].len() as u32
     }
 
-    /// One cycle.
+    /// Simulates one cycle.
     fn step(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock.0, self.in_network);
         let is_tripped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
@@ -220,7 +221,7 @@ impl Reference {
         });
     }
 
-    /// Phase A, 1: one packet of the message in front enters an injector's source buffer, if it fits.
+    /// Phase A, 1: one packet of the front message enters an injector's source buffer, if it fits.
     fn generate(&mut self, node: usize, notices: &mut Notices) {
         let outputs = self.outputs();
         let params = &self.params;
@@ -321,7 +322,7 @@ impl Reference {
         }
     }
 
-    /// The header at the head of a queue that has not been given anything yet.
+    /// The header at the head of a queue that has no grant yet.
     fn unrouted(&self, node: usize, queue: usize) -> Option<&Packet> {
         let this = &self.nodes[node];
         let phit = this.queues[queue].front().filter(|phit| phit.index == 0 && this.given[queue].is_none())?;
@@ -347,7 +348,7 @@ impl Reference {
         }
     }
 
-    /// Phase A, 3: what every queue asks for.
+    /// Phase A, 3: route computation, the request of every queue.
     fn request(&mut self, node: usize) -> Vec<Option<Given>> {
         let mut bets = std::mem::take(&mut self.nodes[node].bets);
         let near = Near { engine: self, node: NodeId::at(node) };
@@ -363,7 +364,7 @@ impl Reference {
         asked
     }
 
-    /// What an arbiter sees of a queue; `None` if no header at its head asks.
+    /// A queue as an arbiter sees it; `None` if no header at its head makes a request.
     fn contender(&self, node: usize, queue: usize) -> Option<Contender> {
         let packet = self.unrouted(node, queue)?;
         let this = &self.nodes[node];
@@ -375,7 +376,7 @@ impl Reference {
         })
     }
 
-    /// Phase A, 4: consumption, then each output channel that nobody owns.
+    /// Phase A, 4: allocation of the ejection port, then of each free output channel.
     fn arbitrate(&mut self, node: usize, asked: &[Option<Given>]) {
         let outputs = self.outputs();
         let inputs = asked.len();
@@ -426,19 +427,19 @@ impl Reference {
             }
         }
         for (since, given) in this.since.iter_mut().zip(&this.given) {
-            // The next header has not asked yet.
+            // The next header has made no request yet.
             *since = since.filter(|_| given.is_none());
         }
     }
 
-    /// The transit queues in which a header stands that has to go on; empty where nobody watches them.
+    /// The transit queues with a header that has further hops to go; empty without timers.
     fn standing(&self, node: usize) -> Vec<bool> {
         let goes_on = |queue| self.unrouted(node, queue).is_some_and(|packet| packet.destination.index() != node);
         let watched = if self.nodes[node].timer.is_some() { self.outputs() } else { 0 };
         (0..watched).map(goes_on).collect()
     }
 
-    /// Phase A, 5: timers of congestion; `standing` is as it was before outputs were given away.
+    /// Phase A, 5: congestion timers; `standing` is as it was before outputs were allocated.
     fn time(&mut self, node: usize, standing: &[bool]) {
         let (now, outputs) = (self.clock.0, self.outputs());
         let Node { timer: Some(timer), given, .. } = &mut self.nodes[node] else { return };
@@ -496,7 +497,7 @@ impl Reference {
             *link = Link { current: Some(vc), last: vc };
             let neighbour = self.topology.neighbour(NodeId::at(node), port);
             let neighbour = neighbour.expect("an output is granted only if space_ahead saw a neighbour");
-            // What is on the wire moves.
+            // Phits on the link advance.
             let wire = u64::from(self.wires.to(neighbour.index(), port.index()));
             self.last_moved = self.last_moved.max(self.clock + wire);
             if phit.index == 0 {
@@ -522,7 +523,7 @@ impl Reference {
         }
     }
 
-    /// The queue whose lack of room keeps this queue's head where it is.
+    /// The queue whose lack of room blocks this queue's head.
     fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
         let packet = self.unrouted(node, queue)?;
         let head = self.head(node, queue, packet);

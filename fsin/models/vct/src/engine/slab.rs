@@ -1,8 +1,8 @@
-//! Things that come and go, in one list.
+//! A slab: items with reusable handles in one vector.
 
 use std::ops::{Index, IndexMut};
 
-/// Things by handle. The handles of those that are gone are given out again.
+/// Items by handle. Handles of removed items are reused.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
     places: Vec<T>,
@@ -24,12 +24,12 @@ impl<T> Slab<T> {
         }
     }
 
-    /// What a handle names; `None` if no handle like this was ever given out.
+    /// The item of a handle; `None` if no such handle was ever issued.
     pub(super) fn get(&self, handle: u32) -> Option<&T> {
         self.places.get(handle as usize)
     }
 
-    /// It is gone. What it was can be read until something is stored.
+    /// Removes an item. Its value can be read until another is stored.
     #[inline(always)]
     pub(super) fn release(&mut self, handle: u32) {
         self.vacant.push(handle);

@@ -1,4 +1,4 @@
-//! Who waits for whom, once nothing moves: the same for every engine.
+//! The cycle of blocked heads in a deadlock: the same for every engine.
 
 use trgen::NodeId;
 
@@ -9,7 +9,7 @@ use fsin_core::topology::Shape;
 /// A queue: its node, and its number there (transit queues in the order of [`OutputVc::index`], then injection queues).
 pub(super) type Place = (usize, usize);
 
-/// Follows from `first` what each blocked head waits for until a queue comes up twice; the queues of that cycle.
+/// Follows the wait-for relation of blocked heads from `first` until a queue repeats. Returns the queues of that cycle.
 pub(super) fn cyclic_wait(first: Option<Place>, waits_for: impl Fn(Place) -> Option<Place>) -> Vec<Place> {
     let mut path: Vec<Place> = Vec::new();
     let mut next = first;

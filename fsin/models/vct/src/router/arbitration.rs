@@ -1,18 +1,18 @@
-//! Who gets an output that several inputs ask for.
+//! Arbitration among inputs that request the same output.
 
 use trgen::catalog::Component;
 use trgen::rng::{Purpose, mix2, pick};
 
-/// How one of the contenders for an output is chosen.
+/// The policy by which an arbiter chooses one of the contenders for an output.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Arbitration {
     /// The first after the last winner, in the order of the inputs.
     RoundRobin,
-    /// Whose header has stood at the head of its queue for the longest time.
+    /// The header that has stood at the head of its queue for the longest time.
     Fifo,
     /// The longest queue.
     Longest,
-    /// Any, drawn in every cycle.
+    /// Any contender, drawn in every cycle.
     Random,
     /// The oldest packet.
     Age,
@@ -20,7 +20,7 @@ pub enum Arbitration {
     HighestVc,
 }
 
-/// Every arbitration that `--arbitration` knows.
+/// The arbitrations of `--arbitration`.
 pub const ARBITRATIONS: &[Component] = &[
     component("rr", "round robin: the first after the last winner, in the order of the inputs"),
     component(
@@ -38,7 +38,7 @@ const fn component(name: &'static str, about: &'static str) -> Component {
 }
 
 impl Arbitration {
-    /// Every one with its name, in the order of [`ARBITRATIONS`].
+    /// Every policy with its name, in the order of [`ARBITRATIONS`].
     pub const ALL: [(&str, Self); 6] = [
         ("rr", Self::RoundRobin),
         ("fifo", Self::Fifo),
@@ -50,27 +50,27 @@ impl Arbitration {
 }
 
 impl Arbitration {
-    /// True if a tie goes to the first input after the last winner, not to that of lowest number.
+    /// True if a tie goes to the first input after the last winner, not to the input of lowest number.
     const fn serves_equals_in_turn(self) -> bool {
         !matches!(self, Self::Fifo | Self::Age)
     }
 }
 
-/// What an arbiter sees of an input that asks.
+/// A requesting input as an arbiter sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Contender {
-    /// \[cycle\] In which its header first asked.
+    /// \[cycle\] Of its header's first request.
     pub since: u64,
     /// \[phits\] In its queue.
     pub phits: u32,
     /// \[cycle\] From which the packet's delay counts.
     pub start: u64,
-    /// The channel of a transit queue; `None` of an injection queue.
+    /// The virtual channel of a transit queue; `None` for an injection queue.
     pub vc: Option<u8>,
 }
 
 impl Contender {
-    /// Who has least is served first.
+    /// The contender of least rank is served first.
     fn rank(&self, mode: Arbitration) -> u64 {
         match mode {
             Arbitration::RoundRobin | Arbitration::Random => 0,
@@ -82,13 +82,13 @@ impl Contender {
     }
 }
 
-/// Names (run seed, node, output, cycle) in draws of an arbiter.
+/// Random stream of (run seed, node, output, cycle) for draws of an arbiter.
 #[must_use]
 pub const fn arbiter_key(seed: u64, node: u32, output: usize, now: u64) -> u64 {
     mix2(mix2(mix2(seed, node as u64), output as u64), now)
 }
 
-/// Whether transit queues are considered before injection queues, which has this probability.
+/// Draws, with this probability, whether transit queues take precedence over injection queues.
 #[must_use]
 pub fn transit_first(key: u64, probability: f64) -> bool {
     f64::from(pick(key, 1 << 24)) < probability * f64::from(1 << 24)
@@ -96,14 +96,14 @@ pub fn transit_first(key: u64, probability: f64) -> bool {
 
 /// Round robin: the first contender after the last winner, in the order of the inputs, cyclically.
 ///
-/// `asks(input)` says whether an input contends. Returns `None` if nobody does.
+/// `asks(input)` says whether an input contends. Returns `None` if there is no contender.
 pub fn round_robin(inputs: usize, last_winner: usize, asks: impl Fn(usize) -> bool) -> Option<usize> {
     (1..=inputs).map(|step| (last_winner + step) % inputs).find(|&input| asks(input))
 }
 
-/// The one of the inputs that ask which is given what they ask for. `key` is that of [`arbiter_key`].
+/// The winner among the requesting inputs. `key` is that of [`arbiter_key`].
 ///
-/// Returns `None` if nobody asks.
+/// Returns `None` if no input makes a request.
 pub fn winner(
     mode: Arbitration,
     inputs: usize,
@@ -122,8 +122,8 @@ pub fn winner(
         _ => {
             let first = asking().map(|input| contender(input).rank(mode)).min()?;
             let is_first = |input: usize| asks(input) && contender(input).rank(mode) == first;
-            // Of equals the input of lowest number, transit queues in the order of ports before injection queues; or in
-            // turn.
+            // A tie goes to the input of lowest number, transit queues in the order of ports before injection queues;
+            // or in turn.
             let last_winner = if mode.serves_equals_in_turn() { last_winner } else { inputs - 1 };
             round_robin(inputs, last_winner, is_first)
         }
@@ -134,7 +134,7 @@ pub fn winner(
 mod tests {
     use super::*;
 
-    /// Neighbouring seeds are not the same draws at other nodes.
+    /// Neighbouring seeds do not give the same draws at other nodes.
     #[test]
     fn every_seed_has_draws_of_its_own() {
         let keys = |seed| (0..64).map(move |node| arbiter_key(seed, node, 3, 100));

@@ -1,4 +1,4 @@
-//! Settings of a router that have passed their check.
+//! Router settings that have passed their check.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use super::RouterParams;
 use super::guide::Guide;
 use fsin_core::topology::Topology;
 
-/// Settings that make sense together in one topology, and what the check has made of them: there is no other way to come by
-/// them than [`RouterParams::check`]. They can be read, and not changed. Copies share the routing tables.
+/// Settings that are consistent with each other and with one topology, and the routing function built from them.
+/// [`RouterParams::check`] is the only constructor.
 #[derive(Clone, Debug)]
 pub struct CheckedParams {
     params: RouterParams,
-    /// In a network of switches.
+    /// The routing function, in a network of switches.
     guide: Option<Arc<Guide>>,
     /// Specification and dead links of the topology.
     topology: (String, usize),
@@ -29,10 +29,10 @@ impl CheckedParams {
         self.params
     }
 
-    /// How packets find their way through the switches of this topology; `None` in a direct network.
+    /// The routing function for the switches of this topology; `None` in a direct network.
     ///
     /// # Panics
-    /// When it is another topology than the one that the settings were checked for.
+    /// When the settings were checked for another topology.
     #[must_use]
     pub fn guide(&self, topology: &dyn Topology) -> Option<Arc<Guide>> {
         let given = (topology.spec(), topology.faults());

@@ -1,30 +1,30 @@
-//! Congestion control: when a whole network or a single node is congested.
+//! Congestion control of a whole network or of a single node.
 //!
-//! Both are the original's (FSIN, INSEE), stated for events: what changes only when a header goes or a figure is due is
-//! looked at then, and an engine that sleeps in between sees the same.
+//! Both rules are the original's (FSIN, INSEE), stated for events: they are evaluated only when a header leaves or a
+//! value is due. An engine that sleeps in between gets the same results.
 
 use super::arbitration::round_robin;
 use super::params::{GlobalCc, RouterParams, Timeouts};
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 
-/// Control of the whole network: while too many packets are under way, nothing is drawn and no packet enters a source
-/// buffer. Nodes see the count of one period ago.
+/// Control of the whole network: while too many packets are under way, no message is drawn and no packet enters a
+/// source buffer. Nodes use the packet count of one period ago.
 #[derive(Clone, Debug)]
 pub struct GlobalControl {
-    /// \[packets\] More than so many are too many.
+    /// \[packets\] Threshold: more packets than this are too many.
     limit: u64,
-    /// \[cycles\] From one count to the next.
+    /// \[cycles\] Interval between counts.
     period: u64,
     /// The latest period in which packets were counted.
     counted: u64,
-    /// \[packets\] At its beginning.
+    /// \[packets\] At the beginning of that period.
     packets: u64,
     tripped: bool,
 }
 
 impl GlobalControl {
-    /// The control that is set; `None` if there is none.
+    /// The congestion control of these settings; `None` if there is none.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
         let GlobalCc { percent, period } = params.global_cc?;
@@ -33,14 +33,14 @@ impl GlobalControl {
         Some(Self { limit, period: period.max(1), counted: 0, packets: 0, tripped: false })
     }
 
-    /// Whether entering is forbidden in cycle `now`, with so many packets in the network at the end of the previous
-    /// one: those whose header has left its injection queue and whose tail has not been consumed.
+    /// True if injection is forbidden in cycle `now`, with `packets` packets in the network at the end of the previous
+    /// cycle: those whose header has left its injection queue and whose tail has not been ejected.
     ///
-    /// To be asked in every cycle in which this number may have changed since the one before.
+    /// Call it in every cycle before which this number may have changed.
     pub fn is_tripped(&mut self, now: u64, packets: u64) -> bool {
         let period = now / self.period;
         if period > self.counted {
-            // In periods that were left out nothing changed.
+            // Nothing changed in periods that were skipped.
             let seen = if period == self.counted + 1 { self.packets } else { packets };
             self.tripped = seen > self.limit;
             (self.counted, self.packets) = (period, packets);
@@ -49,7 +49,7 @@ impl GlobalControl {
     }
 }
 
-/// \[packets\] Room of all transit queues that a link leads to.
+/// \[packets\] Capacity of all transit queues that a link leads to.
 fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
     let ports = topology.shape().ports();
     let links = (0..topology.nodes())
@@ -59,37 +59,37 @@ fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
     links as u64 * params.vcs as u64 * u64::from(params.queue_packets)
 }
 
-/// What a node knows of its own congestion: it watches one header in transit at a time. One that waits for an output
-/// for more than `upper` cycles marks the node congested; one that goes on after less than `lower` clears the mark.
-/// Then the next blocked queue is watched, in turn.
+/// Congestion state of a node: it watches one header in transit at a time. A header that waits for an output for more
+/// than `upper` cycles marks the node congested; one that leaves after less than `lower` clears the mark. Then the next
+/// blocked queue is watched, in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     limits: Timeouts,
     watched: Option<u16>,
     /// The queue watched last.
     last: u16,
-    /// \[cycle\] Since when.
+    /// \[cycle\] Start of that watch.
     since: u64,
     congested: bool,
 }
 
 impl Timer {
-    /// A node without congestion, of so many transit queues.
+    /// A node without congestion, with this number of transit queues.
     #[must_use]
     pub const fn new(limits: Timeouts, queues: usize) -> Self {
         Self { limits, watched: None, last: queues as u16 - 1, since: 0, congested: false }
     }
 
-    /// True if the node is congested in cycle `now`, as the cycles before left it.
+    /// True if the node is congested in cycle `now`, by the state at the end of the previous cycle.
     #[must_use]
     pub const fn is_congested(&self, now: u64) -> bool {
         self.congested || (self.watched.is_some() && now > self.since + self.limits.upper + 1)
     }
 
-    /// Step 5 of cycle `now`. `asked` says in which transit queues a header stood that wanted an output in this cycle,
-    /// `blocked` which of them still stand there. Returns true if the mark was cleared.
+    /// Step 5 of cycle `now`. `asked` are the transit queues with a header that requested an output in this cycle,
+    /// `blocked` those with a header that is still there. Returns true if the mark was cleared.
     ///
-    /// It may be left out in cycles in which no header has come to stand and none has been given an output.
+    /// It may be skipped in cycles in which no header has arrived and none has been granted an output.
     pub fn step(
         &mut self,
         now: u64,
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn a_header_that_waits_too_long_marks_its_node() {
         let mut timer = Timer::new(Timeouts { upper: 10, lower: 7 }, 4);
-        // Queue 2 is blocked from cycle 100 on; the node is looked at again in cycle 150 only.
+        // Queue 2 is blocked from cycle 100 on; the node is examined again only in cycle 150.
         assert!(!timer.step(100, 4, |queue| queue == 2, |queue| queue == 2));
         assert!(!timer.is_congested(111));
         assert!(timer.is_congested(112));
-        // It leaves after 50 cycles: nothing is cleared; queue 3 is watched now.
+        // The header leaves after 50 cycles: nothing is cleared; queue 3 is watched now.
         assert!(!timer.step(150, 4, |queue| queue >= 2, |queue| queue == 3));
         assert!(timer.is_congested(151));
         // After 7 cycles nothing is cleared, after 6 it is.

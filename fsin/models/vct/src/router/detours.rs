@@ -1,10 +1,10 @@
-//! Direct networks with dead links: which packets can go where.
+//! Direct networks with dead links: the routes that remain for packets.
 //!
-//! Deterministic routes and escape routes stay what they are, so that nothing new can wait in a circle. A packet takes
-//! an adaptive channel only where the escape route from the next node on is alive: whoever is under way can always go
-//! on, as without faults. A packet whose own escape route is dead may set out on an adaptive channel only, and waits
-//! for one in its injection queue, where nobody waits for it. Routes are minimal: pairs of nodes that no such route is
-//! left for cannot send to each other.
+//! Deterministic routes and escape routes stay the same, so no new cycle of waiting packets can arise. A packet takes
+//! an adaptive channel only where the escape route from the next node on is alive. So a packet under way can always
+//! proceed, as without faults. A packet whose own escape route is dead may start on an adaptive channel only. It waits
+//! for one in its injection queue, where no other packet depends on it. Routes are minimal: pairs of nodes without such
+//! a route cannot send to each other.
 //!
 //! Decision: docs/decisions/0073-dead-links.md.
 
@@ -18,30 +18,30 @@ use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
 const NOWHERE: u32 = u32::MAX;
 
-/// What is left of a direct network, for a routing.
+/// Reachability in a direct network with dead links, for one routing.
 #[derive(Clone, Debug)]
 pub struct Detours {
     shape: Shape,
     order: Order,
-    /// Packets may leave the deterministic route.
+    /// The routing is adaptive: packets may leave the deterministic route.
     is_adaptive: bool,
     /// By node and port.
     neighbours: Arc<[u32]>,
 }
 
-/// Pairs of nodes between which no route is left.
+/// Pairs of nodes without a remaining route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LostPairs {
-    /// \[pairs\] Ordered.
+    /// \[pairs\] Unreachable ordered pairs.
     pub count: usize,
-    /// \[pairs\] Ordered, of all different nodes.
+    /// \[pairs\] All ordered pairs of different nodes.
     pub of: usize,
-    /// The first of them, from and to.
+    /// The first unreachable pairs: source and destination.
     pub some: Vec<(NodeId, NodeId)>,
 }
 
 impl Detours {
-    /// `None` if all links of the network are alive, or it is one of switches.
+    /// `None` if all links of the network are alive, or for a network of switches.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
         if topology.faults() == 0 || topology.switched().is_some() {
@@ -81,7 +81,7 @@ impl Detours {
         true
     }
 
-    /// True if an adaptive channel of this port leads to where the escape route is alive.
+    /// True if an adaptive channel of this port leads to a node from which the escape route is alive.
     #[must_use]
     pub fn leads_on(&self, node: NodeId, port: Port, offsets: &[i16]) -> bool {
         let Some(there) = self.next(node, port) else { return false };
@@ -101,7 +101,7 @@ impl Detours {
         self.is_alive(node, offsets) || self.is_adaptive && profitable().any(|port| self.leads_on(node, port, offsets))
     }
 
-    /// The route itself, if a packet can take it; else the first of all shortest routes that it can take.
+    /// The given route, if a packet can take it; else the first of all minimal routes that it can take.
     #[must_use]
     pub fn usable(&self, topology: &dyn Topology, from: NodeId, to: NodeId, route: Offsets) -> Option<Offsets> {
         let usable = |route: &Offsets| self.can_set_out(from, &route[..self.shape.dimensions]);
@@ -114,7 +114,7 @@ impl Detours {
         self.usable(topology, from, to, topology.offsets(from, to, &mut |_| true)).is_some()
     }
 
-    /// Counts the pairs that cannot reach each other, and names up to `named` of them.
+    /// Counts the unreachable pairs, and lists up to `named` of them.
     #[must_use]
     pub fn lost(&self, topology: &dyn Topology, named: usize) -> LostPairs {
         let nodes = topology.nodes();

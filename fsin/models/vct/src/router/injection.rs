@@ -1,27 +1,27 @@
-//! Which of a node's injectors a new packet goes to.
+//! Assignment of new packets to a node's injectors.
 
 use trgen::catalog::Component;
 
 use fsin_core::routing::Order;
 use fsin_core::topology::{Port, Shape};
 
-/// How an injector is chosen. But for `Shortest`, injector i belongs to port i, in the order of ports; what is behind
-/// it may still leave through any port.
+/// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of ports;
+/// its packets may still leave through any port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Injection {
     /// The least occupied.
     Shortest,
-    /// That of the first hop in the order of `--order`.
+    /// The injector of the first hop in the order of `--order`.
     Dor,
-    /// The same; if its source buffer is full, the least occupied.
+    /// The same; the least occupied injector if the source buffer of that one is full.
     DorShortest,
-    /// The least occupied of those of profitable ports, of equals that of the lowest dimension.
+    /// The least occupied injector of the profitable ports; ties go to the lowest dimension.
     ShortestProfitable,
-    /// That of the dimension with most hops to go, of equals the lowest.
+    /// The injector of the dimension with most hops to go; ties go to the lowest dimension.
     LongestPath,
 }
 
-/// Every choice that `--injection` knows.
+/// The policies of `--injection`.
 pub const INJECTIONS: &[Component] = &[
     component("shortest", "the least occupied injector"),
     component("dor", "the injector of the packet's first hop in the order of {order}; one injector for each port"),
@@ -42,7 +42,7 @@ const fn component(name: &'static str, about: &'static str) -> Component {
 }
 
 impl Injection {
-    /// Every one with its name, in the order of [`INJECTIONS`].
+    /// Every policy with its name, in the order of [`INJECTIONS`].
     pub const ALL: [(&str, Self); 5] = [
         ("shortest", Self::Shortest),
         ("dor", Self::Dor),
@@ -51,24 +51,25 @@ impl Injection {
         ("longest-path", Self::LongestPath),
     ];
 
-    /// True if it is asked how much injectors hold.
+    /// True if the policy depends on the occupancy of injectors.
     #[must_use]
     pub const fn compares(self) -> bool {
         !matches!(self, Self::Dor | Self::LongestPath)
     }
 
-    /// True if it depends on the packet's way. Where both ways of a dimension are equally long, one is drawn for it in
-    /// each cycle in which the packet waits for its source buffer, whichever the packet takes later.
+    /// True if the policy depends on the packet's route. Where both directions of a dimension are equally long, one is
+    /// drawn in each cycle in which the packet waits for its source buffer, whichever direction it takes later.
     #[must_use]
     pub const fn looks_at_way(self) -> bool {
         !matches!(self, Self::Shortest)
     }
 
-    /// The injector of a packet with so many hops to go in each dimension; one that has none to go takes the first.
+    /// The injector of a packet with these hops to go in each dimension; a packet with none to go takes the first
+    /// injector.
     ///
-    /// `occupied(injector)` says how many phits source buffer and injection queue hold together, `has_room(injector)`
-    /// whether the source buffer takes a packet. If the chosen one does not, the packet waits, and the injector is
-    /// chosen again in the next cycle.
+    /// `occupied(injector)` is the number of phits in source buffer and injection queue together. `has_room(injector)`
+    /// says whether the source buffer accepts a packet. If the chosen injector does not, the packet waits, and the
+    /// injector is chosen again in the next cycle.
     pub fn injector(
         self,
         (order, shape): (Order, Shape),

@@ -1,4 +1,4 @@
-//! The size of a router: known when the program runs, or already when it is compiled.
+//! The dimensions of a router, known at run time or at compile time.
 //!
 //! Decision: docs/decisions/0015-router-layouts.md.
 
@@ -8,11 +8,11 @@ use super::request::OutputVc;
 use fsin_core::divisor::Divisor;
 use fsin_core::topology::{Port, Shape};
 
-/// How many dimensions, ways and virtual channels a router has.
+/// The number of dimensions, directions and virtual channels of a router.
 ///
-/// What is known to the compiler costs no instruction; rules are written once, for any layout.
+/// Values known to the compiler cost no instruction; rules are written once, for any layout.
 pub trait Layout: Copy + Debug + Send + Sync + 'static {
-    /// Dimensions and ways.
+    /// Dimensions and directions.
     fn shape(self) -> Shape;
 
     /// \[channels\] Virtual channels of each link.
@@ -42,7 +42,7 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
         output / self.vcs()
     }
 
-    /// The output channel of that number.
+    /// The output channel with this number.
     #[inline(always)]
     fn channel(self, output: usize) -> OutputVc {
         let port = self.port_of(output);
@@ -56,10 +56,10 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// Any size.
+/// A layout of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AnySize {
-    /// Dimensions and ways.
+    /// Dimensions and directions.
     pub shape: Shape,
     /// \[channels\] Virtual channels of each link.
     pub vcs: usize,
@@ -165,7 +165,7 @@ impl Layout for Switches {
     }
 }
 
-/// `D` dimensions of two-way links with `V` channels each.
+/// `D` dimensions of bidirectional links with `V` channels each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TwoWay<const D: usize, const V: usize>;
 

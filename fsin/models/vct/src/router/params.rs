@@ -1,4 +1,4 @@
-//! What can be set of a router, and which settings make sense together.
+//! The settings of a router, and which of them are consistent.
 //!
 //! Decision: docs/decisions/0006-full-packets.md.
 
@@ -12,7 +12,7 @@ use fsin_core::routing::{Order, Routing, listed};
 use fsin_core::topology::Topology;
 use fsin_core::words::counted;
 
-/// How arrived packets leave the network.
+/// How packets are ejected at their destination.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Consumption {
     /// Every queue with an arrived packet drains one phit per cycle.
@@ -21,46 +21,46 @@ pub enum Consumption {
     Single,
 }
 
-/// How packets go from the source buffers to the injection queues.
+/// How packets move from the source buffers to the injection queues.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Inject {
-    /// Whatever fits, in zero time.
+    /// Every packet that fits, in zero time.
     Parallel,
-    /// One phit per node and cycle; one injector to its tail, then round robin.
+    /// One phit per node and cycle; one injector up to a tail, then round robin.
     Serial,
 }
 
-/// What stands before the source buffer.
+/// The queue in front of the source buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SourceQueue {
-    /// Room for one message; another one is refused. Delay counts from entering the buffer.
+    /// Room for one message; further messages are refused. Delay counts from entering the buffer.
     Throttled,
     /// An unbounded queue. Delay counts from generation.
     Open,
 }
 
-/// Control of congestion of the whole network.
+/// Congestion control of the whole network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GlobalCc {
-    /// \[percent\] Of the room of all transit queues, 0 to 100: with more packets in the network none enters.
+    /// \[percent\] Of the capacity of all transit queues, 0 to 100: no packet enters while the network holds more.
     pub percent: f64,
     /// \[cycles\] From one count of packets to the next; 0 and 1: every cycle.
     pub period: u64,
 }
 
-/// How long a header waits until its node is congested.
+/// Waiting times of headers that mark a node congested, and clear the mark.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Timeouts {
-    /// \[cycles\] A watched header that waits for more marks its node congested.
+    /// \[cycles\] A watched header that waits longer marks its node congested.
     pub upper: u64,
-    /// \[cycles\] One that goes on after less clears the mark; at most `upper`.
+    /// \[cycles\] A watched header that leaves after less clears the mark; at most `upper`.
     pub lower: u64,
 }
 
-/// Everything that can be set of a router, checked to be consistent.
+/// All settings of a router; [`check`](Self::check) tests their consistency.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouterParams {
-    /// How deadlock is avoided and outputs are asked for.
+    /// How deadlock is avoided and outputs are requested.
     pub routing: Routing,
     /// Order of deterministic and escape routes.
     pub order: Order,
@@ -76,13 +76,13 @@ pub struct RouterParams {
     pub injection_queue_packets: u32,
     /// \[injectors\] Injection queues of each node, each with its own source buffer.
     pub injectors: usize,
-    /// Which injector a packet goes to.
+    /// The assignment of packets to injectors.
     pub injection: Injection,
     /// From buffer to injection queue.
     pub inject: Inject,
-    /// Who gets what several inputs ask for: an output, or the single consumption port.
+    /// Arbitration for outputs, and for the single ejection port.
     pub arbitration: Arbitration,
-    /// How packets leave.
+    /// How packets are ejected.
     pub consumption: Consumption,
     /// \[packets\] Room that must be free in the node's own queue of a ring before a packet enters the ring; 0 = no
     /// bubble.
@@ -90,33 +90,33 @@ pub struct RouterParams {
     /// \[packets\] Local bubble restriction: like `bubble`, for packets that leave an injection queue, on every
     /// channel.
     pub lbr: u32,
-    /// \[probability\] That transit queues are considered before injection queues.
+    /// \[probability\] That transit queues take precedence over injection queues.
     pub in_transit_priority: f64,
-    /// Control of congestion of the whole network; `None` if there is none.
+    /// Congestion control of the whole network; `None` if there is none.
     pub global_cc: Option<GlobalCc>,
-    /// `lbr` and `in_transit_priority` act at congested nodes only; `None`: always.
+    /// `lbr` and `in_transit_priority` apply at congested nodes only; `None`: always.
     pub timeouts: Option<Timeouts>,
-    /// \[cycles\] Delays of links beyond one cycle: of all, or one for each of
-    /// [`link_classes`](Topology::link_classes); none are 0.
+    /// \[cycles\] Link delays beyond one cycle: one for all, or one for each of
+    /// [`link_classes`](Topology::link_classes); an empty list means 0.
     pub link_delays: Vec<u32>,
-    /// \[cycles\] Delay of the router at which a hop ends, before a header can ask there.
+    /// \[cycles\] Delay of the router at which a hop ends, before a header can request an output there.
     pub router_delay: u32,
-    /// With `graph:shortest`: links of a switch that packets of one destination are spread over; 0 for all.
+    /// With `graph:shortest`: number of a switch's links that packets to one destination are spread over; 0 for all.
     pub alternatives: u32,
-    /// What stands before the source buffer.
+    /// The queue in front of the source buffer.
     pub source_queue: SourceQueue,
-    /// Seed of the run: every draw of the router is a function of it, the packet, the node and the purpose.
+    /// Seed of the run: every draw of the router is a function of the seed, the packet, the node and the purpose.
     pub seed: u64,
-    /// \[cycles\] Without any phit moving while packets are in flight: then the network is in deadlock.
+    /// \[cycles\] The network is in deadlock if no phit moves for so long while packets are in flight.
     pub watchdog_cycles: u64,
 }
 
-/// Largest packet, queue and channel counts: far beyond use, small enough that no product overflows.
+/// Maximum packet, queue and channel counts: far beyond use, small enough that no product overflows.
 const MAX_PHITS: u32 = 1 << 16;
 const MAX_PACKETS: u32 = 1 << 12;
 const MAX_VCS: usize = 32;
 const MAX_INJECTORS: usize = 64;
-/// \[queues\] Most of a router.
+/// \[queues\] Maximum of a router.
 pub const MAX_QUEUES: usize = 1023;
 
 impl Default for RouterParams {
@@ -151,10 +151,10 @@ impl Default for RouterParams {
 }
 
 impl RouterParams {
-    /// Checks every setting, and those that depend on each other, for this topology.
+    /// Checks every setting by itself, with the others, and for this topology.
     ///
     /// # Errors
-    /// The first setting that cannot be used, with the values that can.
+    /// The first invalid setting, with its valid values.
     pub fn check(&self, topology: &dyn Topology) -> Result<CheckedParams, SpecError> {
         let shape = topology.shape();
         let range = |key: &'static str, value: u64, low: u64, high: u64| match (low..=high).contains(&value) {
@@ -299,8 +299,8 @@ impl RouterParams {
         Ok(guide)
     }
 
-    /// The guide of the routing, if it works in this topology with so many channels and needs one. The remedy of a refusal is what else than the
-    /// routing can be changed, or empty.
+    /// The routing function, if the routing works in this topology with this number of channels and needs one. `remedy`
+    /// of an error names settings other than the routing that can be changed, or is empty.
     fn fits(&self, topology: &dyn Topology) -> Result<Option<Guide>, SpecError> {
         let (routing, name, vcs) = (self.routing, self.routing.name(), self.vcs);
         let dimensions = topology.shape().dimensions;
@@ -346,7 +346,7 @@ impl RouterParams {
         Ok(guide)
     }
 
-    /// Settings of direct networks that mean nothing where only endpoints inject.
+    /// Rejects settings of direct networks that mean nothing where only endpoints inject.
     fn check_switches(&self, topology: &dyn Topology) -> Result<(), SpecError> {
         let useless = |flag: &'static str, remedy: Phrase| {
             let what = phrase![
@@ -372,7 +372,7 @@ impl RouterParams {
         Ok(())
     }
 
-    /// What is permitted but probably not meant.
+    /// Settings that are valid but probably not intended.
     #[must_use]
     pub fn warnings(&self) -> Vec<Phrase> {
         if self.lbr > 0 && self.routing.uses_datelines() {
@@ -391,13 +391,13 @@ impl RouterParams {
         }
     }
 
-    /// \[phits\] Room of each transit queue and of each injection queue.
+    /// \[phits\] Capacity of each transit queue and of each injection queue.
     #[must_use]
     pub const fn queue_phits(&self) -> u32 {
         self.queue_packets * self.packet_phits
     }
 
-    /// \[packets\] That a message of this many bytes is cut into: every packet is full length, an empty message is one.
+    /// \[packets\] Of a message with this many bytes: every packet has full length, and an empty message takes one.
     #[must_use]
     pub const fn packets_of(&self, bytes: u64) -> u64 {
         let packet_bytes = self.packet_phits as u64 * self.phit_bytes as u64;

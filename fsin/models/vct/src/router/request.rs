@@ -1,12 +1,12 @@
-//! How a head asks for an output virtual channel.
+//! `Requests`: route computation and VC allocation, as the request of a head for one output virtual channel.
 //!
-//! **A head does not look at ownership.** In each cycle it asks for one output channel that *passes*: behind which a
-//! whole packet fits, and where the bubble and the local bubble restriction are obeyed. If another packet owns that
-//! channel, nothing is granted, and the head has spent the cycle. Draws are made anew in every cycle in which a head
-//! asks.
+//! **A head ignores ownership.** In each cycle it requests one output channel that *passes*: a whole packet fits behind
+//! it, and the bubble and the local bubble restriction are obeyed. If another packet owns that channel, nothing is
+//! granted, and the head has lost the cycle. Draws are made anew in every cycle with a request.
 //!
 //! Exceptions are the routings of networks of switches that the original did not have (dragonflies, HyperX, graphs),
-//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation/original.md` compares the two kinds.
+//! and `bubble:adaptive`: they choose among channels that no packet owns. `docs/validation/original.md` compares the
+//! two kinds.
 //!
 //! Decision: docs/decisions/0001-ownership.md.
 
@@ -43,7 +43,7 @@ pub struct OutputVc {
 }
 
 impl OutputVc {
-    /// Position in a table of a node's output channels, port by port.
+    /// Index into a table of a node's output channels, port by port.
     #[must_use]
     pub const fn index(self, vcs: usize) -> usize {
         self.port.index() * vcs + self.vc as usize
@@ -68,63 +68,62 @@ pub enum Input {
 /// A header that stands at the head of its queue and has not been routed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    /// Where it stands.
+    /// The node where it stands.
     pub node: NodeId,
-    /// In which queue.
+    /// The queue in which it stands.
     pub input: Input,
     /// The number of that queue: transit queues in the order of [`OutputVc::index`], then injection queues.
     pub queue: usize,
-    /// Where it came from.
+    /// Its source.
     pub source: NodeId,
-    /// Where it goes to; not this node.
+    /// Its destination, which is not this node.
     pub destination: NodeId,
-    /// Hops to go in each dimension; in a network of switches, what the packet carries for its guide.
+    /// Hops to go in each dimension; in a network of switches, the packet's state for the routing function.
     pub offsets: &'a [i16],
-    /// Names (run seed, packet): see [`packet_key`].
+    /// Random stream of (run seed, packet): see [`packet_key`].
     pub key: u64,
-    /// \[cycle\] In which it asks: draws are made anew in every cycle.
+    /// \[cycle\] Of the request: draws are made anew in every cycle.
     pub now: u64,
     /// True if its message has more than one packet.
     pub long: bool,
 }
 
-/// What a head can see: the state that the previous cycle left at its node and at the neighbours' queues.
+/// The output state that a head can see: this node and the neighbours' queues at the end of the previous cycle.
 pub trait Surroundings {
-    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), whether a
-    /// packet owns them or not. 0 where there is no (working) link.
+    /// The channels of this port, as a bit mask, behind which a whole packet fits (virtual cut-through), owned or not.
+    /// 0 where there is no (working) link.
     fn fitting(&self, port: Port) -> u32;
-    /// Those of them that no packet owns.
+    /// Those of the fitting channels that no packet owns.
     fn open(&self, port: Port) -> u32;
-    /// \[packets\] In the neighbour's queue, counting those that are arriving or departing as whole. The link must
-    /// exist.
+    /// \[packets\] In the neighbour's queue, each arriving or departing packet counted as whole. The link must exist.
     fn packets_ahead(&self, output: OutputVc) -> u32;
     /// \[phits\] Free space of the neighbour's queue that this channel leads to; `None` if there is no link.
     fn space_ahead(&self, output: OutputVc) -> Option<u32>;
-    /// True if this node's own transit queue of the same port and channel has room for so many packets.
+    /// True if this node's own transit queue of the same port and channel has room for this many packets.
     fn has_room(&self, output: OutputVc, packets: u32) -> bool;
-    /// True if what holds at congested nodes only, where there are timeouts, holds at this one.
+    /// True if the restrictions of congested nodes hold at this node: always, if there are no timeouts.
     fn restricts(&self) -> bool;
 }
 
-/// The part of every draw that names (run seed, node).
+/// Random stream of (run seed, node).
 #[must_use]
 pub const fn source_key(seed: u64, source: NodeId) -> u64 {
     mix2(seed, source.0 as u64)
 }
 
-/// The part of every draw that names (run seed, packet). A packet is named by its source, whose key this takes, and its
-/// number there.
+/// Random stream of (run seed, packet). A packet is identified by its source, whose key is the argument, and its number
+/// there.
 #[must_use]
 pub const fn packet_key(source: u64, sequence: u64) -> u64 {
     mix2(source, sequence)
 }
 
-/// A draw of a head in the cycle in which it asks, for a purpose.
+/// A draw of a head for a purpose, in the cycle of the request.
 const fn draw(head: &Head<'_>, purpose: Purpose, bound: u32) -> u32 {
     pick(mix2(mix2(head.key ^ head.node.0 as u64, purpose as u64), head.now), bound)
 }
 
-/// Names (run seed, packet, cycle), where an injector is chosen.
+/// Random stream of (run seed, packet, cycle), for the choice of an injector.
 #[must_use]
 pub const fn injector_key(key: u64, now: u64) -> u64 {
     mix2(key, now)
@@ -136,10 +135,10 @@ pub const fn draw_direction(key: u64, dimension: usize) -> bool {
     pick(mix2(key ^ dimension as u64, Purpose::Direction as u64), 2) == 0
 }
 
-/// \[queues\] Most of a router whose masks fit in a word; one bit is for other use.
+/// \[queues\] Maximum of a router whose masks fit in a word; one bit is for other use.
 pub(crate) const WORD: usize = 63;
 
-/// The request rules of a router.
+/// The request rules of a router: route computation and VC allocation.
 #[derive(Clone, Debug)]
 pub struct Requests<L> {
     layout: L,
@@ -151,45 +150,45 @@ pub struct Requests<L> {
     seed: u64,
     /// The first channel of each port, as a mask of outputs.
     escapes: u64,
-    /// What a packet may ask for follows from its hops to go.
+    /// The candidate mask of a packet is a function of its hops to go.
     tells_wants: bool,
-    /// It does so in the same way for all packets, and ports come in the order of the deterministic route.
+    /// The candidate mask is the same function for all packets, and ports come in the order of the deterministic route.
     wants_in_order: bool,
-    /// `bubble:smart`, and nothing else to be looked at.
+    /// The routing is `bubble:smart`, without further conditions.
     is_plain: bool,
-    /// Of each dimension, for routings that look at coordinates.
+    /// By dimension, for routings that use coordinates.
     rings: Box<[Ring]>,
-    /// Of a network of switches.
+    /// The routing function of a network of switches.
     guide: Option<Arc<Guide>>,
-    /// Of a direct network with dead links.
+    /// Reachability in a direct network with dead links.
     detours: Option<Arc<Detours>>,
 }
 
-/// The channels of a port whose change concerns a blocked head.
+/// The channels of a port whose change is a wake-up condition of a blocked head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interest {
-    /// An adaptive one opens: no packet owns it any longer, or there is room behind it.
+    /// An adaptive channel opens: no packet owns it any longer, or there is room behind it.
     Adaptive = 0,
-    /// One of its deterministic route opens; also if the bubble of that ring opened.
+    /// A channel of its deterministic route opens; also if the bubble of that ring opened.
     Deterministic = 1,
-    /// There is no longer room behind an adaptive one.
+    /// There is no longer room behind an adaptive channel.
     Filled = 2,
 }
 
-/// For how long a head that was not granted anything need not be looked at.
+/// How long a head without a grant may sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// Not at all: in the next cycle it may ask for something that is open now.
+    /// Not at all: in the next cycle it may request a channel that is open now.
     Poll,
-    /// Until something opens.
+    /// Until a candidate channel opens.
     Opening,
-    /// Until something opens, or there is no longer room behind one of the channels that keep it from asking for
-    /// another one.
+    /// Until a candidate channel opens, or there is no longer room behind one of the channels that keep it from
+    /// requesting another one.
     OpeningOrFilling,
 }
 
 impl<L: Layout> Requests<L> {
-    /// The rules for these settings, which were checked for this topology; `layout` is that of both.
+    /// The rules for these settings, which were checked for this topology; `layout` describes both.
     #[must_use]
     pub fn new(checked: &CheckedParams, layout: L, topology: &dyn Topology) -> Self {
         let params: &RouterParams = checked;
@@ -198,7 +197,7 @@ impl<L: Layout> Requests<L> {
         let escapes = Self::first_channels(layout);
         let tells_wants =
             routing.has_escape_channel() && detours.is_none() && layout.outputs() + params.injectors <= WORD;
-        // Datelines know no restriction, as in the original.
+        // Dateline routings have no restriction, as in the original.
         let lbr = if routing.uses_datelines() { 0 } else { params.lbr };
         Self {
             wants_in_order: tells_wants && params.order == Order::Dimension && routing != Routing::BubbleBimodal,
@@ -218,8 +217,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The hops that a packet has to go: a shortest route, drawn if there are several; where links are dead, one that
-    /// is alive if there is any.
+    /// The hops that a packet has to go: a minimal route, drawn if there are several; where links are dead, a live
+    /// route if there is any.
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
         let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
@@ -246,23 +245,22 @@ impl<L: Layout> Requests<L> {
         self.layout.vcs() as u8
     }
 
-    /// The output that the deterministic route takes next. Where links are dead, only if that route is alive to its
-    /// end: a packet that sets out on adaptive channels because it is not must not enter it.
+    /// The next output of the deterministic route. Where links are dead, only if that route is alive to its end: a
+    /// packet that started on adaptive channels because it is dead must not enter it.
     #[inline(always)]
     fn deterministic(&self, head: &Head<'_>) -> Option<Port> {
         let is_alive = |_: &Port| self.detours.as_ref().is_none_or(|detours| detours.is_alive(head.node, head.offsets));
         self.order.next(self.layout.shape(), head.offsets).filter(is_alive)
     }
 
-    /// True if each input queue keeps a bet, which [`request`](Self::request) is told and changes.
+    /// True if each input queue keeps a bet, which [`request`](Self::request) reads and updates.
     #[inline(always)]
     pub fn keeps_bets(&self) -> bool {
         self.routing == Routing::BubbleSmart
     }
 
-    /// The output channel that a head asks for in this cycle, or `None` if none passes. To be called once in each cycle
-    /// in which the header stands there and has not been granted anything. `bet` is that of its queue, 0 at first and
-    /// after each grant.
+    /// The output channel that a head requests in this cycle, or `None` if none passes. Call it once in each cycle in
+    /// which the header stands there without a grant. `bet` is that of its queue, 0 at first and after each grant.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
         if self.layout.is_switched() {
@@ -280,13 +278,13 @@ impl<L: Layout> Requests<L> {
             Routing::DoubleAdaptive | Routing::HexaAdaptive => self.double(head, near, true),
             Routing::DallyTrc | Routing::DallyBasic | Routing::DallyImproved => self.dally(head, near),
             Routing::DallyAdaptive => self.random(head, near).or_else(|| self.dally(head, near)),
-            // Of networks of switches.
+            // Routings of networks of switches.
             _ => None,
         }
     }
 
-    /// The output channel that a head [asks for](Self::request), if that can be granted; if not, for how long the head
-    /// need not be looked at. A head that loses the arbitration is looked at in the next cycle.
+    /// The output channel that a head [requests](Self::request), if that can be granted; if not, how long the head may
+    /// sleep. A head that loses the arbitration makes a request in the next cycle.
     #[inline(always)]
     pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Result<OutputVc, Wait> {
         if self.layout.is_switched() {
@@ -297,7 +295,7 @@ impl<L: Layout> Requests<L> {
         asked.filter(is_open).ok_or_else(|| self.wait(head, near))
     }
 
-    /// For how long a head in a direct network that was not granted anything in this cycle need not be looked at.
+    /// How long a head in a direct network without a grant in this cycle may sleep.
     fn wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
         match self.routing {
             Routing::BubbleSmart => Wait::Poll,
@@ -321,8 +319,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// What a packet carries after its header has left through a port: one hop less to go. Returns whether that was the
-    /// last one in its dimension, so that the packet [wants something else](Self::wants_next).
+    /// Updates a packet's state after its header has left through a port: one hop less to go. Returns whether that was
+    /// the last one in its dimension, so that the [candidate mask](Self::wants_next) changes.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {
@@ -334,8 +332,7 @@ impl<L: Layout> Requests<L> {
         offsets[dimension] == 0
     }
 
-    /// What a blocked head waits for: only if something changes of what this tells, port by port, can it be granted
-    /// something.
+    /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
     pub fn interest(&self, head: &Head<'_>, wait: Wait, mut tell: impl FnMut(Port, Interest)) {
         if self.layout.is_switched() {
             return self.guided_ports(head, |port| tell(port, Interest::Deterministic));
@@ -367,7 +364,7 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// True if free space is compared: [`Surroundings::space_ahead`] is asked for.
+    /// True if free space is compared: the rules call [`Surroundings::space_ahead`].
     #[must_use]
     pub fn compare_space(&self) -> bool {
         matches!(self.routing, Routing::BubbleShortest | Routing::BubbleAdaptive)
@@ -383,8 +380,8 @@ impl<L: Layout> Requests<L> {
         )
     }
 
-    /// The channel that a blocked head waits for at last, whatever else it might take: its deterministic route. A cycle
-    /// of such waits is a deadlock.
+    /// The blocking channel of a head, on which it depends whatever else it might take: its deterministic route. A
+    /// cycle of such dependencies is a deadlock.
     #[must_use]
     pub fn last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
         if self.layout.is_switched() {
@@ -402,15 +399,15 @@ impl<L: Layout> Requests<L> {
         Some(OutputVc { port, vc })
     }
 
-    /// The bubble: a packet that enters a ring must leave room in it. One that goes on in the same queue of the ring
+    /// The bubble: a packet that enters a ring must leave room in it. One that continues in the same queue of the ring
     /// need not.
     #[inline]
     pub(crate) fn bubble_open(&self, head: &Head<'_>, output: OutputVc, near: &impl Surroundings) -> bool {
         self.bubble == 0 || head.input == Input::Transit(output) || near.has_room(output, self.bubble)
     }
 
-    /// The channels of `vcs` (a mask) that pass where no bubble is asked for: those behind which a packet fits, and for
-    /// a packet that leaves an injection queue those that obey the local bubble restriction.
+    /// The channels of `vcs` (a mask) that pass where no bubble is needed: those behind which a packet fits and, for a
+    /// packet that leaves an injection queue, those that obey the local bubble restriction.
     #[inline(always)]
     fn passing(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         let fitting = near.fitting(port) & vcs;
@@ -420,7 +417,7 @@ impl<L: Layout> Requests<L> {
         self.keep(fitting, |vc| near.has_room(OutputVc { port, vc }, self.lbr))
     }
 
-    /// The same where the bubble is asked for.
+    /// The same where the bubble is needed.
     #[inline]
     fn passing_bubble(&self, head: &Head<'_>, port: Port, vcs: u32, near: &impl Surroundings) -> u32 {
         self.keep(self.passing(head, port, vcs, near), |vc| self.bubble_open(head, OutputVc { port, vc }, near))
@@ -440,7 +437,7 @@ impl<L: Layout> Requests<L> {
         (((1u64 << self.vcs()) - 1) as u32) & !((1 << first) - 1)
     }
 
-    /// Ports that bring the packet nearer, in the order of dimensions.
+    /// Profitable ports, in the order of dimensions.
     fn profitable<'a>(&'a self, head: &'a Head<'_>) -> impl Iterator<Item = Port> + use<'a, L> {
         let shape = self.layout.shape();
         let offsets = head.offsets;
@@ -451,7 +448,7 @@ impl<L: Layout> Requests<L> {
     }
 }
 
-/// Position of the `n`-th bit that is set, from 0; there must be more than `n`.
+/// Position of the `n`-th bit that is set, counted from 0; there must be more than `n`.
 fn nth_bit(mut mask: u32, n: u32) -> u8 {
     for _ in 0..n {
         mask &= mask - 1;

@@ -1,8 +1,8 @@
-//! How long hops take: delays of links and routers.
+//! Hop delays of links and routers.
 //!
-//! A phit that leaves a router in cycle s is seen by the next one from cycle s + 1 + d on, d being the delay of the
-//! link and of the router that it leads to. Its place in the queue is taken when it is sent: what is on a wire counts
-//! as standing in the queue behind it, for all who look at room, and credits come back in no time, as with d = 0.
+//! A phit that leaves a router in cycle s is visible to the next one from cycle s + 1 + d on, d being the delay of the
+//! link and of the router that it leads to. It takes its place in the queue when it is sent: phits on the link count as
+//! standing in the queue behind it wherever room is tested. Credits take no time, as with d = 0.
 //!
 //! Decision: docs/decisions/0070-link-delays.md.
 
@@ -13,18 +13,18 @@ use super::RouterParams;
 use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
 
-/// What hops take beyond one cycle, by where they end.
+/// Hop delays beyond one cycle, by the end of the hop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wires {
     /// By port, or by node and port.
     delays: Box<[u32]>,
-    /// Ports, if delays are by node and port; else 0.
+    /// Number of ports, if delays are by node and port; else 0.
     stride: usize,
     longest: u32,
 }
 
 impl Wires {
-    /// The delays that are set. They must have passed [`RouterParams::check`] for this topology.
+    /// The configured delays. They must have passed [`RouterParams::check`] for this topology.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Self {
         let ports = topology.shape().ports();
@@ -58,7 +58,7 @@ impl Wires {
         self.longest
     }
 
-    /// \[cycles\] Of the hop that ends at this node, in the transit queues of this port.
+    /// \[cycles\] Delay of the hop that ends at this node, in the transit queues of this port.
     #[must_use]
     #[inline]
     pub fn to(&self, node: usize, port: usize) -> u32 {
@@ -66,7 +66,7 @@ impl Wires {
     }
 }
 
-/// Refuses delays that are out of range, or as many as the network has no kinds of links.
+/// Rejects delays that are out of range, and a number of delays that the network has no link classes for.
 pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
     let delays = &params.link_delays;
     if let Some(delay) = delays.iter().chain([&params.router_delay]).find(|&&delay| delay > MAX_DELAY) {

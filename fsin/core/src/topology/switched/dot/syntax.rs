@@ -1,25 +1,25 @@
 //! The grammar of DOT: text to a tree of statements.
 //!
-//! Comments and ports are skipped: neither says anything of a network. Words are told without their quotation marks,
-//! and otherwise as they are written.
+//! Comments and ports are skipped: neither concerns the network. Words lose their quotation marks and are otherwise
+//! kept as written.
 //!
 //! Source: Graphviz, The DOT language.
 
-/// Most subgraphs within each other: the parser calls itself for each.
+/// Maximum nesting of subgraphs: the parser is recursive.
 pub(super) const MAX_DEPTH: usize = 8;
 
-/// Why text is not one graph.
+/// Why a text is not one graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// Something else than the grammar allows, at a line and column from 1.
+    /// A violation of the grammar, at a line and column from 1.
     Syntax { line: usize, column: usize, why: String },
-    /// The text ends before so many braces are closed.
+    /// The text ends with this number of open braces.
     Unclosed { braces: usize },
-    /// More than [`MAX_DEPTH`] subgraphs stand in each other.
+    /// Subgraphs are nested deeper than [`MAX_DEPTH`].
     Deep,
-    /// Another graph comes after the first one.
+    /// Another graph follows the first one.
     Several,
-    /// Text that is no graph comes after the graph.
+    /// Other text follows the graph.
     Behind,
 }
 
@@ -39,11 +39,11 @@ pub(super) enum Statement<'a> {
     Node(&'a str, Attributes<'a>),
     /// Two ends or more, each linked with the next.
     Edge(Vec<End<'a>>, Attributes<'a>),
-    /// Defaults for nodes to come.
+    /// Defaults for later nodes.
     Nodes(Attributes<'a>),
-    /// Defaults for edges to come.
+    /// Defaults for later edges.
     Edges(Attributes<'a>),
-    /// Of the graph or subgraph itself.
+    /// Attributes of the graph or subgraph itself.
     Graph(Attributes<'a>),
     Subgraph(Vec<Statement<'a>>),
 }
@@ -65,7 +65,7 @@ enum Token<'a> {
     Node,
     Edge,
     Subgraph,
-    /// `--`, or `->`, which leads both ways too in a graph that is not directed.
+    /// `--`, or `->`, which is also bidirectional in a graph that is not directed.
     Link,
     Mark(char),
     End,
@@ -82,11 +82,11 @@ const KEYWORDS: [(&str, Token<'_>); 6] = [
 
 struct Parser<'a> {
     text: &'a str,
-    /// Offset of the token that comes next, and behind it.
+    /// Offset of the next token, and of its end.
     at: usize,
     after: usize,
     token: Token<'a>,
-    /// Braces that are open.
+    /// Number of open braces.
     depth: usize,
 }
 
@@ -123,13 +123,13 @@ impl<'a> Parser<'a> {
         }
         let found = match &self.text[self.at..self.after] {
             "" => "the end".to_owned(),
-            // What is shown of a long word.
+            // The part of a long word that an error shows.
             found => format!("`{}`", found.chars().take(40).collect::<String>()),
         };
         self.fault(self.at, format!("expected {what}, found {found}"))
     }
 
-    /// Goes on to the next token.
+    /// Advances to the next token.
     fn advance(&mut self) -> Result<(), Fault> {
         self.at = self.after + blank(&self.text[self.after..]);
         let rest = &self.text[self.at..];
@@ -271,7 +271,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// \[bytes\] Of blanks and comments at the beginning. A comment that does not end is no blank.
+/// \[bytes\] Length of leading blanks and comments. A comment without an end is not a blank.
 fn blank(text: &str) -> usize {
     let mut rest = text;
     loop {
@@ -289,12 +289,12 @@ fn blank(text: &str) -> usize {
     }
 }
 
-/// A letter of a name, or a digit in it.
+/// True for a letter of a name, or a digit in it.
 fn is_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// \[bytes\] Of the string at the beginning, with its quotation marks; `None` if it does not end.
+/// \[bytes\] Length of the leading quoted string, with its quotation marks; `None` if it does not end.
 fn quoted(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     let end = text[1..].find(|letter| {
@@ -305,7 +305,7 @@ fn quoted(text: &str) -> Option<usize> {
     Some(end + 2)
 }
 
-/// \[bytes\] Of the HTML string at the beginning, which has as many `<` as `>`; `None` if it does not end.
+/// \[bytes\] Length of the leading HTML string, in which `<` and `>` balance; `None` if it does not end.
 fn html(text: &str) -> Option<usize> {
     let mut open = 0;
     let end = text.find(|letter| {
@@ -319,7 +319,7 @@ fn html(text: &str) -> Option<usize> {
     Some(end + 1)
 }
 
-/// \[bytes\] Of the numeral at the beginning, 0 if there is none: digits with a point anywhere, perhaps negative.
+/// \[bytes\] Length of the leading numeral, 0 if there is none: digits with a point anywhere, perhaps negative.
 fn numeral(text: &str) -> usize {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let digits = |text: &str| text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();

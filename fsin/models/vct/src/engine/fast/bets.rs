@@ -1,10 +1,10 @@
-//! Heads of `bubble:smart` that wait, all those of a node together.
+//! The blocked heads of `bubble:smart`, all heads of a node together.
 //!
-//! What such a head asks for in a cycle follows from its bet, from which channels fit, and from what is drawn for it
-//! (`router::request::smart`). None of that depends on ownership, so a waiting head is left alone while nothing opens
-//! that it may ask for: its bet is computed when something does. The bets of a node's heads are masks of its inputs,
-//! and a cycle is a few operations on these, for all heads. They must be brought up to date before a channel begins or
-//! ceases to fit.
+//! The output channel that such a head requests in a cycle depends on its bet, on the channels that fit, and on its
+//! random draw (`router::request::smart`). None of that depends on ownership. So a blocked head is left alone while
+//! none of its candidate channels opens; its bet is computed when one does. The bets of a node's heads are masks of its
+//! inputs: one cycle takes a few operations on these masks, for all heads at once. Bring the bets up to date before a
+//! channel begins or ceases to fit.
 //!
 //! Decision: docs/decisions/0089-waiting-heads.md.
 
@@ -16,36 +16,36 @@ use super::state::Router;
 use crate::router::layout::Layout;
 use crate::router::request::{Requests, lots, lots_key};
 
-/// The heads that wait at a node, in a network of at most `D` dimensions and routers of at most `P` ports.
+/// The blocked heads of a node, in a network of at most `D` dimensions and routers of at most `P` ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bets<M: Mask, const D: usize, const P: usize> {
-    /// Names (run seed, node) in what is drawn.
+    /// Random stream of (run seed, node).
     key: u64,
-    /// \[cycle\] In which the bets are as they stand here.
+    /// \[cycle\] For which the bets hold.
     from: u64,
-    /// Inputs whose heads wait.
+    /// Inputs with a blocked head.
     waiting: M,
-    /// By bet from 1 to n: inputs whose bet it is. All others have bet 0.
+    /// By bet from 1 to n: the inputs with that bet. All other inputs have bet 0.
     bets: [M; D],
-    /// By port: inputs whose heads would go through it.
+    /// By port: inputs whose heads have that port as a minimal output.
     towards: [M; P],
-    /// By port: those of them whose escape channel it has.
+    /// By port: those of `towards` whose escape channel belongs to the port.
     escaping: [M; P],
-    /// Adaptive output channels that some head may ask for, and escape channels.
+    /// Candidate channels of all heads: adaptive and escape.
     wanted: M,
     wanted_escapes: M,
 }
 
-/// What heads ask for in a cycle.
+/// The requests of one cycle.
 struct Asked<M, const D: usize> {
-    /// By dimension: inputs whose heads ask for a channel of it.
+    /// By dimension: inputs whose heads request an adaptive channel of that dimension.
     adaptive: [M; D],
-    /// Inputs whose heads ask for the escape channel, if it passes.
+    /// Inputs whose heads request the escape channel, if it passes.
     escape: M,
 }
 
 impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
-    /// Of a node at which nothing waits.
+    /// A node without blocked heads.
     pub(super) const fn new(seed: u64, node: NodeId) -> Self {
         Self {
             key: lots_key(seed, node),
@@ -59,19 +59,19 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// Inputs whose heads wait.
+    /// Inputs with a blocked head.
     #[inline(always)]
     pub(super) const fn waiting(&self) -> M {
         self.waiting
     }
 
-    /// True if some head may ask for this output channel.
+    /// True if this output channel is a candidate of some head.
     #[inline(always)]
     pub(super) fn wants(&self, output: usize) -> bool {
         (self.wanted | self.wanted_escapes).has(output)
     }
 
-    /// True if some head may ask for this escape channel.
+    /// True if this escape channel is a candidate of some head.
     #[inline(always)]
     pub(super) fn wants_escape(&self, output: usize) -> bool {
         self.wanted_escapes.has(output)
@@ -83,8 +83,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.wanted.has(output)
     }
 
-    /// A head begins to wait that may ask for the outputs `wants`, with a bet that holds from cycle `next` on, up to
-    /// which the others must have been [brought](Self::advance).
+    /// Adds a blocked head with candidate channels `wants` and a bet that holds from cycle `next` on. The other bets
+    /// must have been [brought](Self::advance) up to `next`.
     pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, wants: u64, next: u64) {
         let (layout, escapes) = (rules.layout, rules.requests.escapes());
         self.from = next;
@@ -98,7 +98,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
         let mut adaptive = M::of_word(wants & !escapes, 0);
         if adaptive.has(input) {
-            // It goes straight, in its own channel.
+            // The packet goes straight, in its own channel.
             adaptive = adaptive & !Self::straight(rules, rules.port_of(input)) | M::bit(input);
         }
         self.wanted = self.wanted | adaptive;
@@ -107,7 +107,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.wanted_escapes.insert(escape);
     }
 
-    /// A head no longer waits.
+    /// Removes a head that is no longer blocked.
     pub(super) fn remove<L: Layout>(&mut self, rules: &Rules<L>, input: usize) {
         let others = !M::bit(input);
         let (shape, vcs) = (rules.layout.shape(), rules.layout.vcs());
@@ -122,14 +122,15 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// The adaptive channels of a port that heads of these inputs may ask for: their own if they go straight, or all.
+    /// The adaptive channels of a port that heads of these inputs may request: their own channel if they go straight,
+    /// else all.
     #[inline(always)]
     fn wanted_of<L: Layout>(rules: &Rules<L>, port: usize, towards: M) -> M {
         let straight = Self::straight(rules, port);
         if (towards & !straight).is_empty() { towards } else { straight }
     }
 
-    /// Brings the bets up to cycle `until`, with the channels that have been fitting since the last time.
+    /// Brings the bets up to cycle `until`. The channels that fit must not have changed since the last call.
     #[inline(always)]
     pub(super) fn advance<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         if self.waiting.is_empty() || self.from >= until {
@@ -141,7 +142,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     #[inline(never)]
     fn advance_all<L: Layout>(&mut self, rules: &Rules<L>, fitting: M, until: u64) {
         let dimensions = rules.layout.shape().dimensions;
-        // Each head goes round in at most n + 1 cycles, after at most n others.
+        // Each head cycles through its bets in at most n + 1 cycles, after a transient of at most n cycles.
         let round = [1, 2, 6, 12, 60].get(dimensions).copied().unwrap_or(u64::MAX);
         let cycles = until - self.from;
         if cycles > round && !self.draws(rules, fitting) {
@@ -153,7 +154,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         }
     }
 
-    /// True if some head may have to draw whether a dimension passes.
+    /// True if the bet of some head may depend on a random draw.
     fn draws<L: Layout>(&self, rules: &Rules<L>, fitting: M) -> bool {
         let layout = rules.layout;
         (0..layout.shape().ports()).any(|port| {
@@ -163,13 +164,14 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         })
     }
 
-    /// The inputs of transit queues that belong to a port's adaptive channels: their heads go straight through it.
+    /// The inputs of the transit queues that belong to a port's adaptive channels: their heads go straight through it.
     #[inline(always)]
     fn straight<L: Layout>(rules: &Rules<L>, port: usize) -> M {
         M::of_word(u64::from(rules.layout.all_vcs() & !1), port * rules.layout.vcs())
     }
 
-    /// The inputs whose first bet is a dimension: those of its ports, and of the first one injection queues too.
+    /// The inputs whose first bet is this dimension: those of its ports; for the first dimension the injection queues
+    /// too.
     #[inline(always)]
     fn own<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
         let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
@@ -203,7 +205,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         for (dimension, passing) in passing.iter_mut().enumerate().take(shape.dimensions) {
             for port in dimension * shape.ways..(dimension + 1) * shape.ways {
                 let (towards, straight) = (self.towards[port], Self::straight(rules, port));
-                // Channels and the queues that they lead to have the same number.
+                // A channel and the queue downstream of it have the same number.
                 *passing = *passing | towards & straight & fitting;
                 let drawing = towards & !straight;
                 for vc in 1..vcs {
@@ -215,7 +217,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         passing
     }
 
-    /// One cycle.
+    /// Advances the bets by one cycle.
     #[inline(always)]
     fn step<L: Layout>(&mut self, rules: &Rules<L>, fitting: M) -> (u64, Asked<M, D>) {
         let dimensions = rules.layout.shape().dimensions;
@@ -245,14 +247,13 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         (lots, Asked { adaptive, escape: pending | last })
     }
 
-    /// True if this node's own queue leaves the bubble in the ring of a port's escape channel.
+    /// True if this node's own queue leaves the bubble free in the ring of a port's escape channel.
     #[inline(always)]
     fn leaves_bubble<L: Layout, const Q: usize>(rules: &Rules<L>, router: &Router<M, Q, P>, output: usize) -> bool {
         rules.bubble == 0 || router.has_room(output, rules.bubble, rules.queue_packets)
     }
 
-    /// The channels that are open and that some waiting head may be granted in this cycle or a later one, if nothing
-    /// changes.
+    /// The open channels that some blocked head may be granted in this cycle or later, if nothing changes.
     #[inline(always)]
     pub(super) fn grantable<L: Layout, const Q: usize>(&self, rules: &Rules<L>, router: &Router<M, Q, P>) -> M {
         let open = router.open();
@@ -265,8 +266,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         grantable
     }
 
-    /// What waiting heads ask for in the cycle up to which the bets have been [brought](Self::advance), of the
-    /// `grantable` channels.
+    /// The requests of the blocked heads for `grantable` channels, in the cycle up to which the bets have been
+    /// [brought](Self::advance).
     #[inline(always)]
     pub(super) fn ask<L: Layout, const Q: usize>(
         &mut self,
@@ -294,8 +295,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     }
 }
 
-/// What a head asks for that has just come to ask, with bet 0, and the bet that follows if it is not granted that.
-/// `wants` are the output channels that it may ask for ([`Requests::wants`]).
+/// The request of a new head with bet 0, and its next bet if the request is not granted. `wants` are its candidate
+/// channels ([`Requests::wants`]).
 #[inline(always)]
 pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,
@@ -322,7 +323,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
             let turn = own + bet;
             let dimension = if turn >= dimensions { turn - dimensions } else { turn };
             let fits = adaptive >> (dimension * channels);
-            // A packet goes one way in each dimension.
+            // A packet has one minimal direction in each dimension.
             let other = shape.ways > 1 && fits >> vcs & u64::from(layout.all_vcs()) != 0;
             let vc = 1 + usize::from(Requests::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
             let output = (if other { vcs } else { 0 }) + vc;

@@ -1,20 +1,20 @@
-//! Queues of things that lie in one list and are linked through themselves.
+//! Intrusive FIFO queues of items in a slab.
 
 use crate::engine::slab::Slab;
 
-/// "None" among handles and nodes.
+/// The null handle, of items and of nodes.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What lies in a [`Slab`], and may stand in a [`Chain`] of its like.
+/// An item of a [`Slab`] that can be linked into a [`Chain`].
 pub(super) trait Linked {
-    /// The handle of the one behind it in its chain; [`NONE`] for the last one, and outside of chains.
+    /// The handle of the next item in the chain; [`NONE`] for the last item, and for one outside of chains.
     fn next(&self) -> u32;
 
-    /// Puts one behind it, or [`NONE`].
+    /// Sets the next item, or [`NONE`].
     fn link(&mut self, next: u32);
 }
 
-/// A queue of things in a slab, linked through themselves.
+/// A FIFO queue of items in a slab, linked through the items themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
     first: u32,
@@ -29,13 +29,13 @@ impl Chain {
         self.first == NONE
     }
 
-    /// The one in front; [`NONE`] if there is none.
+    /// The front item; [`NONE`] if the queue is empty.
     #[inline]
     pub(super) const fn first(&self) -> u32 {
         self.first
     }
 
-    /// Puts a thing that stands in no chain at the end.
+    /// Appends an item that is in no chain.
     #[inline]
     pub(super) fn push<T: Linked>(&mut self, slab: &mut Slab<T>, thing: u32) {
         if self.first == NONE {
@@ -46,14 +46,14 @@ impl Chain {
         self.last = thing;
     }
 
-    /// Takes the one in front, which is `first`.
+    /// Removes the front item, `first`.
     #[inline]
     pub(super) fn pop(&mut self, first: &mut impl Linked) {
         self.first = first.next();
         first.link(NONE);
     }
 
-    /// All, from the front.
+    /// All items, from the front.
     pub(super) fn all<T: Linked>(self, slab: &Slab<T>) -> impl Iterator<Item = &T> {
         std::iter::successors(slab.get(self.first), |thing| slab.get(thing.next()))
     }

@@ -1,4 +1,4 @@
-//! Cutting a network into parts of consecutive nodes.
+//! Partitioning of a network into ranges of consecutive nodes.
 
 use std::collections::HashMap;
 
@@ -12,21 +12,21 @@ use super::state::{Gate, Router};
 use crate::router::layout::Layout;
 use fsin_core::topology::Port;
 
-/// Which nodes belong to which part.
+/// The assignment of nodes to partitions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Division {
     pub(super) parts: usize,
-    /// \[nodes\] Of the first part.
+    /// \[nodes\] Size of the first partition.
     first: usize,
-    /// \[nodes\] Of each other part.
+    /// \[nodes\] Size of every other partition; the last one may be smaller.
     span: usize,
 }
 
 impl Division {
-    /// Of `nodes` nodes (at least 1), into as many parts as there are `threads`, but at most as many as nodes. The
-    /// first part has fewer nodes than the others if its thread has something `else_to_do` meanwhile: source, messages
-    /// and record. They take about an eighth of the time of one thread; a sixteenth was measured to be best, for larger
-    /// parts have dearer nodes.
+    /// Divides `nodes` nodes (at least 1) into `threads` partitions, but at most one per node. The first partition is
+    /// smaller if its thread has something `else_to_do` meanwhile: source, messages and record. That work takes about
+    /// an eighth of the time of one thread. A sixteenth was measured to be best, since nodes of larger partitions are
+    /// dearer.
     pub(super) fn new(nodes: usize, threads: usize, else_to_do: bool) -> Self {
         let parts = threads.clamp(1, nodes);
         if parts == 1 {
@@ -37,29 +37,29 @@ impl Division {
         Self { parts, first: nodes - (parts - 1) * span, span }
     }
 
-    /// The part that a node belongs to.
+    /// The partition of a node.
     pub(super) fn part_of(self, node: usize) -> usize {
         node.checked_sub(self.first).map_or(0, |beyond| 1 + beyond / self.span)
     }
 
-    /// The number of a part's first node.
+    /// The first node of a partition.
     pub(super) fn first_of(self, part: usize) -> usize {
         part.checked_sub(1).map_or(0, |before| self.first + before * self.span)
     }
 
-    /// \[nodes\] Of a part.
+    /// \[nodes\] Size of a partition.
     fn size_of(self, part: usize) -> usize {
         if part == 0 { self.first } else { self.span }
     }
 
-    /// The part of a node, and its number there.
+    /// The partition of a node, and its index there.
     fn place_of(self, node: usize) -> (usize, usize) {
         let part = self.part_of(node);
         (part, node - self.first_of(part))
     }
 }
 
-/// All nodes of a topology, in parts.
+/// Builds the partitions of a topology.
 pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,
     division: Division,
@@ -69,7 +69,7 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     let parts = division.parts;
     let own = |part: usize| division.size_of(part);
 
-    // Numbers are those of the whole network at first.
+    // Node numbers are global at first.
     let empty = Router::new(rules.outputs() + rules.injectors, rules.queue_packets as usize, rules.layout.vcs());
     let mut routers: Vec<Vec<Router<M, Q, P>>> = (0..parts).map(|part| vec![empty; own(part)]).collect();
     let ports = rules.layout.shape().ports();
@@ -100,7 +100,7 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     translated.collect()
 }
 
-/// The nodes beyond the border of a part.
+/// The nodes outside a partition that its links lead to.
 struct Border {
     first: usize,
     own: usize,
@@ -110,7 +110,7 @@ struct Border {
 }
 
 impl Border {
-    /// A node's number in the part: its own come first.
+    /// A node's index in the partition; the partition's own nodes come first.
     fn number(&mut self, node: usize) -> u32 {
         if (self.first..self.first + self.own).contains(&node) {
             return (node - self.first) as u32;

@@ -1,4 +1,4 @@
-//! Sets of queues, channels or ports of a router, as masks: half a word for usual routers, several words for large
+//! Sets of queues, channels or ports of a router, as bit masks: half a word for usual routers, several words for large
 //! ones.
 //!
 //! Decision: docs/decisions/0090-masks.md.
@@ -6,20 +6,20 @@
 use std::fmt::Debug;
 use std::ops::{BitAnd, BitOr, Not};
 
-/// Numbers that take little room: of the queues of a router, and of the packets in one.
+/// Compact integers: indices of a router's queues, and packet counts of a queue.
 pub(super) trait Small: Copy + PartialEq + Debug + Send + Sync + 'static {
-    /// A number, which must not be too great.
+    /// Converts a number, which must be in range.
     fn of(number: usize) -> Self;
 
     fn get(self) -> usize;
 
-    /// One more.
+    /// The number plus one.
     #[inline(always)]
     fn increase(&mut self) {
         *self = Self::of(self.get() + 1);
     }
 
-    /// One less.
+    /// The number less one.
     #[inline(always)]
     fn decrease(&mut self) {
         *self = Self::of(self.get() - 1);
@@ -45,39 +45,39 @@ macro_rules! small {
 
 small!(u8, u16);
 
-/// Members are numbers from 0 to less than [`SIZE`](Self::SIZE).
+/// A set of numbers from 0 to [`SIZE`](Self::SIZE) - 1.
 pub(super) trait Mask:
     Copy + PartialEq + Debug + Send + Sync + 'static + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {
-    /// Holds the number of a member, and of the packets in a queue of a router that has such masks.
+    /// Holds the index of a member, and the number of packets in a queue of a router with such masks.
     type Small: Small;
 
-    /// Numbers that may be members.
+    /// Number of possible members.
     const SIZE: usize;
 
-    /// No member.
+    /// The empty set.
     const EMPTY: Self;
 
-    /// One member.
+    /// The singleton set.
     fn bit(member: usize) -> Self;
 
-    /// One member, or none: without a branch, which would often be foretold wrongly.
+    /// The singleton set if `really`, else the empty set. Branchless, since the branch would mispredict.
     fn bit_if(member: usize, really: bool) -> Self;
 
-    /// The members that the bits of a word stand for, the lowest for `first`; those that are not below
+    /// The set given by the bits of a word, the lowest bit for member `first`. Bits for members not below
     /// [`SIZE`](Self::SIZE) are lost.
     fn of_word(word: u64, first: usize) -> Self;
 
-    /// As a word: the members from `first` on, `first` as the lowest bit.
+    /// The members from `first` on as a word, `first` as the lowest bit.
     fn word(self, first: usize) -> u64;
 
-    /// The least member; without meaning if there is none.
+    /// The least member; undefined for the empty set.
     fn least(self) -> usize;
 
-    /// Adds one member.
+    /// Adds a member.
     fn insert(&mut self, member: usize);
 
-    /// Takes one member away.
+    /// Removes a member.
     fn erase(&mut self, member: usize);
 
     #[inline(always)]
@@ -90,17 +90,17 @@ pub(super) trait Mask:
         self.word(member) & 1 != 0
     }
 
-    /// All numbers below `count`.
+    /// The set of all numbers below `count`.
     fn below(count: usize) -> Self;
 
-    /// All but the least member, of which there must be one.
+    /// The set without its least member. It must not be empty.
     #[inline(always)]
     fn rest(mut self) -> Self {
         self.erase(self.least());
         self
     }
 
-    /// The first member after `last`, cyclically: round robin. There must be a member.
+    /// The first member after `last`, cyclically: round robin. The set must not be empty.
     #[inline(always)]
     fn after(self, last: usize) -> usize {
         let above = self & !Self::below(last + 1);
@@ -178,12 +178,12 @@ macro_rules! mask_of_one_word {
 mask_of_one_word!(u32, u8);
 mask_of_one_word!(u64, u16);
 
-/// `N` words, the lowest first.
+/// A set in `N` words, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Words<const N: usize>([u64; N]);
 
 impl<const N: usize> Words<N> {
-    /// Word by word.
+    /// Combines two sets word by word.
     #[inline(always)]
     fn each(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|index| combine(self.0[index], other.0[index])))
@@ -282,7 +282,7 @@ impl<const N: usize> Mask for Words<N> {
     }
 }
 
-/// The members of a mask, from the least.
+/// Iterator over the members, from the least.
 pub(super) struct Members<M>(pub(super) M);
 
 impl<M: Mask> Iterator for Members<M> {
@@ -324,7 +324,7 @@ mod tests {
         members.into_iter().fold(M::EMPTY, |mask, member| mask | M::bit(member))
     }
 
-    /// What a mask says is what the set of its members says.
+    /// Every operation on masks agrees with the same operation on sets.
     fn agrees<M: Mask>(one: &BTreeSet<usize>, other: &BTreeSet<usize>, at: usize) {
         let (one, other): (Vec<usize>, Vec<usize>) = (one.iter().copied().collect(), other.iter().copied().collect());
         let (a, b) = (of::<M>(one.iter().copied()), of::<M>(other.iter().copied()));

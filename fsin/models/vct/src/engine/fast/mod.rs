@@ -1,72 +1,71 @@
 //! The fast engine: packets instead of phits, changes instead of cycles.
 //!
-//! A started packet never pauses, so when a link takes its header in cycle s everything else is known: its header can
-//! be routed at the next node from s + 1 on, its tail leaves in s + L - 1, and from s + L on the link, the output
+//! A started packet never pauses. So when a link takes its header in cycle s, everything else is known: the header can
+//! be routed at the next node from s + 1 on, the tail leaves in s + L - 1, and from s + L on the link, the output
 //! channel and the space are free. The engine therefore does one thing when a header starts and one when its tail
 //! leaves, and nothing for the phits in between.
 //!
 //! # A cycle
-//! 1. Interfaces that may have something to send put a packet into a source buffer; where nothing keeps it there, into
-//!    the injection queue.
-//! 2. Headers that crossed a link in the previous cycle stand in their queues. Source buffers that may still have
-//!    something to move fill their injection queues.
-//! 3. At nodes where something may have changed: heads that are awake ask and outputs are given away (phase A of the
-//!    model); a free link takes the header of a packet that is given one of its channels. Then links that have become
-//!    free take headers of packets that wait for them (its phase B).
-//! 4. Tails that leave in this cycle, from a ring of lists: space, channels and links become free, packets arrive.
+//! 1. Interfaces that may have something to send put a packet into a source buffer, or into the injection queue if the
+//!    packet would leave the buffer in this cycle.
+//! 2. Headers that crossed a link in the previous cycle enter their queues. Source buffers that may have something to
+//!    move fill their injection queues.
+//! 3. At nodes where something may have changed, route computation for heads that are awake and allocation of outputs
+//!    (phase A of the model). A free link takes the header of a packet that is granted one of its channels. Then links
+//!    that have become free take headers of packets that wait for them (phase B).
+//! 4. Tails that leave in this cycle, from a calendar queue: space, channels and links become free, packets arrive.
 //!
 //! Each step visits a list. A cycle in which all lists are empty is skipped.
 //!
-//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. It may, because
-//! a node looks at nothing but its own queues, channels and links, and what it changes elsewhere waits until the next
-//! cycle: a header stands in the neighbour's queue from then on. What step 4 returns to a neighbour, space, is not
-//! looked at before the next step 3.
+//! Step 3 does both phases node by node, although phase B of one node comes before phase A of another. This is correct
+//! because a node reads only its own queues, channels and links, and its changes elsewhere take effect in the next
+//! cycle: a header enters the neighbour's queue then. Credits that step 4 returns to a neighbour are not read before
+//! the next step 3.
 //!
 //! # Parts and threads
-//! Since nodes meet only between cycles, the network can be cut into parts of consecutive nodes that go through their
-//! cycles on threads of their own. What crosses a border is put into a mail box and opened at the beginning of the next
-//! cycle. What the whole network has once (messages under way, the record) stays with the caller's thread, which hands
-//! messages to the parts before a cycle and reads their reports after it. The order of entries cannot be seen in any
-//! list, so the cut cannot be seen in the results.
+//! Nodes interact only between cycles. So the network can be partitioned into ranges of consecutive nodes, each
+//! simulated on a thread of its own. Events that cross the cut go into a mailbox, which is opened at the beginning of
+//! the next cycle. The global state (messages under way, the record) stays with the caller's thread, which hands
+//! messages to the partitions before a cycle and reads their reports after it. The order of entries affects no result
+//! in any list, so neither does the partitioning.
 //!
-//! What a source must know of a cycle, what has been sent and what has been consumed at its end, is known when step 1
-//! is over, but for packets of one phit. Where threads are at work the caller gets it then, and draws the messages of
-//! the next cycle while they do the rest ([`Network::settle`] waits for it). For that, the first part, which is the
-//! caller's, has fewer nodes.
+//! A source must know which packets a cycle has sent, and which have been ejected at its end. Both are known when step
+//! 1 is over, except for packets of one phit. With threads at work, the caller gets this report then, and draws the
+//! messages of the next cycle while the threads finish the present one ([`Network::settle`] waits for them). For that,
+//! the first partition, which is the caller's, has fewer nodes.
 //!
-//! # What a node knows of its neighbour
-//! A sender keeps the space behind each of its output channels itself, as credits in packets: one is spent when a
-//! header starts, one comes back when a tail leaves the neighbour's queue. A packet **fits** behind a channel that has
-//! a credit. Whole packets nearly suffice: with k packets there, one arriving with a phits and one departing that has
-//! lost d, L phits fit behind the last place exactly if d >= a, that is if the one began to depart no later than the
-//! other began to arrive. Where that header takes its place this is seen, and the sender is told
-//! (`Router::keeps_room`); across a border the sender knows which queues packets are leaving, and sees it itself. A
-//! channel is **open** if a packet fits behind it and none owns it. Where a routing compares free space phit by phit,
-//! the sender is also told when a header begins to leave that queue.
+//! # Credits: what a node knows of its neighbour
+//! A sender counts the space behind each of its output channels itself, as credits in packets. A header that starts
+//! spends one; a tail that leaves the neighbour's queue returns one. A packet **fits** behind a channel that has a
+//! credit. Whole packets nearly suffice. With k packets in the queue, one arriving with a phits and one departing that
+//! has lost d, L phits fit behind the last place exactly if d >= a: if the one began to depart no later than the other
+//! began to arrive. The node at which that header enters its queue detects this case and tells the sender
+//! (`Router::keeps_room`). Across a cut the sender knows which remote queues packets are leaving, and detects it
+//! itself. A channel is **open** if a packet fits behind it and none owns it. Where a routing compares free space phit
+//! by phit, the sender is also told when a header begins to leave that queue.
 //!
-//! # Which heads sleep, and why waking is complete
-//! A head does not look at ownership (`router::request`), but only what is open can be granted. A head that was not
-//! granted anything sleeps if nothing that it might ask for is open. What it might ask for depends on few things only,
-//! and each wakes it:
-//! - an output channel of a port that it would take opens (a tail releases it, or a credit comes back);
+//! # Wake-up conditions: which heads sleep, and why waking is complete
+//! A head ignores ownership (`router::request`), but only an open channel can be granted. A head without a grant sleeps
+//! if none of its candidate channels is open. Its request depends on few things only, and each is a wake-up condition:
+//! - an output channel of a port that it would take opens: a tail releases it, or a credit comes back;
 //! - the bubble opens: room in this node's own queue of the ring that it wants to enter. Room grows only when a tail
 //!   leaves that queue (`Router::has_room` shows that the beginning of a departure never makes room by itself);
-//! - for a packet that leaves an injection queue where there is a local restriction: room in this node's own queues of
-//!   the channels that it would take, and where that holds at congested nodes only, that its node no longer is;
-//! - the channels fill up that it asks for in vain while another one is open (`Wait::OpeningOrFilling`);
-//! - its own draws, and free space that is compared phit by phit: while one of the channels among which it chooses is
-//!   open, it stays awake (`Wait::Poll`). So does a head that lost an arbitration.
+//! - for a packet that leaves an injection queue under a local bubble restriction: room in this node's own queues of
+//!   the channels that it would take, or the end of congestion where the restriction holds at congested nodes only;
+//! - the channels fill up that it requests in vain while another one is open (`Wait::OpeningOrFilling`);
+//! - its own draws, and free space that is compared phit by phit: while one of its candidate channels is open, it stays
+//!   awake (`Wait::Poll`). So does a head that lost an arbitration.
 //!
-//! Heads of `bubble:smart` change what they ask for in every cycle, owned or not. They wait together, and what they
-//! would have asked for meanwhile is computed when something opens (`bets`).
+//! Heads of `bubble:smart` change their requests in every cycle, whether channels are owned or not. They wait together,
+//! and their requests are brought up to date when a channel opens (`bets`).
 //!
 //! # Wires
-//! With delays of links or routers a header takes its place in the neighbour's queue in the next cycle, as without, and
-//! stands there only when it has come: until then it waits in a ring. Nothing else changes, since room is reserved when
-//! phits are sent (`router::wires`).
+//! With delays of links or routers, a header takes its place in the neighbour's queue in the next cycle, as without
+//! delays. It can be routed only when it has arrived; until then it waits in a calendar queue. Nothing else changes,
+//! since room is reserved when phits are sent (`router::wires`).
 //!
 //! # Agreement
-//! The [reference engine](super::reference) defines every result; property tests hold that digests and all statistics
+//! The [reference engine](super::reference) defines every result. Property tests check that digests and all statistics
 //! are equal, bit for bit.
 
 use std::sync::Arc;
@@ -103,17 +102,17 @@ use rules::Rules;
 use state::{Gate, Router};
 use whole::Whole;
 
-/// Most threads.
+/// Maximum number of threads.
 pub const MAX_THREADS: usize = 256;
 
-/// Places to look at in a cycle from which on it pays to wake the threads.
+/// Work items in a cycle from which on it pays to wake the threads.
 const WORTH_THREADS: usize = 96;
 
-/// What callers have to keep.
+/// The invariant that callers keep.
 const UNSETTLED: &str = "a network is settled before somebody looks at it";
 
-/// Does something for the layout, the kind of masks, and the dimensions, queues and ports that are enough for the
-/// routers of a shape. Usual sizes of routers have code of their own.
+/// Runs an expression with the layout, the kind of mask, and the numbers of dimensions, queues and ports that suffice
+/// for the routers of a shape. Usual sizes of routers have code of their own.
 macro_rules! by_size {
     ($shape:expr, $vcs:expr, $injectors:expr, $packets:expr, $go:ident) => {{
         let (shape, vcs) = ($shape, $vcs);
@@ -153,8 +152,8 @@ macro_rules! by_size {
 const _: () = assert!(MAX_QUEUES < <Words<16> as Mask>::SIZE && WORD < <u64 as Mask>::SIZE && 31 < <u32 as Mask>::SIZE);
 const _: () = assert!(2 * MAX_DIMENSIONS <= 40);
 
-/// An empty network that `threads` threads (1 to [`MAX_THREADS`]) simulate, of a topology for which
-/// `params` were checked. The results do not depend on `threads`; there are never more than nodes.
+/// An empty network of a topology for which `params` were checked, simulated by `threads` threads (1 to
+/// [`MAX_THREADS`]), but by at most one per node. The results do not depend on `threads`.
 ///
 /// `None` if there are 2^31 nodes or more.
 #[must_use]
@@ -166,8 +165,8 @@ pub fn build(
     of_size(topology.into(), params, threads, WORTH_THREADS)
 }
 
-/// The same, where threads are woken in every cycle in which there are so many places to look at; by default where it
-/// pays. For tests: the results do not depend on it.
+/// The same, with the number of work items in a cycle from which on threads are woken; the default is the break-even.
+/// For tests: the results do not depend on it.
 #[must_use]
 pub fn build_for(
     topology: impl Into<Arc<dyn Topology>>,
@@ -195,7 +194,7 @@ fn of_size(
     by_size!(topology.shape(), vcs, injectors, queue_packets, network)
 }
 
-/// \[bytes\] At least, of each node of an empty network whose routers have passed [`RouterParams::check`].
+/// \[bytes\] Minimum for each node of an empty network whose routers have passed [`RouterParams::check`].
 #[must_use]
 pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize, queue_packets: u32) -> usize {
     macro_rules! bytes {
@@ -210,23 +209,23 @@ pub fn node_bytes(shape: Shape, vcs: usize, injectors: usize, queue_packets: u32
 /// The packet-by-packet engine of the functional router, for topologies of at most `D` dimensions and routers of at
 /// most `Q` queues and `P` ports.
 ///
-/// The parts simulate interfaces, routers and links. What is there once, the messages under way and the record, is the
-/// [`Whole`]'s.
+/// The partitions simulate interfaces, routers and links. The [`Whole`] is the global state: messages under way, and
+/// the record.
 #[derive(Debug)]
 struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     rules: Rules<L>,
     clock: u64,
     division: Division,
-    /// In the order of their nodes; while threads are at work, those that the caller's thread simulates.
+    /// In the order of their nodes; while threads are at work, only the partitions of the caller's thread.
     parts: Vec<Box<Part<L, M, D, Q, P>>>,
-    /// By part: messages for the next cycle.
+    /// By partition: messages for the next cycle.
     accepted: Vec<Accepted>,
     pool: Option<Pool<Part<L, M, D, Q, P>, Report>>,
-    /// \[places to look at\] In a cycle from which on threads are woken.
+    /// Work items in a cycle from which on threads are woken.
     worth: usize,
-    /// By worker: what it told of the beginning of the present cycle, emptied, for its memory.
+    /// By worker: its report of the beginning of the present cycle, emptied; kept to reuse its memory.
     begun: Vec<Report>,
-    /// \[cycle\] Whose notices have been given, and whose rest is being done.
+    /// \[cycle\] With notices already given, and with its remainder still in progress.
     unfinished: Option<u64>,
     whole: Whole,
     control: Option<GlobalControl>,
@@ -246,7 +245,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         let endpoints = topology.endpoints();
         let control = GlobalControl::new(&params, &*topology);
         let rules = Rules::new(params, layout, topology);
-        // Nodes, and those beyond a border, have numbers of 32 bits.
+        // Indices of nodes, remote ones included, have 32 bits.
         u32::try_from(count.checked_mul(2)?).ok()?;
         let division = Division::new(count, threads.min(MAX_THREADS), rules.tail > 0);
         let parts = cut(&rules, division);
@@ -273,7 +272,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         let now = self.clock;
         self.hand_out();
         self.parts.iter_mut().for_each(|part| part.begin_cycle());
-        // In this cycle the watchdog does not fire, whatever the rest brings.
+        // The watchdog cannot fire in this cycle, whatever its remainder does.
         let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let goes_on = self.parts.len() < self.division.parts && self.rules.tail > 0 && is_watched_over;
         if goes_on {
@@ -299,8 +298,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// Tells parts what the cycle needs, and gives those to workers for which there are any, if it pays. The caller's
-    /// thread does the others: the first part, as a rule.
+    /// Gives the partitions their messages for the cycle, and hands partitions to workers if that pays. The caller's
+    /// thread simulates the others, as a rule the first one.
     fn hand_out(&mut self) {
         let (now, in_network) = (self.clock, self.whole.in_network);
         let is_stopped = self.control.as_mut().is_some_and(|control| control.is_tripped(now, in_network));
@@ -315,7 +314,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// The rest of cycle `now`.
+    /// Completes cycle `now`.
     fn finish(&mut self, now: u64, notices: &mut Notices) {
         self.parts.iter_mut().for_each(|part| part.end_cycle());
         let workers = self.division.parts - self.parts.len();
@@ -330,7 +329,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         self.exchange_mail();
     }
 
-    /// Reads what the parts tell that are here.
+    /// Reads the reports of the partitions on the caller's thread.
     fn read_own_reports(&mut self, now: u64, notices: &mut Notices) {
         for part in &mut self.parts {
             self.whole.read(&mut part.works.report, now, notices);
@@ -362,7 +361,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         }
     }
 
-    /// The queue whose lack of room keeps this queue's head where it is.
+    /// The queue whose lack of room blocks this queue's head.
     fn waits_for(&self, (node, input): Place) -> Option<Place> {
         let part = &*self.parts[self.division.part_of(node)];
         let local = node - part.works.first as usize;
@@ -461,7 +460,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
 
     fn settle(&mut self) {
         if let Some(cycle) = self.unfinished.take() {
-            // All that a source must know of it has been told.
+            // The source has all reports of that cycle that it needs.
             self.finish(cycle, &mut Notices::default());
         }
     }

@@ -1,4 +1,4 @@
-//! A part of a network, and one cycle of it.
+//! A partition of a network, and the simulation of one cycle of it.
 //!
 //! Decision: docs/decisions/0095-threads.md.
 
@@ -29,8 +29,8 @@ mod sending;
 pub(super) use mail::{Abroad, Mail, Report};
 use near::{Near, head};
 
-/// At the end of a cycle the tail of the packet that owns an output channel has left an input, at a node of the part.
-/// To a transit queue the packet came from node `behind`.
+/// Tail departure at the end of a cycle: the packet that owns an output channel has left an input, at a node of the
+/// partition. If the input is a transit queue, the packet came from node `behind`.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     node: u32,
@@ -39,41 +39,40 @@ struct Left {
     input: u16,
 }
 
-/// What else happens at the end of a cycle, when a tail has moved, at a node of the part.
+/// Other events at the end of a cycle, when a tail has moved, at a node of the partition.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The tail of the packet that was leaving this input has been consumed.
+    /// The tail of the packet that was leaving this input has been ejected.
     Consumed { node: u32, behind: u32, input: u16, packet: u32 },
     /// Serial injection has moved a tail.
     Injected { node: u32 },
 }
 
-/// Messages that have been accepted for nodes of a part.
+/// Messages that have been accepted for nodes of a partition.
 pub(super) type Accepted = Vec<(u32, Unsent)>;
 
-/// Some of the nodes, with consecutive numbers, and all that belongs to them. Nodes have numbers of the part's own,
-/// from 0.
+/// Consecutive nodes and all their state. Nodes have local numbers, from 0.
 #[derive(Debug)]
 pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) routers: Vec<Router<M, Q, P>>,
     pub(super) works: Works<L, M, D, Q, P>,
 }
 
-/// What a part has beside its routers, and what it does with one of them at a time.
+/// The state of a partition beside its routers, and its operations on one router at a time.
 #[derive(Debug)]
 pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
-    /// The number of the part's first node in the network.
+    /// The global number of the partition's first node.
     pub(super) first: u32,
-    /// \[nodes\] Of the part: numbers from this one on are beyond its border.
+    /// \[nodes\] Of the partition: numbers from this one on are remote nodes.
     own: u32,
     pub(super) clock: u64,
-    /// \[cycle\] The last that was simulated, and the last in which stamps were kept from growing too old.
+    /// \[cycle\] The last one simulated, and the last one in which the ages of stamps were capped.
     previous: u64,
     capped: u64,
     /// Messages that have been accepted since the last cycle, with their nodes.
     pub(super) accepted: Accepted,
-    /// Nothing is to be sent in this cycle.
+    /// Injection is stopped in this cycle.
     pub(super) is_stopped: bool,
     /// By endpoint.
     senders: Vec<Sender>,
@@ -82,61 +81,62 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     /// Messages at interfaces.
     unsent: Slab<Waiting>,
     endpoints: Vec<Endpoint<M>>,
-    /// By node and queue; empty where nobody asks.
+    /// By node and queue; empty unless free space is compared phit by phit.
     ahead: Vec<Ahead>,
-    /// By node: outputs across the border whose queue there a packet is leaving; empty without a border.
+    /// By node: outputs to remote queues that a packet is leaving; empty without remote nodes.
     leaving_beyond: Vec<M>,
-    /// Outputs across the border whose queue the header of the previous cycle has filled: node and output.
+    /// Outputs to remote queues that the header of the previous cycle has filled: node and output.
     filled_beyond: Vec<(u32, u16)>,
-    /// By node: heads that wait, and their bets; empty but for plain `bubble:smart`.
+    /// By node: blocked heads and their bets; empty except for plain `bubble:smart`.
     bets: Vec<Bets<M, D, P>>,
     /// By node and queue: bets of other heads of `bubble:smart`.
     single_bets: Vec<u8>,
-    /// By input: the bets of heads that have just come to ask, while a node decides.
+    /// By input: the bets of new heads, during the allocation of a node.
     fresh: [u8; Q],
-    /// \[cycle\] In which the header at the head of a queue first asks, by node and queue; empty where nobody asks.
+    /// \[cycle\] Of the first request of the header at the head of a queue, by node and queue; empty unless arbiters
+    /// need it.
     since: Vec<u64>,
-    /// By node and queue; empty where nobody asks.
+    /// By node and queue; empty unless the rules need the phits of a queue.
     moves: Vec<Moves>,
     /// By node and port.
     gates: Vec<Gate<M>>,
-    /// The nodes whose numbers come after those of its own.
+    /// Remote nodes; their numbers follow those of the partition's own.
     border: Vec<Abroad>,
     /// By node and injector.
     buffers: Vec<Buffer>,
     packets: Slab<Packet<D>>,
     /// Headers that crossed a link in the previous cycle: node, queue and packet.
     headers: Vec<(u32, u16, u32)>,
-    /// Headers that are on a wire, by the cycle in which they come.
+    /// Headers on links, by their cycle of arrival.
     wire: Ring<(u32, u16, u32)>,
     /// By node; empty where there are no timeouts.
     timers: Vec<Timer>,
-    /// Nodes with heads to look at, and with source buffers to look at.
+    /// Nodes with heads to examine, and with source buffers to examine.
     looking: List<u32>,
     injecting: Vec<u32>,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     looked: List<u32>,
-    /// Links that have become free, and for which packets wait: node and port.
+    /// Links that have become free and for which packets wait: node and port.
     freed: List<(u32, u8)>,
-    /// What tails will do: those that cross a link, and the others.
+    /// Pending tail departures: those that cross a link, and the others.
     crossing: Ring<Left>,
     ring: Ring<Event>,
-    /// By output: the inputs that ask for it, while a node decides.
+    /// By output: the inputs that request it, during the allocation of a node.
     asking: Vec<M>,
-    /// Output channels that wake those who sleep for deterministic channels; the others are adaptive.
+    /// Output channels that wake heads that sleep for deterministic channels; the others are adaptive.
     deterministic: M,
-    /// By part: what comes from it, and what goes to it.
+    /// By partition: mail from it, and mail to it.
     pub(super) inbox: Vec<Mail<D>>,
     pub(super) outbox: Vec<Mail<D>>,
     pub(super) report: Report,
-    /// \[packets\] Headers that crossed each link, by node and port; empty while nobody looks.
+    /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
-    /// More is kept of headers than routers need: somebody looks, or rules ask for it.
+    /// Headers leave more records than routers need, for link statistics or for the rules.
     is_watched: bool,
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Of nodes from number `first` on, as many as `gates` tells of, in a network of `parts` parts.
+    /// A partition of nodes from number `first` on, as many as `gates` has, in a network of `parts` partitions.
     fn new(rules: Rules<L>, first: u32, gates: Vec<Gate<M>>, border: Vec<Abroad>, parts: usize) -> Self {
         let inputs = rules.outputs() + rules.injectors;
         let count = gates.len() / rules.layout.shape().ports();
@@ -204,13 +204,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Counts from now on the headers that cross each link.
+    /// Enables link statistics: counts from now on the headers that cross each link.
     pub(super) fn observe(&mut self) {
         self.crossed.resize(self.gates.len(), 0);
         self.is_watched = true;
     }
 
-    /// Keeps stamps from growing too old.
+    /// Caps the ages of stamps.
     fn begin_cycle(&mut self) {
         if self.clock - self.capped >= Stamp::OLD {
             for Moves { arrived, departed } in &mut self.moves {
@@ -222,7 +222,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.previous = self.clock;
     }
 
-    /// Places to look at in the next cycle, after this one.
+    /// Work items of the next cycle, after this one.
     fn work(&self) -> usize {
         let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
         let lists =
@@ -230,7 +230,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         lists.iter().sum::<usize>() + mail
     }
 
-    /// Some phit moves as late as in cycle `cycle`.
+    /// Records that some phit moves as late as in cycle `cycle`.
     #[inline(always)]
     fn moves_until(&mut self, cycle: u64) {
         self.report.moves_until = self.report.moves_until.max(cycle);
@@ -242,8 +242,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.buffers[node * injectors..(node + 1) * injectors].iter().map(|buffer| u64::from(buffer.count)).sum()
     }
 
-    /// The link of a port carries no packet, and nobody waits for it: where others do, their channels have their turns
-    /// too.
+    /// The link of a port carries no packet, and no granted packet waits for it: where some wait, their channels take
+    /// turns with the new one.
     #[inline(always)]
     fn is_free(&self, router: &Router<M, Q, P>, port: usize) -> bool {
         self.channels_of(router.owned, port) == 0
@@ -255,20 +255,20 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.channels_of(router.granted, port)
     }
 
-    /// Those of some output channels that are of a port, from its first one on.
+    /// Those of some output channels that belong to a port, from its first one on.
     #[inline(always)]
     fn channels_of(&self, outputs: M, port: usize) -> u64 {
         let layout = self.rules.layout;
         outputs.word(port * layout.vcs()) & u64::from(layout.all_vcs())
     }
 
-    /// Whom a channel wakes.
+    /// The kind of sleeping heads that a channel wakes.
     #[inline(always)]
     fn kind(&self, output: usize) -> Interest {
         if self.deterministic.has(output) { Interest::Deterministic } else { Interest::Adaptive }
     }
 
-    /// What a head at a node sees.
+    /// The local view of a head at a node.
     #[inline(always)]
     fn near<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> Near<'a, L, M, Q, P> {
         let (ahead, timers) = (&self.ahead, &self.timers);
@@ -283,7 +283,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L, M, D, Q, P> {
-    /// Nodes from number `first` on, as many as there are `routers`, of a network of `parts` parts.
+    /// A partition of nodes from number `first` on, as many as there are `routers`, in a network of `parts` partitions.
     pub(super) fn new(
         rules: Rules<L>,
         first: u32,
@@ -296,8 +296,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         Self { routers, works }
     }
 
-    /// The output whose lack of room keeps a queue's head where it is: true if it is the neighbour's, false if it is
-    /// the bubble in the node's own.
+    /// The output whose lack of room blocks a queue's head: true if the neighbour's queue lacks room, false if the
+    /// bubble in the node's own queue does.
     pub(super) fn waits_for(&self, node: usize, input: usize) -> Option<(OutputVc, bool)> {
         let (router, works) = (&self.routers[node], &self.works);
         if !router.unrouted.has(input) {
@@ -315,8 +315,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         waits.then_some((output, full))
     }
 
-    /// Writes down what the routers hold before the next cycle, counting each packet as a whole; `into` is of the whole
-    /// network.
+    /// Records the occupancy of the routers before the next cycle, counting each packet as a whole; `into` covers the
+    /// whole network.
     pub(super) fn occupancy(&self, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, vcs, length) = (rules.layout.shape().ports(), rules.layout.vcs(), rules.packet_phits);
@@ -332,15 +332,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
                 into.crossed.extend_from_slice(&works.crossed[node * ports..(node + 1) * ports]);
             }
         }
-        // Those too that will take their places in the next cycle.
+        // Headers that will enter their queues in the next cycle count too.
         let arriving = works.inbox.iter().flat_map(|mail| &mail.headers).map(|&(node, input, _)| (node, input));
         for (node, input) in arriving.chain(works.headers.iter().map(|&(node, input, _)| (node, input))) {
             into.transit[(first + node as usize) * ports + rules.port_of(input.into())] += length;
         }
     }
 
-    /// Takes away from what all parts have written down, of the packets that are moving, the phits that have left a
-    /// queue of this one before cycle `now` and those that have not reached the next.
+    /// Corrects the occupancy that all partitions have recorded by moving packets: subtracts the phits that have left a
+    /// queue of this partition before cycle `now`, and those that have not reached the next queue.
     pub(super) fn take_moving(&self, now: u64, division: Division, into: &mut Occupancy) {
         let (works, rules) = (&self.works, &self.works.rules);
         let (ports, length, first) = (rules.layout.shape().ports(), rules.packet_phits, works.first as usize);
@@ -374,15 +374,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         }
     }
 
-    /// The first cycle from `now` on in which a tail leaves, or a header comes off a wire.
+    /// The first cycle from `now` on in which a tail leaves, or a header arrives from a link.
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
         let works = &self.works;
         let (crossing, other) = (works.crossing.next(now), works.ring.next(now));
         crossing.into_iter().chain(other).chain(works.wire.next(now)).min()
     }
 
-    /// What sources must know of a cycle before the next: step 1, which says what has been sent, and which packets will
-    /// have been consumed at its end.
+    /// The part of a cycle that sources must know before the next cycle: step 1. It reports the packets sent, and those
+    /// whose ejection ends with this cycle.
     pub(super) fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
@@ -390,7 +390,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         works.receive_all();
     }
 
-    /// The same; returns what there is to tell of it.
+    /// The same; returns its report.
     pub(super) fn begin_cycle_apart(&mut self) -> Report {
         self.begin_cycle();
         std::mem::take(&mut self.works.report)

@@ -1,4 +1,4 @@
-//! Threads that wait for work, with as little delay as threads can have.
+//! A pool of threads with minimal hand-over latency.
 //!
 //! Decision: docs/decisions/0095-threads.md.
 
@@ -6,39 +6,38 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 
-/// Looks at the state before giving the processor to somebody else, and before going to sleep. A cycle of a large
-/// network takes some ten microseconds; a look takes some nanoseconds.
+/// Number of polls before a thread yields the processor, and again before it sleeps. A cycle of a large network takes
+/// some ten microseconds; a poll takes some nanoseconds.
 const LOOKS: u32 = 4_000;
 const YIELDS: u32 = 200;
 
-/// States of a desk: nothing has been done at it, a job is to be begun or being begun, its beginning is done, all of it
-/// is, ...
+/// States of a desk, in order: free, job given, beginning done, whole job done, and the end states.
 const FREE: u8 = 0;
 const WORK: u8 = 1;
 const BEGUN: u8 = 2;
 const DONE: u8 = 3;
 const QUIT: u8 = 4;
 const FAILED: u8 = 5;
-/// To be added to another: the worker sleeps, and must be woken when that changes.
+/// Flag added to another state: the worker sleeps and must be woken when the state changes.
 const ASLEEP: u8 = 1 << 7;
 
-/// On cache lines of its own (of two at a time, as some processors fetch them), so that who watches it does not slow
-/// down who uses its neighbours.
+/// On cache lines of its own (two, since some processors fetch pairs), so that polling it does not slow down accesses
+/// to its neighbours.
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// What workers do with each job.
+/// The two stages of a job.
 pub(super) struct Work<T, R> {
-    /// What somebody waits for, while the rest is being done.
+    /// The stage whose result the caller awaits while the rest is being done.
     pub(super) begin: fn(&mut T) -> R,
     pub(super) end: fn(&mut T),
 }
 
-/// Where a worker finds its job and leaves it when it is done.
+/// The slot in which a worker finds its job and leaves it when done.
 struct Desk<T, R> {
     state: Apart<AtomicU8>,
     job: Apart<Mutex<Option<Box<T>>>>,
-    /// What came of the beginning.
+    /// Result of the first stage.
     result: Apart<Mutex<Option<R>>>,
 }
 
@@ -55,17 +54,17 @@ impl<T, R> Desk<T, R> {
         self.state.0.load(Ordering::Acquire)
     }
 
-    /// Returns the state before.
+    /// Sets the state and returns the previous one.
     fn turn(&self, state: u8) -> u8 {
         self.state.0.swap(state, Ordering::AcqRel)
     }
 
-    /// The worker is about to sleep, unless the state is no longer this one. Returns whether it may.
+    /// Marks the worker as asleep if the state is still `state`. Returns whether it may sleep.
     fn falls_asleep(&self, state: u8) -> bool {
         self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// The worker has come from one state to the next; if it has been told to quit meanwhile, that stands.
+    /// Advances the worker's state. A request to quit that came meanwhile stands.
     fn goes_on(&self, from: u8, to: u8) {
         let _ = self.state.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
     }
@@ -90,7 +89,7 @@ impl<T, R> Desk<T, R> {
     }
 }
 
-/// Says so when its worker ends, whatever the reason.
+/// Reports the end of its worker, whatever the reason.
 struct Watch<T, R>(Arc<Desk<T, R>>);
 
 impl<T, R> Drop for Watch<T, R> {
@@ -117,7 +116,7 @@ impl<T: Send + 'static, R: Send + 'static> std::fmt::Debug for Pool<T, R> {
 }
 
 impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
-    /// `count` threads that do `work` to what they are given; fewer, if the system does not give more.
+    /// `count` threads that run `work` on the jobs they are given; fewer, if the system does not provide that many.
     pub(super) fn new(count: usize, work: Work<T, R>) -> Self {
         let Work { begin, end } = work;
         let workers = (0..count).map_while(|index| {
@@ -130,19 +129,19 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         Self { workers: workers.collect() }
     }
 
-    /// Threads that there are.
+    /// Number of threads.
     pub(super) fn len(&self) -> usize {
         self.workers.len()
     }
 
-    /// Gives worker `index` a job. It must have none.
+    /// Gives worker `index` a job. The worker must be free.
     pub(super) fn give(&self, index: usize, job: Box<T>) {
         let worker = &self.workers[index];
         *held(&worker.desk.job) = Some(job);
         self.call(worker, WORK);
     }
 
-    /// Waits until worker `index` has done the beginning of its job, and takes what came of it, once for each job.
+    /// Waits for the first stage of worker `index`'s job and takes its result, once for each job.
     ///
     /// # Panics
     /// When the worker panicked.
@@ -152,7 +151,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         held(&desk.result).take().expect("a worker leaves what it has found on its desk")
     }
 
-    /// Waits until worker `index` has done its job, and takes it back.
+    /// Waits until worker `index` has done its job, and takes the job back.
     ///
     /// # Panics
     /// When the worker panicked.
@@ -176,14 +175,14 @@ impl<T: Send + 'static, R: Send + 'static> Drop for Pool<T, R> {
         }
         for worker in &mut self.workers {
             if let Some(handle) = worker.handle.take() {
-                // A worker that failed has been reported by `fetch`.
+                // A worker's failure has been reported by `fetch`.
                 let _ = handle.join();
             }
         }
     }
 }
 
-/// The life of a worker.
+/// The main loop of a worker.
 fn serve<T, R>(watched: &Watch<T, R>, work: &Work<T, R>) {
     let desk = &watched.0;
     let mut looks = 0u32;
@@ -258,7 +257,7 @@ mod tests {
         pool.give(1, Box::new(begun));
         begins.recv().unwrap();
         pool.begun(1);
-        // Hangs, if a worker does not notice, the one at its beginning, the other at its end.
+        // Hangs if a worker does not notice: one waits at the beginning of a job, the other at its end.
         drop(pool);
     }
 

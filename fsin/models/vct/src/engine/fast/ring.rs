@@ -1,10 +1,10 @@
-//! What happens a fixed number of cycles later: a ring of lists, one for each cycle.
+//! Events a fixed number of cycles ahead: a ring of lists, one for each cycle.
 
-/// Events of the next cycles. Most are entered the same number of cycles ahead: a tail follows its header by the length
-/// of a packet less one.
+/// Calendar queue of the next cycles. Most events are scheduled the same number of cycles ahead: a tail follows its
+/// header by the packet length less one.
 #[derive(Debug)]
 pub(super) struct Ring<E> {
-    /// Entered in the present cycle.
+    /// Scheduled in the present cycle.
     entered: Vec<E>,
     lists: Vec<Vec<E>>,
     mask: u64,
@@ -13,36 +13,34 @@ pub(super) struct Ring<E> {
 }
 
 impl<E> Ring<E> {
-    /// A ring for events that happen `ahead` cycles after they were entered; with 0, in the same cycle.
+    /// A ring for events that occur `ahead` cycles after they are scheduled; with 0, in the same cycle.
     pub(super) fn new(ahead: u64) -> Self {
         let size = (ahead + 1).next_power_of_two();
         Self { entered: Vec::new(), lists: (0..size).map(|_| Vec::new()).collect(), mask: size - 1, ahead, len: 0 }
     }
 
-    /// Enters an event in the present cycle.
+    /// Schedules an event in the present cycle.
     #[inline]
     pub(super) fn enter(&mut self, event: E) {
         self.entered.push(event);
     }
 
-    /// Enters an event for cycle `at`: from the present cycle, if that has not been ended, to so many cycles after it
-    /// as the ring is made for.
+    /// Schedules an event for cycle `at`: from the present cycle, unless that has ended, to `ahead` cycles after it.
     pub(super) fn put(&mut self, at: u64, event: E) {
         self.len += 1;
         self.lists[(at & self.mask) as usize].push(event);
     }
 
-    /// What happens in the present cycle `now`, but for what is entered in it.
+    /// The events of the present cycle `now`, without those scheduled in it.
     pub(super) fn due(&self, now: u64) -> &[E] {
         &self.lists[(now & self.mask) as usize]
     }
 
-    /// Ends the entering of cycle `now`, and takes the events that happen in it. Hand the list back to
-    /// [`keep`](Self::keep), for its memory.
+    /// Closes cycle `now` and takes its events. Hand the list back to [`keep`](Self::keep) to reuse its memory.
     pub(super) fn turn(&mut self, now: u64) -> Vec<E> {
         if !self.entered.is_empty() {
             self.len += self.entered.len();
-            // The list is empty: its events happened a whole turn ago or earlier.
+            // The list is empty: its events occurred a full turn ago or earlier.
             std::mem::swap(&mut self.entered, &mut self.lists[((now + self.ahead) & self.mask) as usize]);
         }
         let events = std::mem::take(&mut self.lists[(now & self.mask) as usize]);
@@ -56,13 +54,13 @@ impl<E> Ring<E> {
         self.lists[(now & self.mask) as usize] = events;
     }
 
-    /// What was entered and has not happened before cycle `now`, the next one, with the cycles in which it happens.
+    /// The pending events at the start of cycle `now`, the next one, with their cycles.
     pub(super) fn entries(&self, now: u64) -> impl Iterator<Item = (u64, &E)> {
         (now..=now + self.mask)
             .flat_map(|at| self.lists[(at & self.mask) as usize].iter().map(move |event| (at, event)))
     }
 
-    /// The first cycle from `now` on in which something happens; `None` if nothing is entered.
+    /// The first cycle from `now` on with an event; `None` if there is none.
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         if self.len == 0 {
             return None;

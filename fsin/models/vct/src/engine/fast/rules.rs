@@ -1,4 +1,4 @@
-//! What all parts of a network share: settings, and what follows from them.
+//! State shared by all partitions of a network: settings and values derived from them.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ pub(super) struct Rules<L> {
     pub(super) topology: Arc<dyn Topology>,
     pub(super) layout: L,
     pub(super) requests: Requests<L>,
-    /// \[phits\] Length of a packet less one: the tail leaves so many cycles after the header.
+    /// \[phits\] Packet length less one: the tail follows the header by so many cycles.
     pub(super) tail: u64,
     pub(super) single_consumption: bool,
-    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    /// A node decides about more than its heads: the grant of the ejection port, or its timer.
     pub(super) more_than_heads: bool,
     /// Senders must know the free space behind their channels phit by phit.
     pub(super) compares_space: bool,
-    /// Heads also sleep until there is no longer room behind a channel.
+    /// A wake-up condition of heads is also that there is no longer room behind a channel.
     pub(super) wakes_when_filled: bool,
-    /// Round robin among all that ask.
+    /// Arbitration is round robin among all requests.
     pub(super) plain_arbitration: bool,
-    /// Arbiters must know since when heads ask.
+    /// Arbiters must know the cycle of each head's first request.
     pub(super) keeps_since: bool,
-    /// The phits in a queue must be known in every cycle: to its node's injectors or arbiters.
+    /// The phits in a queue must be known in every cycle, for the node's injectors or arbiters.
     pub(super) keeps_moves: bool,
-    /// Another injector may be chosen in each cycle for a packet that waits for its source buffer.
+    /// A packet that waits for its source buffer may choose another injector in each cycle.
     pub(super) tries_injectors: bool,
-    /// What hops take beyond one cycle.
+    /// Hop delays beyond one cycle.
     pub(super) wires: Arc<Wires>,
 }
 
@@ -69,7 +69,7 @@ impl<L: Layout> Rules<L> {
         }
     }
 
-    /// Outputs (and transit queues) of each node.
+    /// Output channels (and transit queues) of each node.
     #[inline(always)]
     pub(super) fn outputs(&self) -> usize {
         self.layout.outputs()
@@ -86,14 +86,14 @@ impl<L: Layout> Rules<L> {
         self.layout.channel(output)
     }
 
-    /// Where a port of a node stands in a list by node and port.
+    /// Index of a node's port in a table by node and port.
     #[inline(always)]
     pub(super) fn place(&self, node: u32, port: usize) -> usize {
         node as usize * self.layout.shape().ports() + port
     }
 
-    /// True if an output channel wakes those who sleep for deterministic channels, and not those who sleep for adaptive
-    /// ones.
+    /// True if an output channel wakes heads that sleep for deterministic channels, and not those that sleep for
+    /// adaptive ones.
     pub(super) fn is_deterministic(&self, output: usize) -> bool {
         self.channel(output).vc < self.requests.first_adaptive()
     }

@@ -1,4 +1,4 @@
-//! What the fast engine keeps of a network.
+//! State of packets, queues and routers in the fast engine.
 
 use trgen::NodeId;
 
@@ -9,20 +9,20 @@ use crate::engine::slab::Slab;
 use crate::router::request::Interest;
 use fsin_core::stats::Receipt;
 
-/// A packet under way, in a network of at most `D` dimensions. Aligned, so that its
-/// 60 to 64 bytes (of at most 4 dimensions) lie on one cache line.
+/// A packet under way, in a network of at most `D` dimensions. Aligned, so that its 60 to 64 bytes (of at most 4
+/// dimensions) lie on one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Packet<const D: usize> {
-    /// The packet behind it in its queue or buffer.
+    /// The next packet in its queue or buffer.
     pub(super) next: u32,
     pub(super) destination: u32,
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
-    /// The output channels that it may ask for where it stands, as a mask; see
+    /// The candidate output channels at its present node, as a mask; see
     /// [`Requests::wants`](crate::router::request::Requests::wants).
     pub(super) wants: u64,
-    /// Names (run seed, packet) in draws.
+    /// Random stream of (run seed, packet).
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
     pub(super) start: u64,
@@ -31,15 +31,15 @@ pub(super) struct Packet<const D: usize> {
     pub(super) message: Slot,
     /// Hops so far.
     pub(super) hops: u32,
-    /// The node that sent it here, in the numbers of the part; without meaning in an injection queue.
+    /// The upstream node, numbered as in the partition; undefined in an injection queue.
     pub(super) behind: u32,
 }
 
 impl<const D: usize> Packet<D> {
-    /// Nodes have numbers below 2^31; the highest bit of the source tells packets of long messages.
+    /// Node numbers are below 2^31; the highest bit of the source marks packets of long messages.
     const LONG: u32 = 1 << 31;
 
-    /// A packet of a message, which has more than one if `is_long`.
+    /// A packet of a message; `is_long` if the message has more than one packet.
     pub(super) fn new(source: u32, destination: u32, message: Slot, is_long: bool) -> Self {
         Self {
             next: NONE,
@@ -60,7 +60,7 @@ impl<const D: usize> Packet<D> {
         self.source & !Self::LONG
     }
 
-    /// What is told of it when it has been consumed in full in cycle `now`, with its message.
+    /// The report of its complete ejection in cycle `now`, with its message.
     pub(super) fn receipt(&self, now: u64) -> (Slot, Receipt) {
         let receipt = Receipt {
             source: NodeId(self.source()),
@@ -110,12 +110,12 @@ impl Linked for Waiting {
     }
 }
 
-/// A cycle in the past, in 32 bits: exact while it is less than 2^32 cycles ago, which [`cap`](Self::cap) sees to.
+/// A past cycle in 32 bits: exact for ages below 2^32 cycles, which [`cap`](Self::cap) ensures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Stamp(u32);
 
 impl Stamp {
-    /// \[cycles\] Ages that matter are those of packets that are moving: at most the longest packet.
+    /// \[cycles\] Ages that matter are those of moving packets: at most the longest packet.
     pub(super) const OLD: u64 = 1 << 30;
 
     #[inline(always)]
@@ -123,14 +123,14 @@ impl Stamp {
         Self(cycle as u32)
     }
 
-    /// \[cycles\] Since then.
+    /// \[cycles\] Age in cycle `now`.
     #[inline(always)]
     pub(super) const fn age(self, now: u64) -> u32 {
         (now as u32).wrapping_sub(self.0)
     }
 
-    /// Makes a stamp that is older than [`OLD`](Self::OLD) in cycle `now` that old. It was last looked at in cycle
-    /// `previous`, when it was younger than 2^32.
+    /// Limits an age above [`OLD`](Self::OLD) to that value in cycle `now`. The last call was in cycle `previous`, when
+    /// the age was below 2^32.
     pub(super) const fn cap(&mut self, previous: u64, now: u64) {
         if self.age(previous) as u64 + (now - previous) > Self::OLD {
             *self = Self::new(now.wrapping_sub(Self::OLD));
@@ -138,38 +138,39 @@ impl Stamp {
     }
 }
 
-/// When packets last moved in a queue. Kept only where the phits in it must be known in every cycle.
+/// The last packet movements of a queue. Kept only where the phits in it must be known in every cycle.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves {
-    /// In which the header of the departing packet left.
+    /// Departure of the header of the departing packet.
     pub(super) departed: Stamp,
-    /// In which the header of the latest packet arrived.
+    /// Arrival of the header of the latest packet.
     pub(super) arrived: Stamp,
 }
 
 impl Moves {
     pub(super) const NONE: Self = Self { departed: Stamp::new(0), arrived: Stamp::new(0) };
 
-    /// \[phits\] At the end of the cycle before `now` in a queue of `count` packets of `length` phits; `leaving` if one
-    /// of them is departing.
+    /// \[phits\] In a queue of `count` packets of `length` phits, at the end of the cycle before `now`; `leaving` if
+    /// one of the packets is departing.
     pub(super) fn phits(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
         let missing = if count == 0 { 0 } else { length.saturating_sub(self.arrived.age(now)) };
         self.phits_to_leave(count, leaving, length, now) - missing
     }
 
-    /// \[phits\] The same with those that have not come yet.
+    /// \[phits\] The same, with phits that have not arrived yet.
     pub(super) fn phits_to_leave(&self, count: u32, leaving: bool, length: u32, now: u64) -> u32 {
         count * length - if leaving { self.departed.age(now) } else { 0 }
     }
 }
 
-/// What a sender knows of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings
-/// that compare free space.
+/// A sender's view of the queue behind an output channel beyond its credits, phit by phit. Kept only for routings that
+/// compare free space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// \[cycle\] In which the latest header was sent there.
+    /// \[cycle\] In which the latest header was sent to that queue.
     pub(super) sent: u64,
-    /// \[cycle\] In which the header of the packet that is departing there left; [`Ahead::NEVER`] if none is departing.
+    /// \[cycle\] In which the header of the packet now departing from that queue left; [`Ahead::NEVER`] if none is
+    /// departing.
     pub(super) departed: u64,
 }
 
@@ -185,54 +186,54 @@ impl Ahead {
     }
 }
 
-/// A router of at most `P` ports and `Q` queues, which masks of a kind have bits for.
+/// A router of at most `P` ports and `Q` queues, as many as its masks have bits for.
 ///
-/// What a tail looks at when it leaves comes first: on one cache line, where masks are half a word and there are at
-/// most 16 queues.
+/// The fields that a tail departure reads come first: they share one cache line where masks are half a word and there
+/// are at most 16 queues.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
-    /// Inputs with a header at their head that has not been given anything.
+    /// Inputs with a header at their head that has no grant yet.
     pub(super) unrouted: M,
-    /// Inputs to look at in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only asks for the node to be looked at.
+    /// Inputs to examine in the next step 3. [`NO_INPUT`](Self::NO_INPUT) only schedules the node.
     awake: M,
-    /// Inputs in which headers stand that have not begun to leave.
+    /// Inputs with headers that have not begun to leave.
     standing: M,
     /// Inputs that a packet is leaving.
     pub(super) leaving: M,
-    /// Those among them at which a header has arrived since that packet began to leave, or in the same cycle. What it
-    /// says of other inputs has no meaning.
+    /// Those of `leaving` at which a header has arrived since that packet began to leave, or in the same cycle.
+    /// Undefined for other inputs.
     refilled: M,
-    /// Output channels that have been given to a packet whose tail has not left.
+    /// Output channels allocated to a packet whose tail has not left.
     pub(super) owned: M,
-    /// Output channels behind which a packet fits, whether they are owned or not.
+    /// Output channels behind which a packet fits, owned or not.
     fitting: M,
     /// Output channels whose packet waits for the link.
     pub(super) granted: M,
-    /// By output channel: \[packets\] room in the queue behind it.
+    /// By output channel: credits, the \[packets\] room in the queue downstream.
     credits: [M::Small; Q],
-    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after that in which its
-    /// header was sent, to the one in which its tail leaves.
+    /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after its header was sent
+    /// until its tail leaves.
     counts: [M::Small; Q],
-    /// By output channel: the input that it was given to last. While it is owned, its owner.
+    /// By output channel: the input with the last grant; the owner, while the channel is owned.
     last_winner: [M::Small; Q],
     /// By port: the output channel whose packet crossed the link last.
     last_sent: [M::Small; P],
-    /// By port: the node at the other end. From the number of this part's nodes on: a number among those beyond its
-    /// border; [`NONE`] where there is no link.
+    /// By port: the node at the other end. Numbers from the partition's node count on are nodes outside it; [`NONE`]
+    /// where there is no link.
     pub(super) downstream: [u32; P],
-    /// By queue: packets whose headers have come and have not begun to leave.
+    /// By queue: packets whose headers have arrived and have not begun to leave.
     pub(super) waiting: [Chain; Q],
 }
 
-// The router of a 2-D torus of 3 channels.
+// The router of a 2-D torus with 3 channels.
 const _: () = {
     type Usual = Router<u32, 13, 4>;
     assert!(std::mem::offset_of!(Usual, last_winner) <= 64 && size_of::<Usual>() == 256);
 };
 
 impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
-    /// The number of no input.
+    /// An input number that no queue has.
     pub(super) const NO_INPUT: usize = M::SIZE - 1;
 
     /// A router without links, of `inputs` queues with room for `capacity` packets, and of `vcs` channels.
@@ -249,14 +250,14 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
             credits: [M::Small::of(capacity); Q],
             counts: [M::Small::of(0); Q],
             last_winner: [M::Small::of(inputs - 1); Q],
-            // There may be room for more ports than there are.
+            // The array may be longer than the number of ports.
             last_sent: std::array::from_fn(|port| M::Small::of(((port + 1) * vcs - 1).min(inputs - 1))),
             downstream: [NONE; P],
             waiting: [Chain::EMPTY; Q],
         }
     }
 
-    /// These inputs are looked at in the next step 3. Returns whether the router was asleep and is no longer.
+    /// Schedules these inputs for the next step 3. Returns whether this woke the router.
     #[inline(always)]
     #[must_use]
     pub(super) fn wake(&mut self, inputs: M) -> bool {
@@ -265,20 +266,20 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         asleep && !inputs.is_empty()
     }
 
-    /// The inputs with a head that is to be looked at. After that the router is asleep.
+    /// Takes the inputs whose heads are to be examined. The router is asleep afterwards.
     #[inline(always)]
     pub(super) fn look(&mut self) -> M {
         std::mem::replace(&mut self.awake, M::EMPTY) & self.unrouted
     }
 
-    /// A packet has room in a queue from now on: its first phit has taken its place.
+    /// A packet occupies a queue from now on: its first phit has taken its place.
     #[inline(always)]
     pub(super) fn reserve(&mut self, input: usize) {
         self.counts[input].increase();
         self.refilled = self.refilled | self.leaving & M::bit(input);
     }
 
-    /// A header stands in a queue. Returns whether it may ask for an output now.
+    /// A header has arrived in a queue. Returns whether it may request an output now.
     #[inline(always)]
     pub(super) fn stand<const D: usize>(&mut self, packets: &mut Slab<Packet<D>>, input: usize, packet: u32) -> bool {
         let asks = !(self.standing | self.leaving).has(input);
@@ -294,7 +295,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.counts[queue].get() as u32
     }
 
-    /// \[packets\] Room behind an output channel.
+    /// \[packets\] Credits of an output channel.
     #[inline(always)]
     pub(super) fn room_behind(&self, output: usize) -> u32 {
         self.credits[output].get() as u32
@@ -306,7 +307,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.last_sent[port].get()
     }
 
-    /// The input that an output channel was given to last: while it is owned, its owner.
+    /// The input with the last grant of an output channel; its owner, while it is owned.
     #[inline(always)]
     pub(super) fn last_winner(&self, output: usize) -> usize {
         self.last_winner[output].get()
@@ -318,13 +319,13 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.waiting[input].first()
     }
 
-    /// Output channels behind which a packet fits, whether they are owned or not.
+    /// Output channels behind which a packet fits, owned or not.
     #[inline(always)]
     pub(super) const fn fitting(&self) -> M {
         self.fitting
     }
 
-    /// A packet fits behind an output channel although its queue has all packets that it has room for: see
+    /// A packet fits behind an output channel although its queue holds its full number of packets: see
     /// [`keeps_room`](Self::keeps_room).
     #[inline(always)]
     pub(super) fn fits(&mut self, output: usize) {
@@ -333,24 +334,24 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
 
     /// True if queue `input`, of `capacity` packets, in which the latest header took its place in this cycle, has room
     /// for another packet although it is full: one of its packets began to depart no later than the latest began to
-    /// arrive. Until the tail of the one has left there is room, since the other arrives as fast.
+    /// arrive. There is room until the tail of the departing packet has left, since the other arrives as fast.
     #[inline(always)]
     pub(super) fn keeps_room(&self, input: usize, capacity: u32) -> bool {
         self.leaving.has(input) && self.count(input) == capacity
     }
 
-    /// Output channels that nobody owns and behind which a packet fits.
+    /// Output channels that are free and behind which a packet fits.
     #[inline(always)]
     pub(super) fn open(&self) -> M {
         self.fitting & !self.owned
     }
 
-    /// There are links behind these output channels.
+    /// These output channels have links.
     pub(super) fn connect(&mut self, outputs: M) {
         self.fitting = self.fitting | outputs;
     }
 
-    /// Gives an output channel to the head of an input.
+    /// Allocates an output channel to the head of an input.
     #[inline(always)]
     pub(super) fn give(&mut self, output: usize, input: usize) {
         self.last_winner[output] = M::Small::of(input);
@@ -358,7 +359,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.unrouted.erase(input);
     }
 
-    /// The packet at the head of an input, `first`, begins to leave it.
+    /// The packet at the head of an input, `first`, begins to leave.
     #[inline(always)]
     pub(super) fn leave<const D: usize>(&mut self, input: usize, first: &mut Packet<D>) {
         self.waiting[input].pop(first);
@@ -367,15 +368,15 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         self.refilled.erase(input);
     }
 
-    /// A tail has left through an output channel: it and its link are free. Returns whether the channel is open now.
+    /// A tail has left through an output channel: channel and link are free. Returns whether the channel is open now.
     #[inline(always)]
     pub(super) fn release(&mut self, output: usize) -> bool {
         self.owned.erase(output);
         self.fitting.has(output)
     }
 
-    /// The link of `port` takes a header that was given one of its channels: there is room for one packet less behind
-    /// that. Returns whether there is none left.
+    /// The link of `port` takes the header that was granted one of its channels, which uses one credit. Returns whether
+    /// no credit is left.
     #[inline(always)]
     pub(super) fn send(&mut self, output: usize, port: usize) -> bool {
         self.last_sent[port] = M::Small::of(output);
@@ -385,7 +386,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         fills
     }
 
-    /// There is room for one more packet behind an output channel. Returns whether it opens by that.
+    /// An output channel receives a credit. Returns whether that opens it.
     #[inline(always)]
     pub(super) fn credit(&mut self, output: usize) -> bool {
         self.credits[output].increase();
@@ -394,7 +395,7 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         opens
     }
 
-    /// A tail has left a queue. Returns whether there is a next head, which can be routed now.
+    /// A tail has left a queue. Returns whether there is a next head that can be routed now.
     #[inline(always)]
     pub(super) fn depart(&mut self, input: usize) -> bool {
         self.counts[input].decrease();
@@ -408,9 +409,9 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
     /// cycle.
     ///
     /// With k packets, a phits of the latest arrived and d phits of the first departed, a queue of packets of L phits
-    /// holds (k - 1) L + a - d phits, and this must not exceed r = capacity - packets packets. So it has room if k <=
-    /// r; it has none if k >= r + 2; and if k = r + 1 it has room exactly if a <= d, that is if one packet began to
-    /// depart no later than the latest one began to arrive, which then is arriving still.
+    /// holds (k - 1) L + a - d phits. This must not exceed r = capacity - packets packets. So the queue has room if k
+    /// <= r, and none if k >= r + 2. If k = r + 1 it has room exactly if a <= d: if one packet began to depart no later
+    /// than the latest, still arriving, began to arrive.
     #[inline(always)]
     pub(super) fn has_room(&self, input: usize, packets: u32, capacity: u32) -> bool {
         let room = capacity - packets;
@@ -418,17 +419,17 @@ impl<M: Mask, const Q: usize, const P: usize> Router<M, Q, P> {
         count <= room || (count == room + 1 && (self.leaving & self.refilled).has(input))
     }
 
-    /// True if some head sleeps, and is not among those that are about to be `woken`.
+    /// True if some head sleeps and is not about to be `woken`.
     #[inline(always)]
     pub(super) fn has_sleepers(&self, woken: M) -> bool {
         !(self.unrouted & !(self.awake | woken)).is_empty()
     }
 }
 
-/// A list of which it is known how long it may become.
+/// A list with a known maximum length.
 #[derive(Debug)]
 pub(super) struct List<T> {
-    /// One place more than there may be entries: what is written there does not count.
+    /// One element longer than the maximum: the extra element takes discarded writes.
     places: Vec<T>,
     count: usize,
 }
@@ -436,7 +437,7 @@ pub(super) struct List<T> {
 impl<T: Copy + Default> List<T> {
     pub(super) const EMPTY: Self = Self { places: Vec::new(), count: 0 };
 
-    /// Empties it, and makes room for so many.
+    /// Empties the list and reserves room for `most` entries.
     pub(super) fn reset(&mut self, most: usize) {
         self.count = 0;
         if self.places.len() <= most {
@@ -448,25 +449,26 @@ impl<T: Copy + Default> List<T> {
         self.count
     }
 
-    /// Adds an entry, or not: without a branch, which would be unpredictable.
+    /// Adds an entry, or not: computed without a branch, which would be unpredictable.
     #[inline(always)]
     pub(super) fn add(&mut self, entry: T, really: bool) {
         self.places[self.count] = entry;
         self.count += usize::from(really);
     }
 
-    /// What was added.
+    /// The entries.
     pub(super) fn all(&self) -> &[T] {
         &self.places[..self.count]
     }
 }
 
-/// What is seldom looked at of a port of a node.
+/// Rarely used state of a node's port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gate<M> {
-    /// The node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there is none.
+    /// The upstream node whose link of that port leads here, numbered as [`Router::downstream`]; [`NONE`] where there
+    /// is none.
     pub(super) upstream: u32,
-    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have gone on
+    /// Inputs that sleep until a channel of the link changes, by [`Interest`]. Some of the heads may have left
     /// meanwhile.
     sleepers: [M; 3],
 }
@@ -474,43 +476,43 @@ pub(super) struct Gate<M> {
 impl<M: Mask> Gate<M> {
     pub(super) const EMPTY: Self = Self { upstream: NONE, sleepers: [M::EMPTY; 3] };
 
-    /// The head of an input sleeps until a channel of a kind opens.
+    /// The head of an input sleeps until a channel of this kind opens.
     pub(super) fn sleep(&mut self, input: usize, kind: Interest) {
         self.sleepers[kind as usize].insert(input);
     }
 
-    /// Who sleeps for channels of a kind, and no longer does.
+    /// Takes the heads that sleep for channels of this kind.
     #[inline(always)]
     pub(super) fn wake(&mut self, kind: Interest) -> M {
         std::mem::replace(&mut self.sleepers[kind as usize], M::EMPTY)
     }
 }
 
-/// What a node keeps for its own traffic.
+/// A node's state for its own traffic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint<M> {
-    /// Inputs that wait for the single consumption port.
+    /// Inputs that wait for the single ejection port.
     pub(super) arrived: M,
     pub(super) last_consumed: u16,
     pub(super) consuming: bool,
-    /// Stands in the list of source buffers to look at.
+    /// The node is in the list of source buffers to examine.
     pub(super) injecting: bool,
-    /// The interface has a packet that found no room in the source buffers.
+    /// The interface holds a packet that found no room in the source buffers.
     pub(super) held_up: bool,
-    /// Serial injection: the injector that was last served, and whether it still is.
+    /// Serial injection: the injector served last, and whether it is still being served.
     pub(super) serial: u8,
     pub(super) serial_busy: bool,
 }
 
-/// What names the packets of a node, and the messages that they are of.
+/// Packet numbering and pending messages of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sender {
     /// Packets sent so far.
     pub(super) sequence: u64,
     pub(super) key: u64,
-    /// Messages of which packets have not entered a source buffer yet.
+    /// Messages with packets that have not entered a source buffer yet.
     pub(super) waiting: Chain,
-    /// Stands in the list of those that may have something to send.
+    /// The node is in the list of interfaces that may have something to send.
     pub(super) is_sending: bool,
 }
 
@@ -539,7 +541,7 @@ mod tests {
     }
 
     /// Every history of one packet that began to arrive in cycle `arrived` and one that began to depart in cycle
-    /// `departed`, before cycle 100: the mask says what counting phits says.
+    /// `departed`, before cycle 100: the mask agrees with a count of phits.
     #[test]
     fn room_is_what_counting_phits_says() {
         const L: u32 = 4;

@@ -1,4 +1,4 @@
-//! What a network has once, and what it writes down of its parts.
+//! Network-wide state, updated from the partitions' reports.
 
 use trgen::Cycle;
 
@@ -7,24 +7,24 @@ use crate::engine::messages::Messages;
 use fsin_core::network::Notices;
 use fsin_core::stats::Recorder;
 
-/// The messages under way, and what is known of all packets together.
+/// The messages under way, and totals of all packets.
 #[derive(Debug)]
 pub(super) struct Whole {
     pub(super) messages: Messages,
-    /// By endpoint: its interface takes no message before it has sent the one that it has.
+    /// By endpoint: its interface accepts no message before the present one has been sent.
     pub(super) is_full: Vec<bool>,
     pub(super) recorder: Recorder,
     pub(super) in_flight: u64,
-    /// \[packets\] Whose header has left its injection queue, and whose tail has not been consumed.
+    /// \[packets\] Whose header has left its injection queue, and whose tail has not been ejected.
     pub(super) in_network: u64,
-    /// Places to look at in the next cycle.
+    /// Work items of the next cycle.
     pub(super) work: usize,
-    /// \[cycle\] The last in which a phit moves, as known so far.
+    /// \[cycle\] The last one in which a phit moves, as known so far.
     pub(super) moves_until: u64,
 }
 
 impl Whole {
-    /// Of an empty network.
+    /// State of an empty network.
     pub(super) fn new(endpoints: usize) -> Self {
         Self {
             messages: Messages::new(),
@@ -37,7 +37,7 @@ impl Whole {
         }
     }
 
-    /// Writes down what a part did in cycle `now`, and empties the report.
+    /// Adds a partition's report of cycle `now`, and empties the report.
     pub(super) fn read(&mut self, report: &mut Report, now: u64, notices: &mut Notices) {
         self.moves_until = self.moves_until.max(std::mem::take(&mut report.moves_until));
         let waited = std::mem::take(&mut report.waited);

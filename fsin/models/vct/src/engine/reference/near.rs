@@ -1,4 +1,4 @@
-//! What heads see.
+//! The output state that heads can see.
 
 use trgen::NodeId;
 
@@ -6,7 +6,7 @@ use super::Reference;
 use crate::router::request::{OutputVc, Surroundings};
 use fsin_core::topology::Port;
 
-/// What a head at a node sees: the queues as the previous cycle left them.
+/// The local view of a head at a node: the queues at the end of the previous cycle.
 pub(super) struct Near<'a> {
     pub(super) engine: &'a Reference,
     pub(super) node: NodeId,
@@ -16,7 +16,8 @@ impl Near<'_> {
     /// \[packets\] In the neighbour's queue behind a channel.
     fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
         let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
-        // From its header's coming to its tail's leaving, a packet has a phit in the queue, and phits keep together.
+        // From the header's arrival to the tail's departure a packet has a phit in the queue, and its phits are
+        // contiguous.
         let changes = queue.iter().zip(queue.iter().skip(1)).filter(|(phit, next)| phit.packet != next.packet).count();
         changes as u32 + u32::from(!queue.is_empty())
     }

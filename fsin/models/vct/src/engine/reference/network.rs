@@ -1,4 +1,4 @@
-//! The reference engine as a network, and what it shows of itself.
+//! `Network` for the reference engine, and its observable state.
 
 use std::collections::VecDeque;
 

@@ -1,9 +1,9 @@
 //! Indirect cubes: the bubble router among switches.
 //!
-//! `oblivious` goes in dimension order and keeps its channel while it goes straight, as in a torus; `adaptive` takes
-//! any profitable port on channels from 1 on, or channel 0 in dimension order as an equal of these. A packet that
+//! `oblivious` routes in dimension order and keeps its channel while it goes straight, as in a torus. `adaptive` takes
+//! any profitable port on channels from 1 on, or channel 0 in dimension order, with equal priority. A packet that
 //! enters a ring on a channel of dimension order needs room for the bubble in the queue **ahead** of it, as in the
-//! original, so that no ring fills up; rings of a later dimension never wait for those of an earlier one. (Puente, Izu,
+//! original, so that no ring fills up. Rings of a later dimension never wait for those of an earlier one. (Puente, Izu,
 //! Beivide et al., The adaptive bubble router, JPDC 61(9), 2001.)
 
 use trgen::NodeId;
@@ -13,7 +13,7 @@ use crate::router::request::{Input, draw_direction};
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Cube, Fabric};
 
-/// Ways of an indirect cube.
+/// Routing function of an indirect cube.
 #[derive(Debug)]
 pub(super) struct CubeGuide {
     plan: Cube,
@@ -44,8 +44,8 @@ impl CubeGuide {
         &self.coordinates[(switch.0 - self.first) as usize * dimensions..][..dimensions]
     }
 
-    /// Ports that bring a packet nearer, in the order of dimensions. Half way round a ring it draws a direction; after
-    /// one hop that is the shorter one.
+    /// Profitable ports, in the order of dimensions. At equal distance both ways round a ring the direction is drawn;
+    /// after one hop the other way is longer.
     fn profitable<'a>(&'a self, visit: &Visit<'a>, home: NodeId) -> impl Iterator<Item = Port> + 'a {
         let (here, there, key) = (self.coordinates(visit.node), self.coordinates(home), visit.key);
         (0..here.len()).filter(|&dimension| here[dimension] != there[dimension]).map(move |dimension| {
@@ -57,7 +57,7 @@ impl CubeGuide {
     }
 
     pub(super) fn ways(&self, vcs: u32, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        // The tier tells which channel is the escape; it is weighed as an equal.
+        // The tier marks the escape channel, which has equal priority.
         let way = |port, vcs, tier, bubble| Way { port, vcs, tier, hops: 1, bubble };
         let Some(next) = self.profitable(visit, home).next() else { return };
         if !self.adaptive {

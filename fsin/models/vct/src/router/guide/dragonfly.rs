@@ -1,13 +1,12 @@
 //! Dragonflies: within the group to the switch with the link, to the other group, and there to the switch.
 //!
-//! A packet that has crossed c links between groups is in class c: local links of class c, links between groups of
-//! class c, then local links of class c + 1. So it goes through channels of increasing numbers, and nothing locks: with
-//! two classes on minimal routes, with three on those through a group that is drawn. (Kim et al., ISCA 2008, section
-//! 4.)
+//! A packet that has crossed c global links is in class c: local links of class c, global links of class c, then local
+//! links of class c + 1. So it uses channels of increasing numbers, and there is no deadlock: with two classes on
+//! minimal routes, with three on routes through a random intermediate group. (Kim et al., ISCA 2008, section 4.)
 //!
-//! `ugal` chooses at the first switch, by what is known there: packets ahead on the first link of the minimal route,
-//! times its hops, against those on the first link of the other, which is another link where another group gives one.
-//! Packets that go to their own group always go straight.
+//! `ugal` chooses at the first switch, from local information: packets ahead on the first link of the minimal route,
+//! times its hops, against those on the first link of the non-minimal route. That is a different link if some other
+//! group provides one. Packets to their own group always take the minimal route.
 //!
 //! Decision: docs/decisions/0039-dragonfly-routing.md.
 
@@ -20,19 +19,19 @@ use fsin_core::routing::Routing;
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Dragonfly, Fabric};
 
-/// Positions of what a packet carries: links between groups that it has crossed, and how it goes.
+/// Positions of the state words of a packet: global links crossed, and its kind of route.
 const CROSSED: usize = 0;
 const COURSE: usize = 1;
 
-/// How a packet goes: not decided yet (at its first switch), straight, or through another group.
+/// The route of a packet: undecided (at its first switch), minimal, or through another group.
 const UNDECIDED: i16 = 0;
 const STRAIGHT: i16 = 1;
 const ROUND: i16 = 2;
 
-/// Most draws of another group to go through: where all groups are behind one link, there is no other.
+/// Maximum number of draws of an intermediate group: where all groups are behind one link, there is no other.
 const REDRAWS: usize = 8;
 
-/// Ways of a dragonfly.
+/// Routing function of a dragonfly.
 #[derive(Debug)]
 pub(super) struct DragonflyGuide {
     plan: Dragonfly,
@@ -41,9 +40,9 @@ pub(super) struct DragonflyGuide {
     first: u32,
     /// By switch: its group, and its number there.
     stands: Box<[(u32, u32)]>,
-    /// By link of a group: the switch that has it, by its number in the group, and which of its links it is.
+    /// By global link of a group: the number of its switch in the group, and which of that switch's links it is.
     gates: Box<[(u32, u32)]>,
-    /// By switch and port: it leads to another group.
+    /// By switch and port: true for a global link.
     leaves: Box<[bool]>,
     ports: usize,
 }
@@ -76,13 +75,13 @@ impl DragonflyGuide {
     }
 
     /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
-    /// [`Dragonfly::gateway`] says.
+    /// [`Dragonfly::gateway`] defines.
     #[inline(always)]
     fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
         self.gates[self.plan.link(from, to, copy) as usize]
     }
 
-    /// The way of a packet that has no choice, or none any more.
+    /// The candidate of a packet that has no choice, or none any more.
     #[inline(always)]
     pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
         let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
@@ -100,8 +99,8 @@ impl DragonflyGuide {
         Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
-    /// Which of the links between two groups a packet takes, if there are several: of those that the switch has where
-    /// it stands, if it has any.
+    /// The link that a packet takes where several connect two groups: one of those of the present switch, if it has
+    /// any.
     #[inline(always)]
     fn copy(&self, key: u64, stand: (u32, u32), to: u32) -> u32 {
         match self.plan.copies {
@@ -117,9 +116,9 @@ impl DragonflyGuide {
         among.start + pick(mix2(key ^ u64::from(from), u64::from(to)), among.end - among.start)
     }
 
-    /// The group that a packet goes through if it does not go straight; `None` if there is none. `ugal` compares it
-    /// with the straight way, whose first link is at place `straight`, and takes another one where the way there begins
-    /// with that link, too: it would be held up by the same packets.
+    /// The intermediate group of a packet on a non-minimal route; `None` if there is none. `ugal` compares that route
+    /// with the minimal one, whose first link has index `straight`. It takes another group if the route begins with
+    /// that link too, since the same packets would block both routes.
     fn round(&self, key: u64, (from, own): (u32, u32), to: u32, straight: usize) -> Option<u32> {
         if from == to || self.plan.groups < 3 {
             return None;
@@ -136,7 +135,7 @@ impl DragonflyGuide {
         Some(through)
     }
 
-    /// A group that is neither of two, drawn.
+    /// A random group other than these two.
     fn third(&self, draw: u64, from: u32, to: u32) -> u32 {
         let drawn = pick(draw, self.plan.groups - 2);
         let (low, high) = (from.min(to), from.max(to));
@@ -144,14 +143,14 @@ impl DragonflyGuide {
         drawn + u32::from(drawn >= high)
     }
 
-    /// The place of the link that leads from a switch towards another group.
+    /// The index of the link that leads from a switch towards another group.
     #[inline(always)]
     fn towards(&self, key: u64, (group, own): (u32, u32), to: u32) -> usize {
         let (gate, link) = self.gateway(group, to, self.copy(key, (group, own), to));
         if gate == own { self.plan.global_place(link) } else { self.plan.local_place(own, gate) }
     }
 
-    /// \[hops\] From a switch to another group, and which switch of it is met.
+    /// \[hops\] From a switch to another group, and the switch at which the route enters that group.
     fn hops_to(&self, key: u64, (group, own): (u32, u32), to: u32) -> (u8, u32) {
         let copy = self.copy(key, (group, own), to);
         let (gate, _) = self.gateway(group, to, copy);
@@ -159,7 +158,7 @@ impl DragonflyGuide {
         (1 + u8::from(gate != own), arrival)
     }
 
-    /// The places of the straight way, and of that round, with hops to the last switch.
+    /// The link indices of the minimal and the non-minimal route, with hops to the last switch.
     fn courses(&self, visit: &Visit<'_>, home: NodeId) -> [Option<(usize, u8)>; 2] {
         let (group, own) = self.stand(visit.node);
         let (to, last) = self.stand(home);
@@ -176,7 +175,7 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
-    /// Where there is more than [one](Self::only_way).
+    /// For packets with more than [one](Self::only_way) candidate.
     pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
         let vcs = self.classes[0];
         let course = match (self.routing, visit.state[COURSE]) {
@@ -192,12 +191,12 @@ impl DragonflyGuide {
         round.into_iter().for_each(&mut way);
     }
 
-    /// Where a choice is to be made.
+    /// True where a choice is to be made.
     pub(super) fn weighs(&self, visit: &Visit<'_>) -> bool {
         self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
     }
 
-    /// What a packet carries after it has left a switch through a port.
+    /// The state of a packet after it has left a switch through a port.
     #[inline(always)]
     pub(super) fn hop(
         &self,
@@ -216,7 +215,7 @@ impl DragonflyGuide {
         state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
     }
 
-    /// How a packet goes that has left its first switch through a port.
+    /// The route of a packet that has left its first switch through a port.
     #[inline(never)]
     fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
         let (home, last) = fabric.home(visit.destination);

@@ -1,10 +1,10 @@
-//! HyperX: one hop in each dimension in which the packet is not where it goes to.
+//! HyperX: one hop in each dimension in which the packet is not aligned with its destination.
 //!
-//! `dor` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier one,
-//! and nothing locks, with one channel already. `adaptive` weighs, on channels from 1 on, the last hop of each
-//! dimension that is left against a hop to any other switch of that row, which a packet may do once in each dimension;
-//! channel 0 is the escape channel, in the order of dimensions. (After DAL: Ahn et al., SC 2009, section 4, which uses
-//! the escape channel in the same way.)
+//! `dor` goes through the dimensions in order: channels of a later dimension never wait for those of an earlier one, so
+//! one channel suffices to exclude deadlock. `adaptive` weighs, on channels from 1 on, the last hop of each remaining
+//! dimension against a deroute to any other switch of that row, which a packet may take once in each dimension. Channel
+//! 0 is the escape channel, in dimension order. (After DAL: Ahn et al., SC 2009, section 4, which uses the escape
+//! channel in the same way.)
 
 use trgen::NodeId;
 
@@ -13,7 +13,7 @@ use super::Way;
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Fabric, Hyperx};
 
-/// Ways of a HyperX.
+/// Routing function of a HyperX.
 #[derive(Debug)]
 pub(super) struct HyperxGuide {
     plan: Hyperx,
@@ -79,7 +79,7 @@ impl HyperxGuide {
         self.adaptive
     }
 
-    /// Remembers in which dimensions the packet has gone round.
+    /// Records the dimensions in which the packet has been derouted.
     pub(super) fn hop(&self, node: NodeId, next: NodeId, home: NodeId, state: &mut [i16]) {
         let (before, after, there) = (self.coordinates(node), self.coordinates(next), self.coordinates(home));
         for dimension in 0..before.len() {

@@ -1,19 +1,18 @@
-//! How packets find their way through a network of switches.
+//! `Guide`: the routing function of a network of switches.
 //!
-//! In a direct network a packet carries the hops that it has to go in each dimension. Here it carries its destination
-//! and two words of state, and the switch where it stands knows the ways. A **way** is a port, the virtual channels
-//! that the packet may take there, and how many hops it would have to go. Of the ways of the first tier that have an
-//! open channel one is taken: that with fewest packets ahead, drawn among equals. Ways of later tiers are for packets
-//! that find no other: the escape channel.
+//! In a direct network a packet carries the hops to go in each dimension. Here it carries its destination and two words
+//! of state, and route computation takes place at each switch. A **way** is a routing candidate: a port, the virtual
+//! channels that the packet may take there, and the hops to go from there. Among the candidates of the first tier with
+//! an open channel the packet takes the one with fewest packets ahead; ties are broken at random. Candidates of later
+//! tiers are for packets that find no other: the escape channel.
 //!
-//! Some routings **weigh**: minimal ways against longer ones, by packets ahead times hops to go. They choose before
-//! they ask whether the way is open, so that a packet does not take the long way because a short one is busy for a
-//! moment.
+//! Some routings **weigh** minimal candidates against longer ones, by packets ahead times hops to go. They choose
+//! before they test whether the candidate is open, so that a momentarily busy minimal port does not cause a misroute.
 //!
-//! Trees and cubes are the original's: their heads do not look at ownership ([`Choice`]).
+//! Trees and cubes are the original's: their heads ignore ownership ([`Choice`]).
 //!
-//! What keeps each routing from deadlock stands with it. Where channels are classes that a packet goes through in
-//! order, class c of C has the channels c, c + C, c + 2 C, ...
+//! Each routing states why it is free of deadlock. Where channels are classes that a packet uses in ascending order,
+//! class c of C has the channels c, c + C, c + 2 C, ...
 //!
 //! Decision: docs/decisions/0037-switch-routing.md.
 
@@ -35,46 +34,46 @@ mod hyperx;
 mod paths;
 mod tree;
 
-/// How one of the channels that the ways show is chosen.
+/// How one of the candidate channels is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// Among those that no packet owns.
     Open,
-    /// That with most free space ahead among those that pass, owned or not; of equals one drawn.
+    /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
     MostSpace,
-    /// One is drawn before it is looked at.
+    /// A channel is drawn before its state is examined.
     Drawn,
 }
 
-/// A port that a packet may leave through.
+/// A routing candidate: a port that a packet may leave through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
     /// The port.
     pub port: Port,
     /// The virtual channels, as a mask.
     pub vcs: u32,
-    /// Ways of a tier are considered if none of those before passes.
+    /// Candidates of a tier are considered if none of an earlier tier passes.
     pub tier: u8,
-    /// \[hops\] To the last switch, this way.
+    /// \[hops\] To the last switch, by this candidate.
     pub hops: u8,
-    /// True if who enters this ring must leave a bubble there.
+    /// True if a packet that enters this ring must leave a bubble there.
     pub bubble: bool,
 }
 
-/// A packet at a switch, as guides see it.
+/// A packet at a switch, as the routing function sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a> {
     /// Where it is.
     pub node: NodeId,
-    /// In which queue.
+    /// The queue in which it stands.
     pub input: Input,
-    /// Where it came from.
+    /// Its source.
     pub source: NodeId,
-    /// Where it goes to.
+    /// Its destination.
     pub destination: NodeId,
-    /// Names (run seed, packet) in draws.
+    /// Random stream of (run seed, packet).
     pub key: u64,
-    /// What it carries.
+    /// The state words of the packet.
     pub state: &'a [i16],
 }
 
@@ -88,7 +87,7 @@ enum Scheme {
     UpDown(paths::UpDown),
 }
 
-/// The ways of a network of switches, for a routing.
+/// The routing function of a network of switches, for one routing.
 #[derive(Debug)]
 pub struct Guide {
     fabric: Arc<Fabric>,
@@ -98,11 +97,11 @@ pub struct Guide {
 }
 
 impl Guide {
-    /// The guide of a network for the routing and the number of channels that are set. Who reports a refusal adds which
-    /// routings there are ([`RouterParams::check`]).
+    /// The routing function of a network for the routing and the number of channels that are set. Callers that report
+    /// an error add the list of routings ([`RouterParams::check`]).
     ///
     /// # Errors
-    /// A routing that is not for this network, or too few channels for it.
+    /// A routing that does not suit this network, or too few channels for it.
     pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let fabric = Arc::clone(network.fabric());
         let vcs = params.vcs;
@@ -173,8 +172,7 @@ impl Guide {
         }
     }
 
-    /// The way of a packet if it can be seen at once that there is no other, and nothing to weigh: one without a
-    /// bubble.
+    /// The single candidate of a packet, if that is evident without weighing: one without a bubble.
     #[inline(always)]
     #[must_use]
     pub fn only_way(&self, visit: &Visit<'_>) -> Option<Way> {
@@ -196,7 +194,7 @@ impl Guide {
         }
     }
 
-    /// Shows every way of a packet, those of the same tier together.
+    /// Lists every candidate of a packet, those of the same tier together.
     #[inline]
     pub fn ways(&self, visit: &Visit<'_>, mut see: impl FnMut(Way)) {
         match self.only_way(visit) {
@@ -205,7 +203,7 @@ impl Guide {
         }
     }
 
-    /// The same where there is no [only way](Self::only_way), which need not be looked for again.
+    /// The same where there is no [only way](Self::only_way), which is not computed again.
     #[inline]
     pub fn choices(&self, visit: &Visit<'_>, see: impl FnMut(Way)) {
         let (home, _) = self.fabric.home(visit.destination);
@@ -219,7 +217,7 @@ impl Guide {
         }
     }
 
-    /// True if this packet weighs its ways of the first tier.
+    /// True if this packet weighs its candidates of the first tier.
     #[inline]
     pub fn weighs(&self, visit: &Visit<'_>) -> bool {
         match &self.scheme {
@@ -229,7 +227,7 @@ impl Guide {
         }
     }
 
-    /// What a packet carries after it has left through a port.
+    /// The state of a packet after it has left through a port.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         if node.index() < self.fabric.endpoints() {
@@ -242,7 +240,7 @@ impl Guide {
         }
     }
 
-    /// The same in other networks than trees, cubes and dragonflies.
+    /// The same in networks other than trees, cubes and dragonflies.
     #[inline(never)]
     fn hop_elsewhere(&self, node: NodeId, destination: NodeId, port: Port, state: &mut [i16]) {
         let next = || self.fabric.neighbour(node, port).filter(|next| next.index() >= self.fabric.endpoints());

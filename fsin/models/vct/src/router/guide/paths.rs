@@ -1,13 +1,12 @@
 //! Any network of switches, by tables of distances.
 //!
-//! `graph:shortest` takes shortest paths, all of them or some alternatives. The n-th hop between switches is on
-//! channels of class n: channels that a packet waits for have higher numbers than that which it holds, and nothing
-//! locks.
+//! `graph:shortest` takes shortest paths, all of them or some alternatives. The n-th hop between switches uses channels
+//! of class n. A packet waits for channels of higher numbers than the one that it holds, so there is no deadlock.
 //!
 //! `graph:updown` orders the switches, from the one with most links on, by distance and then by number. A packet goes
-//! up to switches that come earlier, any number of times, and then down; never up again. Of all such paths it takes
-//! shortest ones. Up channels wait for channels of switches further up, or for down channels, and these for those
-//! further down: nothing locks, with one channel already. (Schroeder et al., Autonet, JSAC 9(8), 1991.)
+//! up to switches that come earlier, any number of times, and then down; never up again. It takes the shortest of all
+//! such paths. Up channels wait for channels of switches further up, or for down channels, and these for those further
+//! down: one channel suffices to exclude deadlock. (Schroeder et al., Autonet, JSAC 9(8), 1991.)
 
 use std::collections::VecDeque;
 
@@ -20,17 +19,17 @@ use super::{Visit, Way, classes};
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::Fabric;
 
-/// Most switches: tables have an entry for each pair.
+/// Maximum number of switches: tables have an entry for each pair.
 const MAX_SWITCHES: usize = 8192;
 
-/// Farther than any switch.
+/// Greater than any distance.
 const FAR: u16 = u16::MAX;
 
-/// Links between switches, which have numbers from 0 here.
+/// Links between switches, which are numbered from 0 here.
 #[derive(Debug)]
 struct Links {
     endpoints: usize,
-    /// By switch: ports and the switches that they lead to.
+    /// By switch: its ports and the switches that they lead to.
     to: Vec<Vec<(Port, u32)>>,
 }
 
@@ -82,22 +81,22 @@ impl Links {
     }
 }
 
-/// Shortest paths, with a class of channels for each hop.
+/// Routing function on shortest paths, with a class of channels for each hop.
 #[derive(Debug)]
 pub(super) struct Shortest {
     links: Links,
-    /// By destination's switch and switch.
+    /// By destination switch and switch.
     distances: Vec<u16>,
     classes: Vec<u32>,
     alternatives: usize,
 }
 
 impl Shortest {
-    /// `alternatives` is how many links of a switch packets of one destination are spread over; 0 for all.
+    /// `alternatives` is the number of a switch's links that packets to one destination are spread over; 0 for all.
     pub(super) fn new(fabric: &Fabric, vcs: usize, alternatives: u32) -> Result<Self, SpecError> {
         let links = Links::new(fabric)?;
         let distances: Vec<u16> = (0..links.count()).flat_map(|to| links.distances(to, |_, _| true)).collect();
-        // Only between switches with endpoints do packets travel, and on the way distances grow less.
+        // Packets travel only between switches with endpoints, and distances decrease on the way.
         let mut homes = vec![false; links.count()];
         for endpoint in (0..fabric.endpoints()).map(NodeId::at) {
             homes[links.number(fabric.home(endpoint).0)] = true;
@@ -111,7 +110,7 @@ impl Shortest {
         Ok(Self { links, distances, classes: classes(usize::from(longest).max(1), vcs), alternatives })
     }
 
-    /// Classes of channels that are needed.
+    /// Number of channel classes needed.
     pub(super) fn classes(&self) -> usize {
         self.classes.len()
     }
@@ -132,13 +131,13 @@ impl Shortest {
     }
 }
 
-/// Up, then down.
+/// Routing function up, then down.
 #[derive(Debug)]
 pub(super) struct UpDown {
     links: Links,
     /// By switch: its position in the order.
     order: Vec<u32>,
-    /// By destination's switch and switch: to go up and down, and to go down only.
+    /// By destination switch and switch: distance up and down, and down only.
     any: Vec<u16>,
     down: Vec<u16>,
 }
@@ -159,7 +158,7 @@ impl UpDown {
         for to in 0..count {
             let downwards = links.distances(to, |from, to| order[from as usize] < order[to as usize]);
             let mut both = downwards.clone();
-            // Who goes up first meets switches whose distance is known already.
+            // A packet that goes up first meets switches whose distance is known already.
             for &switch in &sorted {
                 let ups = links.to[switch as usize].iter().map(|&(_, next)| next as usize);
                 let ups = ups.filter(|&next| order[next] < order[switch as usize]);

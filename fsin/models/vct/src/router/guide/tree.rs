@@ -1,12 +1,12 @@
 //! Trees: up to a switch that has the destination below it, then down.
 //!
-//! Of several links up, and of several down into the same subtree, adaptive packets ask for that with most free space
-//! ahead. Static ones draw a channel at their endpoint and keep it. With channel c they leave a switch of level s of a
-//! fat tree upwards by link (digit s of the source + c) mod k, in other trees by link (digit s of the destination + c)
-//! mod k', levels and digits counted from 0; down they follow the digits of the destination.
+//! Among several links up, and among several down into the same subtree, adaptive packets request the link with most
+//! free space ahead. Static packets draw a channel at their endpoint and keep it. With channel c they leave a switch of
+//! level s of a fat tree upwards by link (digit s of the source + c) mod k, in other trees by link (digit s of the
+//! destination + c) mod k', levels and digits counted from 0. Down they follow the digits of the destination.
 //!
-//! No packet goes up after it has gone down, so that channels can be numbered such that packets wait for higher numbers
-//! only: nothing locks, with one channel already.
+//! No packet goes up after it has gone down, so channels can be numbered such that packets wait for higher numbers
+//! only: one channel suffices to exclude deadlock.
 
 use trgen::NodeId;
 
@@ -15,13 +15,13 @@ use crate::router::request::Input;
 use fsin_core::topology::Port;
 use fsin_core::topology::switched::{Fabric, Stand, Tree};
 
-/// Ways of a tree.
+/// Routing function of a tree.
 #[derive(Debug)]
 pub(super) struct TreeGuide {
     adaptive: bool,
     endpoints: u32,
     tree: Tree,
-    /// By switch: where it stands, and its ports, those down first.
+    /// By switch: its position, and its ports, down ports first.
     stands: Vec<(Stand, Box<[Port]>)>,
 }
 
@@ -42,7 +42,7 @@ impl TreeGuide {
         self.adaptive
     }
 
-    /// The channels that a packet may take at a switch: static ones keep theirs.
+    /// The channels that a packet may take at a switch: static packets keep theirs.
     #[inline]
     pub(super) const fn channels(&self, vcs: u32, visit: &Visit<'_>) -> u32 {
         match visit.input {

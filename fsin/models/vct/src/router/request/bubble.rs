@@ -1,4 +1,4 @@
-//! Bubble routings without a bet: one channel in dimension order, or minimal adaptive channels with an escape.
+//! Bubble routings without a bet: one channel in dimension order, or minimal adaptive channels with an escape channel.
 
 use trgen::rng::Purpose;
 
@@ -14,7 +14,8 @@ impl<L: Layout> Requests<L> {
         (self.passing_bubble(head, port, 1, near) != 0).then_some(OutputVc { port, vc: 0 })
     }
 
-    /// The port of dimension order, and the channels among which one is drawn: its own for a packet that goes straight.
+    /// The port of dimension order, and the channels among which one is drawn: only its own for a packet that goes
+    /// straight.
     fn in_order(&self, head: &Head<'_>) -> Option<(Port, u32)> {
         let port = self.deterministic(head)?;
         match head.input {
@@ -23,7 +24,7 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The channel is drawn before it is looked at.
+    /// A channel drawn before its state is examined.
     pub(super) fn oblivious(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let (port, vcs) = self.in_order(head)?;
         let vc = match vcs.count_ones() {
@@ -54,7 +55,7 @@ impl<L: Layout> Requests<L> {
         None
     }
 
-    /// The profitable adaptive channel with most free space ahead among those that pass; of equals the first.
+    /// The profitable adaptive channel with most free space ahead among those that pass; ties go to the first.
     pub(super) fn shortest(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let mut best: Option<(u32, OutputVc)> = None;
         for port in self.profitable(head) {
@@ -70,8 +71,8 @@ impl<L: Layout> Requests<L> {
         best.map(|(_, output)| output)
     }
 
-    /// The profitable adaptive channel with most free space ahead among those that pass and that no packet owns; of
-    /// equals one drawn.
+    /// The profitable adaptive channel with most free space ahead among those that pass and that no packet owns; ties
+    /// are broken at random.
     pub(super) fn most_open_space(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let open = |port| self.passing(head, port, self.channels_from(1), near) & near.open(port);
         let channels = || {
@@ -84,7 +85,7 @@ impl<L: Layout> Requests<L> {
         best().nth(if count == 1 { 0 } else { draw(head, Purpose::Output, count) as usize })
     }
 
-    /// While an adaptive channel passes, no other one is asked for.
+    /// While an adaptive channel passes, the head requests no other channel.
     pub(super) fn adaptive_wait(
         &self,
         head: &Head<'_>,
@@ -102,7 +103,7 @@ impl<L: Layout> Requests<L> {
         let other = || otherwise().is_some_and(is_open);
         match (open, passes) {
             (true, _) => Wait::Poll,
-            // What it leaves may also cease to pass because this node's own queue fills up: nothing tells of that.
+            // A passing channel may also cease to pass because this node's own queue fills up, which wakes no head.
             (false, true) if self.lbr > 0 && head.input == Input::Injection => {
                 if other() {
                     Wait::Poll
@@ -112,7 +113,7 @@ impl<L: Layout> Requests<L> {
             }
             (false, true) if other() => Wait::OpeningOrFilling,
             (false, true) => Wait::Opening,
-            // One of several may be drawn later.
+            // One of several channels may be drawn later.
             (false, false) => {
                 if other() {
                     Wait::Poll

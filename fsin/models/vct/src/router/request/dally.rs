@@ -1,9 +1,9 @@
-//! Channels that cut every ring open: no bubble.
+//! Dateline channels that break every ring: no bubble.
 //!
-//! Without a cycle among the channels that packets wait for there is no deadlock. On a ring the cycle is broken where
-//! it wraps: who still has to wrap waits for channel 0 only, who need not can always take channel 1 (`basic`,
-//! `improved`); or who has passed coordinate 0 takes channel 0, and others channel 1 (`trc`). No minimal route passes a
-//! coordinate twice.
+//! Without a cycle in the channel dependency graph there is no deadlock. On a ring the cycle is broken at the
+//! wrap-around. With `basic` and `improved`, a packet that still has to wrap waits for channel 0 only, and any other
+//! packet can always take channel 1. With `trc`, a packet that has passed coordinate 0 takes channel 0, and others take
+//! channel 1. No minimal route passes a coordinate twice.
 
 use trgen::Geometry;
 use trgen::rng::Purpose;
@@ -13,7 +13,7 @@ use crate::router::layout::Layout;
 use fsin_core::routing::Routing;
 use fsin_core::topology::Port;
 
-/// A dimension of a grid, to find coordinates with.
+/// A dimension of a grid, for computing coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ring {
     /// Distance between the numbers of neighbours.
@@ -51,7 +51,7 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// Dimension order; of two channels one is drawn, and the other is taken if that has no room.
+    /// Dimension order; one of two channels is drawn, and the other is taken if the first has no room.
     #[inline(never)]
     pub(super) fn dally(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let port = self.deterministic(head)?;
@@ -72,7 +72,7 @@ impl<L: Layout> Requests<L> {
         (open != 0).then(|| OutputVc { port, vc: open.trailing_zeros() as u8 })
     }
 
-    /// The channel that a packet can wait for without a cycle: the last of those that it may take.
+    /// The channel that a packet can wait for without a cyclic dependency: the last of those that it may take.
     pub(super) fn dally_last_resort(&self, head: &Head<'_>, port: Port) -> u8 {
         self.dally_channels(head, port).ilog2() as u8
     }

@@ -1,11 +1,10 @@
 //! Channels with an order of dimensions each.
 //!
-//! A packet in channel c goes through the dimensions in the order of c, with the bubble wherever it enters a ring.
-//! Among themselves the channels are like networks that do not know of each other: in each of them a packet that waits
-//! can wait for its own next ring, which empties by itself. So a packet may also change to a channel that passes; it
-//! never *has to* wait for one.
+//! A packet in channel c traverses the dimensions in the order of c, with the bubble wherever it enters a ring. The
+//! channels are independent virtual networks: in each of them a blocked packet can wait for its own next ring, which
+//! drains by itself. So a packet may also change to a channel that passes; it never *has to* wait for one.
 //!
-//! The original asks for the bubble of the hexa modes on channel 0 only, which can deadlock; here it is asked for on
+//! The original requires the bubble of the hexa modes on channel 0 only, which can deadlock; here it is required on
 //! all.
 
 use trgen::rng::Purpose;
@@ -16,7 +15,7 @@ use fsin_core::routing::Routing;
 use fsin_core::topology::Port;
 
 impl<L: Layout> Requests<L> {
-    /// The output that a packet takes next in the order of channel `vc`.
+    /// The next output of a packet in the order of channel `vc`.
     fn next_in(&self, vc: u8, offsets: &[i16]) -> Option<Port> {
         let shape = self.layout.shape();
         let (n, vc) = (shape.dimensions, usize::from(vc));
@@ -29,7 +28,7 @@ impl<L: Layout> Requests<L> {
         Some(shape.port(dimension, offsets[dimension] > 0))
     }
 
-    /// The channel with which a head begins: its own; at injection one of all, drawn before it is looked at.
+    /// The channel that a head tries first: its own; at injection one of all, drawn before its state is examined.
     fn first_channel(&self, head: &Head<'_>) -> u8 {
         match head.input {
             Input::Transit(input) => input.vc,
@@ -37,8 +36,8 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The output of its channel if it passes; where it `may_change`, else that of the next channel, cyclically, that
-    /// passes.
+    /// The output of its channel if it passes. Where it `may_change`, else the output of the next channel, cyclically,
+    /// that passes.
     #[inline(never)]
     pub(super) fn double(&self, head: &Head<'_>, near: &impl Surroundings, may_change: bool) -> Option<OutputVc> {
         let (first, vcs) = (self.first_channel(head), self.vcs());
@@ -52,13 +51,13 @@ impl<L: Layout> Requests<L> {
         (self.passing_bubble(head, port, 1 << vc, near) != 0).then_some(OutputVc { port, vc })
     }
 
-    /// True if channels change while a packet is under way.
+    /// True if packets may change channels under way.
     const fn may_change_channel(&self) -> bool {
         matches!(self.routing, Routing::DoubleAdaptive | Routing::HexaAdaptive)
     }
 
-    /// While any of its channels passes and is open it may ask for that: because it is drawn, or because those before
-    /// it pass no longer.
+    /// While any of its channels passes and is open the head may request that channel: because it is drawn, or because
+    /// those before it no longer pass.
     pub(super) fn double_wait(&self, head: &Head<'_>, near: &impl Surroundings) -> Wait {
         if matches!(head.input, Input::Transit(_)) && !self.may_change_channel() {
             return Wait::Opening;
@@ -77,7 +76,7 @@ impl<L: Layout> Requests<L> {
         vcs.filter_map(|vc| self.next_in(vc, head.offsets)).for_each(tell);
     }
 
-    /// A packet waits at last for its own channel, one that is not in the network yet for any: the first.
+    /// The blocking channel of a packet: its own, or the first for a packet that is not in the network yet.
     pub(super) fn double_last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
         let vc = match head.input {
             Input::Transit(input) => input.vc,

@@ -1,4 +1,5 @@
-//! Heads in a network of switches: which of the ways that the [guide](crate::router::guide) shows they ask for.
+//! Heads in a network of switches: which of the candidates of the [routing function](crate::router::guide) they
+//! request.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix2};
@@ -14,7 +15,7 @@ fn visit<'a>(head: &Head<'a>) -> Visit<'a> {
     Visit { node, input, source, destination, key, state }
 }
 
-/// The best channel so far, and its weight: tier, packets ahead, and what is drawn for it; less is better.
+/// The best channel so far, and its weight: tier, packets ahead, and a random tie-breaker; less is better.
 type Best = (u128, OutputVc);
 
 const NONE: Best = (u128::MAX, OutputVc { port: Port(0), vc: 0 });
@@ -35,13 +36,13 @@ fn channels(mut vcs: u32) -> impl Iterator<Item = u8> {
     })
 }
 
-/// What is drawn among equals: least wins.
+/// Random tie-breaker: the least wins.
 const fn lot(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(mix2(head.key ^ head.node.0 as u64, Purpose::Output as u64), (output.port.0 as u64) << 8 | output.vc as u64)
 }
 
-/// The way of the first tier with least packets ahead times hops to go; of equals that with least hops, then one drawn.
-/// A channel that is not open counts as one packet more.
+/// The candidate of the first tier with least packets ahead times hops to go; ties go to fewest hops, then at random. A
+/// channel that is not open counts as one packet more.
 fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<Way> {
     let mut best = None;
     guide.choices(&visit(head), |way| {
@@ -61,7 +62,7 @@ fn lightest(guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<
 }
 
 impl<L: Layout> Requests<L> {
-    /// What a head asks for in a network of switches.
+    /// The request of a head in a network of switches.
     #[inline(always)]
     pub(super) fn guided(&self, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let guide = self.guide.as_deref()?;
@@ -72,7 +73,7 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The same if it can be granted; if not, for how long the head need not be looked at.
+    /// The same if it can be granted; if not, how long the head may sleep.
     #[inline(always)]
     pub(super) fn guided_if_open(&self, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, Wait> {
         let guide = self.guide.as_deref().ok_or(Wait::Opening)?;
@@ -82,23 +83,22 @@ impl<L: Layout> Requests<L> {
         }
         let asked = self.guided(head, near);
         asked.filter(|output| near.open(output.port) & 1 << output.vc != 0).ok_or_else(|| {
-            // What has most space, what is drawn, and whether there is room for the bubble may be different in the next
-            // cycle.
+            // Free space, draws and room for the bubble may be different in the next cycle.
             let mut polls = false;
             guide.ways(&visit(head), |way| polls |= near.open(way.port) & way.vcs != 0);
             wait(polls)
         })
     }
 
-    /// True if there is as much room behind a channel of a way as the packet needs: for itself, and for the bubble if
-    /// it enters a ring.
+    /// True if a candidate channel has as much room behind it as the packet needs: for itself, and for the bubble if it
+    /// enters a ring.
     #[inline]
     fn has_room_ahead(&self, head: &Head<'_>, way: Way, output: OutputVc, space: u32) -> bool {
         let enters = way.bubble && head.input != Input::Transit(output);
         space >= self.packet_phits * if enters { self.bubble.max(1) } else { 1 }
     }
 
-    /// The channel with most free space ahead among those that pass; of equals one drawn.
+    /// The channel with most free space ahead among those that pass; ties are broken at random.
     #[inline(never)]
     fn guided_by_space(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let mut best: Option<(u32, u64, OutputVc)> = None;
@@ -119,7 +119,7 @@ impl<L: Layout> Requests<L> {
         best.map(|(_, _, output)| output)
     }
 
-    /// The channel of the one way that is drawn, if it passes.
+    /// The channel of the one candidate that is drawn, if it passes.
     #[inline(never)]
     fn guided_drawn(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Option<OutputVc> {
         let mut only = None;
@@ -134,28 +134,28 @@ impl<L: Layout> Requests<L> {
         self.has_room_ahead(head, way, output, space).then_some(output)
     }
 
-    /// A channel that is open on one of the ways: of the first tier that has any, that with fewest packets ahead, or
-    /// what weighing the ways says. If there is none: whether what is ahead may change that, because the head weighs
-    /// its ways and one of them is open.
+    /// An open channel of one of the candidates: of the first tier that has any, the one with fewest packets ahead, or
+    /// the result of weighing. If there is none: whether a change of the queues ahead may alter that, because the head
+    /// weighs its candidates and one of them is open.
     #[inline(always)]
     fn guided_open(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let Some(way) = guide.only_way(&visit(head)) else { return self.guided_among(guide, head, near) };
         let open = near.open(way.port) & way.vcs;
         match open & open.wrapping_sub(1) {
-            // None, or one.
+            // No channel, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: way.port, vc: open.trailing_zeros() as u8 }),
             _ => self.guided_by(way, open, head, near),
         }
     }
 
-    /// By the only way, of which several channels are `open`.
+    /// The request of a packet with a single candidate, of which several channels are `open`.
     #[inline(never)]
     fn guided_by(&self, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         found(self.better(NONE, way, open, head, near), false)
     }
 
-    /// By one of several ways.
+    /// The request of a packet with several candidates.
     #[inline(never)]
     fn guided_among(&self, guide: &Guide, head: &Head<'_>, near: &impl Surroundings) -> Result<OutputVc, bool> {
         let visit = visit(head);
@@ -173,8 +173,8 @@ impl<L: Layout> Requests<L> {
         found(best, weighs && is_open)
     }
 
-    /// The best of what was found before and the `open` channels of a way. Which is better is unpredictable, so
-    /// computed without a branch: a lot is drawn for each.
+    /// The best of the result so far and the `open` channels of a candidate. Unpredictable, so computed without a
+    /// branch: every channel draws a tie-breaker.
     #[inline(always)]
     fn better(&self, mut best: Best, way: Way, open: u32, head: &Head<'_>, near: &impl Surroundings) -> Best {
         for vc in channels(open) {
@@ -186,7 +186,7 @@ impl<L: Layout> Requests<L> {
         best
     }
 
-    /// Whatever opens on any of its ways concerns the head.
+    /// A channel that opens on any of its candidates wakes the head.
     #[inline(never)]
     pub(super) fn guided_ports(&self, head: &Head<'_>, mut tell: impl FnMut(Port)) {
         if let Some(guide) = self.guide.as_deref() {
@@ -194,7 +194,7 @@ impl<L: Layout> Requests<L> {
         }
     }
 
-    /// The first channel of the last way.
+    /// The first channel of the last candidate.
     #[inline(never)]
     pub(super) fn guided_last_resort(&self, head: &Head<'_>) -> Option<OutputVc> {
         let mut last = None;

@@ -1,11 +1,11 @@
 //! `bubble:smart`: each input queue keeps a bet on a dimension.
 //!
-//! The bet is 0 at first and after each grant. Bet b of 0 to n-1 stands for dimension (own + b) mod n, own being that
-//! in which the packet came; at injection for dimension b. Where there are hops to go, the channel is the packet's own,
-//! if it stands in an adaptive channel of this dimension and direction, and else one of 1 to V-1 that is drawn. If it
-//! does not pass, the next bet has its turn in the same cycle. If it passes, the head asks for it, and if nothing is
-//! granted, the next cycle begins with the bet after it. After bet n-1 comes the escape channel: the head asks for it
-//! if it passes, and the next cycle begins with bet 0 either way.
+//! The bet is 0 at first and after each grant. Bet b of 0 to n-1 stands for dimension (own + b) mod n, own being the
+//! dimension in which the packet came; at injection for dimension b. Where there are hops to go, the channel is the
+//! packet's own if it stands in an adaptive channel of this dimension and direction, and else a random one of 1 to V-1.
+//! If it does not pass, the next bet has its turn in the same cycle. If it passes, the head requests it; without a
+//! grant, the next cycle begins with the following bet. After bet n-1 comes the escape channel: the head requests it if
+//! it passes, and the next cycle begins with bet 0 either way.
 
 use trgen::NodeId;
 use trgen::rng::{Purpose, mix, mix2, pick};
@@ -13,13 +13,13 @@ use trgen::rng::{Purpose, mix, mix2, pick};
 use super::{Head, Input, OutputVc, Requests, Surroundings, source_key};
 use crate::router::layout::Layout;
 
-/// The part of what is drawn at a node that names (run seed, node).
+/// Random stream of (run seed, node).
 #[must_use]
 pub const fn lots_key(seed: u64, node: NodeId) -> u64 {
     mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
 }
 
-/// What is drawn at a node of this [key](lots_key) in a cycle: a number of the SplitMix64 sequence. Bit (queue + 29
+/// The random word of a node with this [key](lots_key) in a cycle: a number of the SplitMix64 sequence. Bit (queue + 29
 /// dimension) mod 64 draws one of two channels for the head of a queue.
 #[must_use]
 #[inline(always)]
@@ -65,7 +65,7 @@ impl<L: Layout> Requests<L> {
         passes.then_some(OutputVc { port, vc })
     }
 
-    /// Which of `count` channels is drawn for the head of a queue in a dimension.
+    /// The random choice of `count` channels, for the head of a queue in a dimension.
     #[inline(always)]
     pub(crate) fn smart_vc(lots: u64, queue: usize, dimension: usize, count: u32) -> u8 {
         match count {

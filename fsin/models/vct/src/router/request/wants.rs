@@ -1,5 +1,5 @@
-//! Which output channels a packet wants, as a mask, where that follows from its hops to go alone: a head need not be
-//! looked at while none of them is open.
+//! Candidate masks: the output channels that a packet may request, where they follow from its hops to go alone. A head
+//! need not be examined while none of them is open.
 
 use super::{Requests, WORD};
 use crate::router::layout::Layout;
@@ -7,8 +7,8 @@ use fsin_core::routing::Routing;
 use fsin_core::topology::Port;
 
 impl<L: Layout> Requests<L> {
-    /// The output channels, as a mask, that a packet may ask for where it has so many hops to go: while none of them is
-    /// open, its head asks for nothing. All, where more than that has to be known.
+    /// The candidate mask of a packet with these hops to go: while none of these output channels is open, its head
+    /// makes no request. All channels, where the mask depends on more than the hops.
     #[must_use]
     #[inline(always)]
     pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
@@ -16,7 +16,7 @@ impl<L: Layout> Requests<L> {
             return u64::MAX;
         }
         let shape = self.layout.shape();
-        // There may be room for more dimensions than there are.
+        // The array may be longer than the number of dimensions.
         let offsets = &offsets[..shape.dimensions];
         let channels = |port: Port| self.layout.channels(port.index());
         let escape = self.order.next(shape, offsets).map_or(0, channels);
@@ -29,22 +29,21 @@ impl<L: Layout> Requests<L> {
         profitable & !self.escapes | escape & self.escapes
     }
 
-    /// What a packet that [wanted](Self::wants) these wants where its header comes to through a port; `is_last` if that
-    /// was its last hop in a dimension, as [`hop`](Self::hop) says.
+    /// The candidate mask of a packet with these [candidates](Self::wants) after it has left through a port; `is_last`
+    /// if that was its last hop in a dimension, as [`hop`](Self::hop) says.
     #[inline(always)]
     pub fn wants_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
         if !self.wants_in_order {
             return if is_last { self.wants(offsets, long) } else { wanted };
         }
-        // Which hop is the last is unpredictable, so computed without a branch. The first adaptive channel that is left
-        // stands next to the escape channel of its port.
+        // Unpredictable, so computed without a branch. The first adaptive channel that is left is next to the escape
+        // channel of its port.
         let gone = self.layout.channels(port.index()) & u64::from(is_last).wrapping_neg();
         let adaptive = wanted & !gone & !self.escapes;
         adaptive | (adaptive & adaptive.wrapping_neg()) >> 1
     }
 
-    /// True for `bubble:smart` where nothing but room and bubble is looked at: heads that wait can be looked at all
-    /// together.
+    /// True for `bubble:smart` where only room and bubble matter: blocked heads can be handled all together.
     #[inline(always)]
     pub const fn is_plain(&self) -> bool {
         self.is_plain
@@ -56,7 +55,7 @@ impl<L: Layout> Requests<L> {
         self.escapes
     }
 
-    /// The first channel of each port, as a mask of outputs; of routers whose queues fit in a word.
+    /// The first channel of each port, as a mask of outputs; for routers whose queues fit in a word.
     pub(super) fn first_channels(layout: L) -> u64 {
         let outputs = layout.outputs();
         (0..outputs.min(WORD))
@@ -75,7 +74,7 @@ mod tests {
     use fsin_core::routing::Order;
     use fsin_core::topology::parse;
 
-    /// On every way of packets whose hops come in drawn orders.
+    /// On every route of packets whose hops come in random orders.
     #[test]
     fn what_is_wanted_next_is_what_is_wanted_there() {
         let mut key = 1u64;

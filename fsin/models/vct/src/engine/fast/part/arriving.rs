@@ -1,4 +1,4 @@
-//! What comes: mail from other parts, and headers that take their places in queues.
+//! Arrivals: mail from other partitions, and headers that enter queues.
 
 use super::super::mask::Mask;
 use super::super::state::{Router, Stamp};
@@ -7,7 +7,7 @@ use super::mail::Mail;
 use crate::router::layout::Layout;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// What other parts did in the previous cycle.
+    /// Processes the events of the previous cycle in other partitions.
     #[inline(never)]
     pub(super) fn open_mail(&mut self, routers: &mut [Router<M, Q, P>]) {
         for from in 0..self.inbox.len() {
@@ -40,8 +40,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have come off the
-    /// wire stand there.
+    /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have crossed a
+    /// delayed link can be routed.
     #[inline(never)]
     pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
@@ -81,7 +81,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// \[cycles\] That a header which was sent in the previous cycle is yet on the wire to a queue.
+    /// \[cycles\] Remaining link delay of a header that was sent in the previous cycle to a queue.
     fn wire_to(&mut self, node: u32, input: usize) -> u64 {
         let port = self.rules.port_of(input);
         let wire = self.rules.wires.to((self.first + node) as usize, port).into();
@@ -97,7 +97,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A header has come to a queue, in which its packet has room.
+    /// A header has arrived in a queue, in which its packet has room.
     #[inline(always)]
     pub(super) fn stand(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
         if router.stand(&mut self.packets, input, packet) {

@@ -1,4 +1,4 @@
-//! Step 3: heads ask, outputs are given away, and free links take headers.
+//! Step 3: route computation, allocation of outputs, and link traversal of headers.
 
 use trgen::NodeId;
 
@@ -13,11 +13,11 @@ use crate::router::request::{Interest, Surroundings, Wait};
 use fsin_core::topology::Port;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Step 3: at the nodes that are to be looked at, heads that are awake ask, outputs that nobody owns are given
-    /// away, and free links take headers.
+    /// Step 3, at the scheduled nodes: route computation for heads that are awake, allocation of free outputs, and free
+    /// links that take headers.
     #[inline(never)]
     pub(super) fn decide_all(&mut self, routers: &mut [Router<M, Q, P>]) {
-        // Who is woken from here on is looked at in the next cycle.
+        // Heads that wake from here on are examined in the next cycle.
         std::mem::swap(&mut self.looking, &mut self.looked);
         self.looking.reset(routers.len());
         let looked = std::mem::replace(&mut self.looked, List::EMPTY);
@@ -61,7 +61,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A node decides about more than its heads: who gets the consumption port, or what its timer says.
+    /// A node decides about more than its heads: the grant of the ejection port, or its timer.
     #[inline(never)]
     fn decide_more(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
         if self.timers.is_empty() {
@@ -72,7 +72,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.time(router, node, headers);
     }
 
-    /// The transit queues in which a header stands that has to go on; those of `look` may have arrived.
+    /// The transit queues with a header that has further hops to go. Those in `look` may have arrived at their
+    /// destination.
     fn going_on(&self, router: &Router<M, Q, P>, node: u32, look: M) -> M {
         let number = self.first + node;
         let destination = |input: usize| self.packets[router.head(input)].destination;
@@ -82,20 +83,20 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         router.unrouted & !arrived & M::below(self.rules.outputs())
     }
 
-    /// Timers of congestion, after outputs have been given away.
+    /// Congestion timers, after the allocation of outputs.
     fn time(&mut self, router: &mut Router<M, Q, P>, node: u32, headers: M) {
         let queues = self.rules.outputs();
         let blocked = headers & router.unrouted;
         let is = |mask: M| move |queue: usize| mask.has(queue);
         let is_cleared = self.timers[node as usize].step(self.clock, queues, is(headers), is(blocked));
-        // Headers that were kept from injecting may try now.
+        // Headers whose injection was restricted may try now.
         let injecting = router.unrouted & !M::below(queues);
         if is_cleared && self.rules.lbr > 0 {
             self.wake(router, node, injecting);
         }
     }
 
-    /// Any number of heads ask.
+    /// Route computation and allocation for any number of heads.
     #[inline(never)]
     fn decide_several(&mut self, router: &mut Router<M, Q, P>, node: u32, look: M, grantable: M) {
         let mut wanted = if grantable.is_empty() { M::EMPTY } else { self.ask_waiting(router, node, grantable) };
@@ -127,7 +128,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.watch_waiting(router, node);
     }
 
-    /// Open channels that heads which wait together may be granted now or later.
+    /// Open channels that the blocked heads of the set may be granted now or later.
     #[inline(always)]
     fn grantable(&self, router: &Router<M, Q, P>, node: u32) -> M {
         if !router.has_sleepers(M::EMPTY) {
@@ -136,7 +137,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.bets.get(node as usize).map_or(M::EMPTY, |bets| bets.grantable(&self.rules, router))
     }
 
-    /// The `grantable` channels that heads ask for which wait together.
+    /// The requests of the blocked heads of the set for `grantable` channels.
     #[inline(always)]
     fn ask_waiting(&mut self, router: &Router<M, Q, P>, node: u32, grantable: M) -> M {
         let (rules, bets, mut wanted) = (&self.rules, &mut self.bets[node as usize], M::EMPTY);
@@ -148,14 +149,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         wanted
     }
 
-    /// The node is looked at again in the next cycle if some head that waits may be granted something then.
+    /// Schedules the node for the next cycle if some blocked head may be granted a channel then.
     #[inline(always)]
     fn watch_waiting(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let really = !self.grantable(router, node).is_empty();
         self.wake(router, node, M::bit_if(Router::<M, Q, P>::NO_INPUT, really));
     }
 
-    /// A head begins to wait with others, from the next cycle on with this bet.
+    /// Adds a blocked head to the set, with this bet from the next cycle on.
     fn wait_with_others(&mut self, router: &Router<M, Q, P>, node: u32, input: usize, bet: u8) {
         let (bets, packet) = (&mut self.bets[node as usize], &self.packets[router.head(input)]);
         let next = self.clock + 1;
@@ -163,7 +164,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         bets.insert(&self.rules, input, bet, packet.wants, next);
     }
 
-    /// The head of an input has been given an output.
+    /// The head of an input has been granted an output.
     #[inline(always)]
     fn granted(&mut self, node: u32, input: usize) {
         if let Some(bet) = self.single_bets.get_mut(node as usize * Q + input) {
@@ -171,8 +172,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// The output channel that the head of a queue asks for. One that has arrived turns to consumption; one that asks
-    /// for nothing goes to rest.
+    /// The output channel that the head of a queue requests. A head at its destination turns to ejection; one without a
+    /// request goes to sleep.
     #[inline(always)]
     fn ask(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
@@ -199,13 +200,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ask_alone(router, node, input)
     }
 
-    /// The same of a head that does not wait with others.
+    /// The same for a head outside the set of blocked heads.
     #[inline(always)]
     fn ask_alone(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) -> Option<usize> {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input)];
         let keeps_bets = rules.requests.keeps_bets();
-        // Packets of routers of more queues than a mask of one word has do not tell which channels they want.
+        // In routers with more queues than a mask of one word has bits, packets have no candidate mask.
         let open = router.open().word(0) & packet.wants != 0 || (M::SIZE > 64 && !router.open().is_empty());
         if !open && !keeps_bets {
             self.rest(router, node, input, Wait::Opening);
@@ -228,7 +229,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         output
     }
 
-    /// A head cannot be granted anything: it sleeps until something that matters to it changes.
+    /// A head cannot be granted anything: it sleeps until one of its wake-up conditions holds.
     fn rest(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, wait: Wait) {
         let rules = &self.rules;
         let packet = &self.packets[router.head(input)];
@@ -237,7 +238,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         rules.requests.interest(&head, wait, |port, on| gates[port.index()].sleep(input, on));
     }
 
-    /// Gives the single consumption port to one of the inputs that wait for it.
+    /// Grants the single ejection port to one of the inputs that wait for it.
     fn consume_one(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let this = &self.endpoints[node as usize];
         if !this.arrived.is_empty() && !this.consuming {
@@ -253,7 +254,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Gives an output channel to one of the inputs that ask for it, and returns that.
+    /// Grants an output channel to one of the inputs that request it, and returns that input.
     #[inline(always)]
     fn grant(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> usize {
         let asking = self.asking[output];
@@ -279,8 +280,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         winner
     }
 
-    /// The one of the inputs `asking` (at least one) that is given an output, or the consumption port, whose number
-    /// comes after those of outputs: where it is not simply the next one.
+    /// The winner among the inputs `asking` (at least one) of an output, or of the ejection port, whose number follows
+    /// those of the outputs. For arbitrations other than plain round robin.
     #[inline(never)]
     fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
         let rules = &self.rules;
@@ -328,7 +329,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A free link takes the header of the packet at the head of `input`, which has been given `output`.
+    /// A free link takes the header of the packet at the head of `input`, which has been granted `output`.
     #[inline(always)]
     fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
         let rules = &self.rules;
@@ -375,7 +376,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// What is kept of a header that a link takes only where somebody asks for it.
+    /// Optional records of a header that a link takes, for link statistics or for the rules.
     #[inline(never)]
     fn write_down(&mut self, node: u32, output: usize, input: usize) {
         if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
@@ -403,7 +404,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A header begins to leave a queue: writes it down, and tells the sender before a transit queue, where they ask.
+    /// A header begins to leave a queue: records it, and tells the upstream sender of a transit queue, where the rules
+    /// need it.
     #[inline(never)]
     fn begins_to_leave(&mut self, node: u32, input: usize) {
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
@@ -418,7 +420,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A header begins to leave a transit queue to which it came from a node: tells it if it is beyond the border.
+    /// A header begins to leave a transit queue: tells the upstream node if that is remote.
     #[inline(always)]
     fn tell_beyond(&mut self, behind: u32, input: usize) {
         if let Some(&Abroad { part, node }) = self.border.get(behind.wrapping_sub(self.own) as usize) {

@@ -7,8 +7,8 @@ use crate::router::Inject;
 use crate::router::layout::Layout;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// Step 1: a packet comes into a source buffer of a node; where nothing keeps it there, step 2 would move it to the
-    /// injection queue in this cycle, and it goes there at once.
+    /// Step 1: a packet enters a source buffer of a node. If step 2 would move it to the injection queue in this cycle,
+    /// it goes there at once.
     pub(super) fn buffer(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, packet: Packet<D>) {
         let handle = self.packets.store(packet);
         let input = self.rules.outputs() + injector;
@@ -19,13 +19,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let buffer = &mut self.buffers[node as usize * self.rules.injectors + injector];
         buffer.waiting.push(&mut self.packets, handle);
         buffer.count += 1;
-        // Otherwise it waits for what leaves the injection queue.
+        // Otherwise it waits until the injection queue has room.
         if self.rules.inject == Inject::Serial {
             self.wake_buffers(node);
         }
     }
 
-    /// The injector of a packet with so many hops to go to a node.
+    /// The injector of a packet with these hops to go at a node.
     pub(super) fn injector(&self, router: &Router<M, Q, P>, node: usize, offsets: &[i16]) -> usize {
         let rules = &self.rules;
         let buffered = |injector: usize| self.buffers[node * rules.injectors + injector].count;
@@ -39,14 +39,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 let leaving = router.leaving.has(queue);
                 let (moves, count) = (self.moves.get(node * Q + queue), router.count(queue));
                 let length = rules.packet_phits;
-                // What has not come to the queue yet stands in the buffer.
+                // Phits that have not reached the injection queue yet occupy the buffer.
                 let phits = moves.map_or(0, |moves| moves.phits_to_leave(count, leaving, length, self.clock));
                 u32::from(buffered(injector)) * length + phits
             },
         )
     }
 
-    /// Step 2: source buffers that may have something to move fill their injection queues.
+    /// Step 2: source buffers that may have a packet to move fill their injection queues.
     #[inline(never)]
     pub(super) fn fill_all(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut injecting = std::mem::take(&mut self.injecting);
@@ -54,12 +54,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.endpoints[node as usize].injecting = false;
             self.fill(&mut routers[node as usize], node);
         }
-        // Filling wakes no buffers.
+        // Filling makes no other buffer ready.
         injecting.clear();
         self.injecting = injecting;
     }
 
-    /// From the source buffers of a node to its injection queues.
+    /// Moves packets from the source buffers of a node to its injection queues.
     fn fill(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         match self.rules.inject {
             Inject::Parallel => {
@@ -100,7 +100,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         router.count(self.rules.outputs() + injector) < self.rules.queue_packets
     }
 
-    /// \[cycle\] In which the first phit of a packet has arrived whose phits all move at once in this one.
+    /// \[cycle\] Arrival of the first phit of a packet whose phits all move at once in this cycle.
     #[inline(always)]
     fn past(&self) -> u64 {
         self.clock.wrapping_sub(self.rules.tail + 1)

@@ -1,4 +1,4 @@
-//! Step 4: tails leave, and what they held is free.
+//! Step 4: tail departures and the resources that they release.
 
 use super::super::mask::Mask;
 use super::super::state::{Ahead, Router};
@@ -24,7 +24,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for &event in &events {
             match event {
                 Event::Consumed { node, behind, input, packet } => {
-                    // Of those that began in this cycle nothing has been told.
+                    // Tails of packets that began to leave in this cycle have not been reported yet.
                     if self.rules.tail == 0 {
                         self.report.received.push(self.packets[packet].receipt(self.clock));
                     }
@@ -44,8 +44,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ring.keep(self.clock, events);
     }
 
-    /// Tells of the packets that will have been consumed at the end of this cycle. Those of one phit may begin to be in
-    /// it: step 4 tells of them.
+    /// Reports the packets whose ejection ends with this cycle. Packets of one phit that begin ejection in this cycle
+    /// are reported by step 4.
     #[inline(never)]
     pub(super) fn receive_all(&mut self) {
         if self.rules.tail == 0 {
@@ -58,8 +58,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A tail has left through an output channel: channel and link are free. Returns the inputs that are to be looked
-    /// at.
+    /// A tail has left through an output channel: channel and link are free. Returns the inputs to wake.
     #[inline(always)]
     fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
@@ -67,7 +66,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
     }
 
-    /// An output channel has opened. Returns the inputs that are to be looked at.
+    /// An output channel has opened. Returns the inputs to wake.
     #[inline(always)]
     fn opened(&mut self, router: &Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
@@ -80,15 +79,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// A tail has left through the single consumption port. Returns the inputs that are to be looked at.
+    /// A tail has left through the single ejection port. Returns the inputs to wake.
     fn consumed(&mut self, node: u32) -> M {
         let endpoint = &mut self.endpoints[node as usize];
         endpoint.consuming = false;
         if endpoint.arrived.is_empty() { M::EMPTY } else { M::bit(Router::<M, Q, P>::NO_INPUT) }
     }
 
-    /// A tail has left a queue: the next head can be routed, and there is room for one more packet. `woken` are inputs
-    /// that are to be looked at for another reason. Returns whether the node behind is to be told of the room.
+    /// A tail has left a queue: the next head can be routed, and the queue has room for one more packet. `woken` are
+    /// inputs that wake for another reason. Returns whether the upstream node must be sent a credit.
     #[inline(always)]
     fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
         let rules = &self.rules;
@@ -99,7 +98,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         let transit = input < rules.outputs();
         if transit && router.has_sleepers(woken) {
-            // The bubble of this ring may have opened for heads that want to enter it here.
+            // The bubble of this ring may have opened for heads that want to enter the ring here.
             if let Some(bets) = self.bets.get(node as usize) {
                 let may_enter = router.open().has(input) && bets.wants_escape(input);
                 woken = woken | M::bit_if(Router::<M, Q, P>::NO_INPUT, may_enter);
@@ -119,7 +118,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         transit
     }
 
-    /// Tells the node behind a transit queue that there is room for one more packet.
+    /// Returns a credit to the upstream node of a transit queue.
     #[inline(always)]
     fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
         match routers.get_mut(behind as usize) {
@@ -131,7 +130,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// There is room for one more packet behind an output channel from cycle `next` on.
+    /// An output channel has one credit more from cycle `next` on.
     #[inline(always)]
     pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, next: u64) {
         if !router.fitting().has(output) {
@@ -147,7 +146,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// From cycle `next` on a packet may fit behind an output channel where it did not, or the other way round.
+    /// From cycle `next` on it may have changed whether a packet fits behind an output channel.
     #[inline(always)]
     pub(super) fn before_change(&mut self, router: &Router<M, Q, P>, node: u32, output: usize, next: u64) {
         if router.has_sleepers(M::EMPTY)
@@ -158,7 +157,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// The heads that sleep for channels of a kind of a port, which no longer do.
+    /// Wakes the heads that sleep for channels of this kind of a port, and returns them.
     #[inline(always)]
     pub(super) fn woken(&mut self, router: &Router<M, Q, P>, node: u32, port: usize, kind: Interest) -> M {
         let place = self.rules.place(node, port);

@@ -1,4 +1,4 @@
-//! What heads see, and how the rules see a head.
+//! The output state that a head can see, and a head as the rules see it.
 
 use trgen::NodeId;
 
@@ -11,7 +11,7 @@ use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputVc, Surroundings};
 use fsin_core::topology::Port;
 
-/// What a head at a node sees.
+/// The local view of a head at a node.
 pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
     pub(super) router: &'a Router<M, Q, P>,

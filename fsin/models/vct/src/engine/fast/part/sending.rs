@@ -1,4 +1,4 @@
-//! Step 1: interfaces cut messages into packets.
+//! Step 1: network interfaces cut messages into packets.
 
 use trgen::NodeId;
 
@@ -25,7 +25,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         unsent + self.buffered(node)
     }
 
-    /// Messages that were accepted since the last cycle come to the interfaces of their nodes.
+    /// Messages that were accepted since the last cycle enter the interfaces of their nodes.
     fn enter_messages(&mut self) {
         for index in 0..self.accepted.len() {
             let (node, message) = self.accepted[index];
@@ -36,7 +36,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.accepted.clear();
     }
 
-    /// The interface of a node may have something to send in the next step 1.
+    /// Schedules the interface of a node for the next step 1.
     #[inline(always)]
     pub(super) fn wake_sender(&mut self, node: u32) {
         let sender = &mut self.senders[node as usize];
@@ -52,7 +52,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if self.is_stopped {
             return;
         }
-        // Those that go on sending are entered meanwhile.
+        // Interfaces that have more to send are appended meanwhile.
         let count = self.sending.len();
         for index in 0..count {
             let node = self.sending[index];
@@ -62,7 +62,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.sending.drain(..count);
     }
 
-    /// One packet of the message in front enters an injector's source buffer, if it fits, or its queue.
+    /// One packet of the front message enters an injector's source buffer if it fits, or goes straight to the injection
+    /// queue.
     #[inline(always)]
     fn generate(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let rules = &self.rules;
@@ -85,7 +86,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             if rules.tries_injectors {
                 self.wake_sender(node);
             } else {
-                // The buffer relieves the interface when it gives up a packet.
+                // The buffer releases the interface when a packet leaves it.
                 self.endpoints[node as usize].held_up = true;
             }
             return;
@@ -109,7 +110,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.sent(node, slot, packets - 1);
     }
 
-    /// A packet of the message in front has been sent; so many are left.
+    /// A packet of the front message has been sent; `left` packets remain.
     #[inline(always)]
     fn sent(&mut self, node: u32, slot: Slot, left: u64) {
         let sender = &mut self.senders[node as usize];
