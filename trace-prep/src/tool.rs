@@ -102,7 +102,7 @@ impl Printed {
     /// The fault of the text, in terms of its origin: the text is gone when the user looks for it.
     #[must_use]
     pub fn misread(&self, error: ReadError) -> Misread {
-        let own = phrase!["to see the text, run `", &*self.command, "`"];
+        let own = phrase!["to see the text, run `", self.command, "`"];
         let remedy = match *error.fault {
             // Their remedies refer to files that the user gave.
             Fault::SeveralTraces { .. }

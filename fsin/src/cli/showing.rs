@@ -71,7 +71,7 @@ impl Drop for Showing {
     }
 }
 
-/// What has become of each point before this run of the sweep.
+/// The state of each point before this run of the sweep.
 fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointState>, StoreError> {
     let mut states = vec![PointState::LeftOut; plan.points.len()];
     for row in &before.rows {
@@ -80,7 +80,7 @@ fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointSta
     for &index in &before.missing {
         states[index] = PointState::Waiting;
     }
-    // Those without result are tried again.
+    // Points without result are tried again.
     for (index, _) in &before.failed {
         if store.result(&plan.points[*index], plan.has_checksums())?.is_none() {
             states[*index] = PointState::Waiting;
@@ -89,7 +89,7 @@ fn states(store: &Store, plan: &Plan, before: &Collected) -> Result<Vec<PointSta
     Ok(states)
 }
 
-/// Who looks at a point that begins; `None` if nobody does, or it has no cycles.
+/// The watcher of a point that begins; `None` without a dashboard, or for a point without cycles.
 pub(crate) fn watcher<'a>(
     board: Option<&Board>,
     index: usize,

@@ -179,10 +179,11 @@ fn raw_entries(file: &JobFile) -> Result<Vec<Spanned<RawEntry>>, SettingsError> 
     };
     let wrong = |found: &toml::Value, expected| wrong_type(file, jobs.span(), found, expected);
     match jobs.get_ref() {
-        toml::Value::Array(items) => match items.iter().find(|item| !item.is_table()) {
-            Some(item) => return Err(wrong(item, "the keys of a job")),
-            None => {}
-        },
+        toml::Value::Array(items) => {
+            if let Some(item) = items.iter().find(|item| !item.is_table()) {
+                return Err(wrong(item, "the keys of a job"));
+            }
+        }
         other => return Err(wrong(other, "[[job]], in two brackets,")),
     }
     let RawFile { job } = toml::from_str(&file.text).map_err(unreadable)?;

@@ -1,7 +1,7 @@
 //! The table of all figures: the fields of [`RunResult`], and a [`Figure`] for each.
 //!
-//! First come the figures of a network of routers, in the order in which they are written; then those that only the other
-//! kinds of runs have.
+//! The figures of a network of routers come first, in the order in which they are written, followed by those of the
+//! other kinds of runs alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

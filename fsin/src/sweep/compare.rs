@@ -326,7 +326,7 @@ mod tests {
     fn batches_stand_in_for_seeds() {
         let low = batches(&[112.0, 114.0, 113.0, 112.5, 113.5, 113.0]);
         let rising = batches(&[1500.0, 5000.0, 2400.0, 4600.0, 3300.0, 6060.0]);
-        check(Figure::LatencyMean, &[low.clone()], &[rising], "6 batches", Verdict::Higher);
+        check(Figure::LatencyMean, std::slice::from_ref(&low), &[rising], "6 batches", Verdict::Higher);
         let close = batches(&[113.0, 112.0, 114.0, 113.5, 112.5, 113.0]);
         check(Figure::LatencyMean, &[low.clone(), low.clone()], &[close], "12 batches, 6 batches", Verdict::Same);
         check(Figure::LatencyMean, &[batches(&[1.0, 2.0])], &[low], "too few, 6 batches", Verdict::Unclear);
@@ -335,6 +335,12 @@ mod tests {
     #[test]
     fn runs_that_are_the_same_need_no_statistics() {
         let run = json!({ "completion_cycles": 7, "digest": "0f" });
-        check(Figure::CompletionCycles, &[run.clone()], &[run], "identical runs", Verdict::Same);
+        check(
+            Figure::CompletionCycles,
+            std::slice::from_ref(&run),
+            std::slice::from_ref(&run),
+            "identical runs",
+            Verdict::Same,
+        );
     }
 }

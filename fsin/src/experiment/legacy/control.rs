@@ -45,7 +45,7 @@ impl Translation {
                 if supposed { "; how it counts such a network is not known, and is taken to be the same" } else { "" };
             self.note(
                 "global-cc",
-                &format!(
+                format!(
                     "global_cc={given}: the original counts capacity {} times; {percent} % here is the same{doubt}",
                     rounded(factor)
                 ),
@@ -61,7 +61,7 @@ impl Translation {
         self.set("global-cc-period", count.saturating_mul(diameter).to_string());
         self.note(
             "global-cc-period",
-            &format!("update_period={count}: counted in diameters, {diameter} hops; it is cycles here"),
+            format!("update_period={count}: counted in diameters, {diameter} hops; it is cycles here"),
         );
         Ok(())
     }

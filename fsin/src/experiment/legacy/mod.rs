@@ -216,7 +216,7 @@ impl Translation {
         match (known.name(), &**value) {
             ("imode", "dor" | "dsh") => self.note(
                 "injection",
-                &format!("{name}={value}: the original takes the last dimension with hops to go; here it is the first"),
+                format!("{name}={value}: the original takes the last dimension with hops to go; here it is the first"),
             ),
             ("timeout_upper", _) => self.note(
                 "timeout-upper",
@@ -224,10 +224,10 @@ impl Translation {
                  timeout_lower ends that",
             ),
             ("bsize", _) if "bubble".starts_with(&**name) => {
-                self.note("bubble", &format!("{name}={value}: read as bsize, the packets of the bubble"));
+                self.note("bubble", format!("{name}={value}: read as bsize, the packets of the bubble"));
             }
             ("intransit_pr", _) if "ipr".starts_with(&**name) => {
-                self.note("in-transit-priority", &format!("{name}={value}: read as intransit_pr, a probability"));
+                self.note("in-transit-priority", format!("{name}={value}: read as intransit_pr, a probability"));
             }
             ("conv_thres", _) if number(known)? > 1.0 => {
                 let what = format!("`{name}={value}` is no share: whether the original means percent is not known");

@@ -227,15 +227,15 @@ impl Translation {
         match routing {
             "cube:adaptive" if name != "adaptive" => self.note(
                 "routing",
-                &format!("{word}={value}: indirect cubes have one adaptive routing here, cube:adaptive"),
+                format!("{word}={value}: indirect cubes have one adaptive routing here, cube:adaptive"),
             ),
             "dally:adaptive" => self.note(
                 "routing",
-                &format!("{word}={value}: dally:adaptive, which adapts: the original's never does (vc=double makes it double:adaptive)"),
+                format!("{word}={value}: dally:adaptive, which adapts: the original's never does (vc=double makes it double:adaptive)"),
             ),
             "double:hexa-oblivious" | "double:hexa-adaptive" => self.note(
                 "routing",
-                &format!("{word}={value}: the original asks for the bubble on channel 0 only; here every channel has it"),
+                format!("{word}={value}: the original asks for the bubble on channel 0 only; here every channel has it"),
             ),
             _ => {}
         }

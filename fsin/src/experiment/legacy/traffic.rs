@@ -317,7 +317,7 @@ impl Translation {
             self.present = Some(known.word.clone());
             self.set("samples", known.word.value.clone());
         } else if let Some(known) = samples {
-            self.note("samples", &format!("{}={}: the number of shots here", known.word.name, known.word.value));
+            self.note("samples", format!("{}={}: the number of shots here", known.word.name, known.word.value));
         }
         Ok(())
     }
@@ -377,7 +377,7 @@ impl Translation {
         self.set("placement", (*kind).to_owned());
         self.note(
             "placement",
-            &format!("placement={value}: the trace itself says how many tasks it has; {tasks} is not used"),
+            format!("placement={value}: the trace itself says how many tasks it has; {tasks} is not used"),
         );
         Ok(())
     }

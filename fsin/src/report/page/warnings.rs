@@ -18,7 +18,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> String {
     if !collected.missing.is_empty() {
         items.push(("bad", format!("<b>Not run yet:</b> {}", named(plan, &collected.missing))));
     }
-    let versions: BTreeSet<String> = collected.rows.iter().map(|row| commit(row)).collect();
+    let versions: BTreeSet<String> = collected.rows.iter().map(commit).collect();
     if versions.len() > 1 {
         let list = versions.iter().map(|version| escape(version)).collect::<Vec<_>>().join(", ");
         items.push(("bad", format!("<b>Made by different builds</b> of fsin: {list}")));

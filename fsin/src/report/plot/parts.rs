@@ -51,8 +51,8 @@ impl Part<'_> {
     }
 }
 
-/// The curves by the values of the selected settings. Without a selection: together, or if there are too many, by as
-/// few settings as necessary, workload settings before router settings.
+/// The curves by the values of the selected settings. Without a selection: together, or if there are too many, in as
+/// few parts as possible; ties prefer other settings to those of routers.
 pub(super) fn parts(curves: &Curves) -> Vec<Part<'_>> {
     if !curves.each.is_empty() {
         return by(curves, &curves.each);

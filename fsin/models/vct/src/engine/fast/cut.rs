@@ -18,7 +18,7 @@ pub(super) struct Division {
     pub(super) parts: usize,
     /// \[nodes\] Size of the first partition.
     first: usize,
-    /// \[nodes\] Size of every other partition; the last one may be smaller.
+    /// \[nodes\] Size of every other partition.
     span: usize,
 }
 

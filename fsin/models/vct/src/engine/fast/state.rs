@@ -210,7 +210,7 @@ pub(super) struct Router<M: Mask, const Q: usize, const P: usize> {
     fitting: M,
     /// Output channels whose packet waits for the link.
     pub(super) granted: M,
-    /// By output channel: credits, the \[packets\] room in the queue downstream.
+    /// \[packets\] By output channel: credits for the queue downstream.
     credits: [M::Small; Q],
     /// By queue: \[packets\] arrived, arriving or departing. A packet counts from the cycle after its header was sent
     /// until its tail leaves.
