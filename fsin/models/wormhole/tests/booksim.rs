@@ -180,8 +180,7 @@ fn load_of_latency(experiment: &common::Experiment, factor: f64, (mut low, mut h
     (low + high) / 2.0
 }
 
-/// The loads at which latency is three times that without load are within 2 % where latency rises steeply; where it
-/// rises slowly, as the table says itself, a load is worth what its noise is.
+/// The loads at which latency is three times that without load are within 2 %. Minutes.
 #[test]
 #[ignore = "minutes"]
 fn saturation_of_every_set() {

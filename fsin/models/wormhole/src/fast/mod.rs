@@ -108,9 +108,10 @@ struct Fast<const P: usize, const V: usize> {
 
 impl<const P: usize, const V: usize> Fast<P, V> {
     fn new(params: Params, wiring: Wiring, routes: Routes) -> Self {
-        // A queue of flits or credits is never longer than the buffers that they come from or go to.
-        let queue = u64::from(params.buffer) * params.vcs as u64 * wiring.ports as u64;
-        let queue = if params.speedup.is_one() { 0 } else { queue.min(1 << 16) };
+        // Each flit in the queue of an output holds one of its credits, and each credit that waits to be sent is a free
+        // slot of the buffers of its port.
+        let slots = u64::from(params.buffer) * params.vcs as u64;
+        let queue = if params.speedup.is_one() { 0 } else { slots };
         let link = u64::from(wiring.longest().max(1)) + 1;
         let longest = u64::from(params.traverse_delay) + queue + link;
         let stages = params.head_delay() + u64::from(params.switch_alloc_delay) + 2;

@@ -19,11 +19,12 @@ use crate::params::Params;
 /// halves of a ring, so that larger rings depend in the same way.
 const LONGEST_RING: u32 = 64;
 
-/// \[channels\] More than these are not searched: the classes are then trusted as each routing states them.
+/// \[channels\] Networks with more are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
 
-/// \[pairs of routers\] The same.
-const MOST_PAIRS: usize = 1 << 20;
+/// \[routes\] The search ends after so many, from source to destination with one combination of choices each. What is left
+/// is trusted in the same way.
+const MOST_ROUTES: usize = 1 << 21;
 
 /// Refuses a routing whose channels can wait for each other in a cycle.
 pub(crate) fn check(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), BuildError> {
@@ -58,15 +59,17 @@ fn explore(params: &Params, routes: &Routes, wiring: &Wiring) -> Result<(), Buil
             ends.push(endpoint);
         }
     }
-    if channels > MOST_CHANNELS || ends.len() * ends.len() > MOST_PAIRS {
+    if channels > MOST_CHANNELS {
         return Ok(());
     }
     let mut graph = Graph { next: vec![Vec::new(); channels] };
-    for &source in &ends {
-        for &destination in &ends {
-            if source != destination {
-                Walk { params, routes, wiring, graph: &mut graph }.every_choice(source, destination);
-            }
+    let pairs = ends.iter().flat_map(|&source| ends.iter().map(move |&destination| (source, destination)));
+    let mut left = MOST_ROUTES;
+    for (source, destination) in pairs.filter(|(source, destination)| source != destination) {
+        let followed = Walk { params, routes, wiring, graph: &mut graph }.every_choice(source, destination, left);
+        left = left.saturating_sub(followed);
+        if left == 0 {
+            break;
         }
     }
     match graph.cycle() {
@@ -133,23 +136,26 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn every_choice(&mut self, source: usize, destination: usize) {
+    /// Follows the routes of a pair, at most so many. Returns how many it were.
+    fn every_choice(&mut self, source: usize, destination: usize, most: usize) -> usize {
         let mut script = Script::default();
-        loop {
+        let mut seen = HashSet::new();
+        for count in 1..=most {
             let head = Head { source: source as u32, destination: destination as u32, phase: 0 };
             let router = self.wiring.home(source).0;
             let phases = match self.routes.decides() {
                 true => self.routes.decisions(router, &head, &mut script),
                 false => vec![0],
             };
-            let mut seen = HashSet::new();
+            seen.clear();
             for phase in phases {
                 self.follow(&head, State { router, phase, held: None }, &mut script, &mut seen);
             }
             if !script.advance() {
-                break;
+                return count;
             }
         }
+        most
     }
 
     fn follow(&mut self, head: &Head, first: State, script: &mut Script, seen: &mut HashSet<State>) {
