@@ -1,6 +1,8 @@
 //! Guests that die, lie, stall or must not be admitted: each failure is reported with name and state, and the other
 //! guests are not affected.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
