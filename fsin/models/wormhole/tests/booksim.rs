@@ -1,8 +1,7 @@
 //! Against the means over seeds of BookSim 2 (`../shared/reference/booksim2-multiseed.csv`), with the preset `booksim`.
 //!
-//! The rule: latency within 2 % or two standard errors of both sides up to 80 % of saturation, within 5 % or two
-//! standard errors up to 95 %. Beyond, both sides are noise. Traffic is that of the table, messages of a node to itself
-//! included.
+//! The rule: latency within 2 % up to 80 % of saturation, within 5 % or two standard errors of both sides up to 95 %.
+//! Beyond, both sides are noise. Traffic is that of the table, messages of a node to itself included.
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
@@ -86,11 +85,11 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
         let (ours, ours_se) = mean(&latencies);
         let difference = ours - theirs;
         let noise = 2.0 * (theirs_se.powi(2) + ours_se.powi(2)).sqrt();
-        let bound = if share <= 0.8 { 0.02 } else { 0.05 } * theirs;
+        let bound = if share <= 0.8 { 0.02 * theirs } else { noise.max(0.05 * theirs) };
         let verdict = if share > 0.95 {
             beyond += 1;
             "beyond"
-        } else if difference.abs() <= bound.max(noise) {
+        } else if difference.abs() <= bound {
             inside += 1;
             "inside"
         } else {
@@ -120,8 +119,7 @@ fn compare(report: &str, seeds: u64, takes: impl Fn(usize, &str) -> bool) {
 
 #[test]
 fn a_sample_of_the_points() {
-    let sample = ["m8-dor-uni-p1", "t8-dor-uni-p1", "val-t8-vc2-uni-p8-is2", "t8-dor-uni-p1-default-pipe"];
-    compare("wormhole-booksim-sample.csv", 2, |number, name| number.is_multiple_of(3) && sample.contains(&name));
+    compare("wormhole-booksim-sample.csv", 4, |number, name| number.is_multiple_of(4) && !name.starts_with("t888"));
 }
 
 /// Every point, in minutes with optimisation: `cargo test --release -p fsin-wormhole --test booksim -- --ignored`.
