@@ -4,6 +4,8 @@
 //! in a file, and that a program sets as fields. A [`Phrase`] keeps them as pieces of their own, and a [`Notation`] writes
 //! them where it is shown.
 //!
+//! Decision: docs/decisions/0126-errors-are-data.md.
+//!
 //! ```
 //! use trgen::phrase;
 //! let text = phrase!["use ", ["vcs" => 3], " or more, or set ", ["bubble"]];
