@@ -3,7 +3,7 @@
 use super::plot::short;
 
 /// A figure and half the width of its confidence interval: the interval with two digits, the figure up to the same
-/// place. Without an interval, or with one of width 0, the figure has the digits of [`short`].
+/// place. Without an interval, or with one of width 0, the figure has the digits of `short`.
 #[must_use]
 pub fn rounded(value: f64, ci95: Option<f64>) -> (String, Option<String>) {
     // Rounding errors in sums of equal numbers are not an uncertainty.
