@@ -143,6 +143,10 @@ impl TrGen for Watched {
         self.replay.delivered(now, delivery);
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.replay.dropped(now, message);
+    }
+
     fn next(&self) -> Next {
         self.replay.next()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::{Coupled, Failure, Reached};
-use fsin::network::{Channel, Deadlock, Injected, Network, Notices};
+use fsin::network::{Channel, Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin::router::{Injection, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{BatchPlan, to_end};
@@ -34,8 +34,8 @@ fn distance(setup: &Setup, from: usize, to: usize) -> u64 {
 }
 
 /// Delay and hops of a single packet in the network.
-fn alone(network: &mut impl Network, from: usize, to: usize, bytes: u64) -> Result<(u64, u64), Deadlock> {
-    let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes };
+fn alone(network: &mut impl Network, from: usize, to: usize, bytes: u64) -> Result<(u64, u64), NetworkFailure> {
+    let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes, class: 0 };
     assert_eq!(network.inject(message), Injected::Accepted, "an empty network takes a message");
     let mut notices = Notices::default();
     while network.in_flight() > 0 {
@@ -181,7 +181,8 @@ fn without_a_bubble_a_saturated_torus_ends_in_a_cyclic_wait() {
     setups.last_mut().expect("one has been pushed").params.bubble = 0;
     for setup in setups {
         let outcome = setup.fixed(50_000);
-        let Some(Failure::NetworkDeadlock(Deadlock { in_flight, cycle, since })) = outcome.failure else {
+        let Some(Failure::Network(NetworkFailure::Deadlock(Deadlock { in_flight, cycle, since }))) = outcome.failure
+        else {
             panic!("{setup:?}: no deadlock in {} cycles", outcome.cycles);
         };
         assert!(!outcome.complete);
@@ -261,7 +262,13 @@ impl TrGen for Bursts {
                 // Destinations and sizes in turn: 1 to 3 packets, sometimes an empty payload.
                 let step = 1 + (id as usize / 2) % (self.nodes - 1);
                 let destination = NodeId::at((source + step) % self.nodes);
-                out.push(Message { id, source: NodeId::at(source), destination, bytes: id % 4 * self.packet_bytes });
+                out.push(Message {
+                    id,
+                    source: NodeId::at(source),
+                    destination,
+                    bytes: id % 4 * self.packet_bytes,
+                    class: 0,
+                });
             }
         }
         self.next_id += self.burst;
@@ -277,6 +284,8 @@ impl TrGen for Bursts {
     fn delivered(&mut self, _: Cycle, delivery: &Delivery) {
         self.delivered.push(*delivery);
     }
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
 
     fn next(&self) -> Next {
         if self.bursts_left > 0 { Next::At(self.due) } else { Next::Done }

@@ -18,7 +18,7 @@ use trgen::{Cycle, Message, NodeId};
 
 /// Delay and hops of a single packet in a network.
 fn alone(network: &mut dyn Network, from: usize, to: usize) -> (u64, u64) {
-    let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes: 1 };
+    let message = Message { id: 0, source: NodeId::at(from), destination: NodeId::at(to), bytes: 1, class: 0 };
     assert_eq!(network.inject(message), Injected::Accepted, "{from} to {to}");
     let mut notices = Notices::default();
     while network.in_flight() > 0 {
@@ -232,7 +232,7 @@ fn pairs_that_dead_links_leave_a_route_reach_each_other() {
                 for to in (0..shape.nodes()).filter(|&to| to != from) {
                     let (source, destination) = (NodeId::at(from), NodeId::at(to));
                     if pairs.contains(&(source, destination)) {
-                        let message = Message { id: 0, source, destination, bytes: 1 };
+                        let message = Message { id: 0, source, destination, bytes: 1, class: 0 };
                         assert_eq!(network.inject(message), Injected::Dropped, "{topology} {routing:?}");
                     } else {
                         // A single packet, with any of the routes that it may have drawn.

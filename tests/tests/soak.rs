@@ -91,6 +91,10 @@ impl TrGen for Watched {
         self.source.delivered(now, delivery);
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.source.dropped(now, message);
+    }
+
     fn next(&self) -> Next {
         self.source.next()
     }

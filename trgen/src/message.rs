@@ -14,6 +14,9 @@ pub struct Message {
     pub destination: NodeId,
     /// \[bytes\] Payload. The network cuts it into packets; a message of 0 bytes is one packet.
     pub bytes: u64,
+    /// Traffic class, from 0: models with classes keep messages of different classes apart (virtual channels,
+    /// priorities); others treat all alike. 1 for reactions to messages, else 0.
+    pub class: u8,
 }
 
 /// A message that has arrived in full.

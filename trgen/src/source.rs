@@ -9,13 +9,14 @@
 //!    messages in the order in which they were generated;
 //! 3. lets the network simulate the cycle;
 //! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that has left the source's hands,
-//!    and [`TrGen::delivered`] for every message that has arrived in full.
+//!    [`TrGen::delivered`] for every message that has arrived in full, and [`TrGen::dropped`] for every message that
+//!    is lost.
 //!
 //! Then it calls [`TrGen::next`] again. Cycles in which the source has nothing to generate and the network is empty are
 //! skipped; `next` therefore distinguishes three cases:
 //!
 //! - [`Next::At`]: call `generate` in this cycle, and not before (an earlier call must do no harm);
-//! - [`Next::Waiting`]: nothing to generate until a message is sent or delivered. If the network is empty too, nothing
+//! - [`Next::Waiting`]: nothing to generate until a message is sent, delivered or lost. If the network is empty too, nothing
 //!   will ever happen again: the run ends as a **deadlock of the traffic**, and [`TrGen::waits`] explains it;
 //! - [`Next::Done`]: nothing more will be generated, whatever is delivered.
 //!
@@ -51,7 +52,7 @@ use crate::units::{Cycle, NodeId, Picoseconds};
 pub enum Next {
     /// In this cycle. Never a cycle for which [`TrGen::generate`] has already been called.
     At(Cycle),
-    /// After a message has been sent or delivered.
+    /// After a message has been sent, delivered or lost.
     Waiting,
     /// Never again.
     Done,
@@ -67,6 +68,8 @@ pub enum WaitCause {
     Receiver,
     /// The network has to take a message.
     Network,
+    /// A message that the network has lost.
+    Loss,
 }
 
 /// A party that waits. [Displayed](std::fmt::Display) by its text.
@@ -81,6 +84,19 @@ pub struct Wait {
 impl std::fmt::Display for Wait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)
+    }
+}
+
+impl Wait {
+    /// The wait for messages that the network has lost, if there are any.
+    #[must_use]
+    pub fn for_lost(count: u64) -> Option<Self> {
+        let text = match count {
+            0 => return None,
+            1 => "1 message was lost by the network, and nobody sends it again".to_owned(),
+            _ => format!("{count} messages were lost by the network, and nobody sends them again"),
+        };
+        Some(Self { cause: WaitCause::Loss, text })
     }
 }
 
@@ -124,6 +140,10 @@ pub trait TrGen: Send {
 
     /// A message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
+
+    /// The network has lost a message in cycle `now`, at its injection or later: it will never be delivered. It has
+    /// been reported as [sent](Self::sent) before.
+    fn dropped(&mut self, now: Cycle, message: &Message);
 
     /// When to call [`generate`](Self::generate) next.
     fn next(&self) -> Next;
@@ -338,7 +358,7 @@ mod tests {
             if draw(3) > 0 {
                 let source = draw(NODES as u64) as u32;
                 let destination = NodeId((source + 1) % NODES as u32);
-                let message = Message { id, source: NodeId(source), destination, bytes: 1 };
+                let message = Message { id, source: NodeId(source), destination, bytes: 1, class: 0 };
                 out.push(message);
                 queues[source as usize].push_back(message);
                 continue;

@@ -65,7 +65,7 @@ impl TrGen for Script {
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.calls += 1;
         let id = MESSAGES - self.left;
-        let mut message = Message { id, source: NodeId(0), destination: NodeId(1), bytes: 8 };
+        let mut message = Message { id, source: NodeId(0), destination: NodeId(1), bytes: 8, class: 0 };
         if self.fault == Fault::SecondCallRepeats && self.waiting && now == self.due {
             out.push(Message { id: id + 100, ..message });
         }
@@ -100,6 +100,8 @@ impl TrGen for Script {
         }
         self.due = now + 10;
     }
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
 
     fn next(&self) -> Next {
         if self.left == 0 {
@@ -238,7 +240,7 @@ impl TrGen for Flood {
 
     fn generate(&mut self, _: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         for id in 0..std::mem::take(&mut self.left) {
-            out.push(Message { id, source: NodeId(id as u32 % 2), destination: NodeId(2), bytes: 0 });
+            out.push(Message { id, source: NodeId(id as u32 % 2), destination: NodeId(2), bytes: 0, class: 0 });
         }
         Ok(())
     }
@@ -248,6 +250,8 @@ impl TrGen for Flood {
     }
 
     fn delivered(&mut self, _: Cycle, _: &Delivery) {}
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
 
     fn next(&self) -> Next {
         if self.left > 0 { Next::At(Cycle::FIRST) } else { Next::Done }

@@ -274,7 +274,7 @@ impl Hub {
                     self.underway.len() - 1
                 }
             };
-            out.push(Message { id: id as u64, source: node, destination: NodeId(destination), bytes: size });
+            out.push(Message { id: id as u64, source: node, destination: NodeId(destination), bytes: size, class: 0 });
         }
     }
 
@@ -325,6 +325,21 @@ impl Hub {
                 self.undelivered += 1;
             }
         }
+    }
+
+    /// A message is lost: its receiver learns nothing of it.
+    pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.pass(now);
+        let Some(Underway { sequence, size, cookie, payload, .. }) =
+            self.underway.get_mut(message.id as usize).and_then(Option::take)
+        else {
+            return;
+        };
+        self.vacant.push(message.id as usize);
+        let (source, destination) = (u64::from(message.source.0), u64::from(message.destination.0));
+        self.record(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &payload);
+        self.payload -= payload.len() as u64;
+        self.undelivered += 1;
     }
 
     fn pass(&mut self, now: Cycle) {

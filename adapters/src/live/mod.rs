@@ -403,6 +403,13 @@ impl TrGen for Live {
         }
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.hub.dropped(now, message);
+        if self.due == Next::Waiting && self.hub.is_empty() {
+            self.due = Next::At(now.next());
+        }
+    }
+
     fn next(&self) -> Next {
         self.due
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
-use crate::network::{Deadlock, Injected, Network, Notices};
+use crate::network::{Injected, Network, NetworkFailure, Notices};
 use crate::run::Progress;
 use crate::watch::{Glimpse, Watch};
 use crate::words::counted;
@@ -25,9 +25,9 @@ pub enum Reached {
 /// Why a run cannot go on.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Failure {
-    /// Packets are in flight and none can move.
+    /// The network cannot go on.
     #[error(transparent)]
-    NetworkDeadlock(#[from] Deadlock),
+    Network(#[from] NetworkFailure),
     /// The network is empty and every task waits for a message.
     #[error("the traffic is in deadlock at cycle {at}: the network is empty and every task waits")]
     TrafficDeadlock {
@@ -125,7 +125,7 @@ impl<'a> Coupled<'a> {
     /// Advances the clock of an empty network to `until`, after the traffic has ended.
     ///
     /// # Errors
-    /// Deadlock of the network, if it was not empty after all.
+    /// Failure of the network, if it was not empty after all.
     pub fn pass(&mut self, until: Cycle) -> Result<(), Failure> {
         while self.network.clock() < until {
             self.network.advance(until, &mut self.notices)?;
@@ -136,7 +136,7 @@ impl<'a> Coupled<'a> {
     /// Runs up to the beginning of cycle `until`, or to the end of the traffic.
     ///
     /// # Errors
-    /// Deadlock of the network or of the traffic, or failure of the source.
+    /// Failure of the network or of the source, or deadlock of the traffic.
     pub fn run(&mut self, until: Cycle) -> Result<Reached, Failure> {
         loop {
             let now = self.network.clock();
@@ -184,6 +184,7 @@ impl<'a> Coupled<'a> {
             });
             for message in self.dropped.drain(..) {
                 self.source.sent(now, &message);
+                self.source.dropped(now, &message);
             }
 
             // A source that has just ended is still active in this cycle, which its clock reading counts.
@@ -199,6 +200,9 @@ impl<'a> Coupled<'a> {
             }
             for delivery in &self.notices.delivered {
                 self.source.delivered(at, delivery);
+            }
+            for message in &self.notices.dropped {
+                self.source.dropped(at, message);
             }
             advanced?;
         }

@@ -10,7 +10,7 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use fsin_core::couple::Coupled;
-//! use fsin_core::network::{Deadlock, Injected, Network, Notices};
+//! use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 //! use fsin_core::run;
 //! use fsin_core::stats::{Receipt, Recorder};
 //! use trgen::synthetic::{Config, Traffic};
@@ -37,7 +37,7 @@
 //!         Injected::Accepted
 //!     }
 //!
-//!     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+//!     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
 //!         notices.clear();
 //!         let offered = self.clock;
 //!         self.clock = if self.taken.is_empty() { until } else { offered.next() };

@@ -14,8 +14,8 @@ pub enum Injected {
     Accepted,
     /// The node's interface is full: offer the message again after a message of this node has been sent.
     Refused,
-    /// No route leads to its destination: it is counted as dropped, without a later notice. Its source treats it as
-    /// sent.
+    /// No route leads to its destination: it is counted as dropped, without a later notice. Its source is told that it
+    /// is sent and lost.
     Dropped,
 }
 
@@ -26,6 +26,9 @@ pub struct Notices {
     pub sent: Vec<Message>,
     /// Messages whose last phit has been ejected.
     pub delivered: Vec<Delivery>,
+    /// Messages of which the network has lost a part for good. Each of them is among `sent` before, or in the same
+    /// cycle.
+    pub dropped: Vec<Message>,
 }
 
 impl Notices {
@@ -33,7 +36,7 @@ impl Notices {
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.delivered.is_empty()
+        self.sent.is_empty() && self.delivered.is_empty() && self.dropped.is_empty()
     }
 
     /// Clears all lists.
@@ -41,6 +44,7 @@ impl Notices {
     pub fn clear(&mut self) {
         self.sent.clear();
         self.delivered.clear();
+        self.dropped.clear();
     }
 }
 
@@ -66,8 +70,8 @@ pub trait Network: Send {
     /// comes first. An empty network skips to `until`.
     ///
     /// # Errors
-    /// When the network is in deadlock.
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock>;
+    /// When nothing more can come of it: a deadlock, or packets that multiply without end.
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure>;
 
     /// Completes deferred work of the last cycle of [`advance`](Self::advance). Call before reading the recorder or the
     /// view. No notice depends on that work, so it can overlap with the generation of the next cycle's messages.
@@ -146,6 +150,33 @@ impl fmt::Display for Channel {
             Self::Injection { node, injector } => write!(f, "node {node} injector {injector}"),
         }
     }
+}
+
+/// Why a network cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum NetworkFailure {
+    /// No packet will ever move again.
+    #[error(transparent)]
+    Deadlock(#[from] Deadlock),
+    /// Packets circulate without end.
+    #[error(transparent)]
+    Storm(#[from] Storm),
+}
+
+/// A network in which copies of flooded packets circulate for ever.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "packets circulate without end: by cycle {at} a packet of node {source_node} has been forwarded {forwarded} times"
+)]
+pub struct Storm {
+    /// \[cycle\] When it was noticed.
+    pub at: Cycle,
+    /// Sender of the packet with most copies.
+    pub source_node: NodeId,
+    /// Times that switches have forwarded it.
+    pub forwarded: u64,
+    /// A cycle of channels through which it goes. Empty if none was found.
+    pub cycle: Vec<Channel>,
 }
 
 /// A network in which packets are in flight and none will ever move again.

@@ -5,7 +5,7 @@
 
 use trgen::{Cycle, Delivery, Message};
 
-use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::network::{Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::{Receipt, Recorder};
 
 /// A zero-latency network with an observer of every message.
@@ -51,7 +51,7 @@ impl Network for ZeroLatency<'_> {
         Injected::Accepted
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
             self.clock = self.clock.max(until);

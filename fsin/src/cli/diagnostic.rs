@@ -4,6 +4,7 @@ use std::fmt;
 
 use fsin::couple::Failure;
 use fsin::experiment::{Origin, Settings, SettingsError, Trouble};
+use fsin::network::NetworkFailure;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
@@ -72,7 +73,7 @@ impl Complaint {
         /// Maximum number of waits to list; more scroll the message away.
         const SHOWN: usize = 16;
         let (exit, lines, remedy) = match failure {
-            Failure::NetworkDeadlock(deadlock) => {
+            Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
                 let lines: Vec<String> = deadlock
                     .cycle
                     .iter()
@@ -80,6 +81,10 @@ impl Complaint {
                     .map(|(channel, next)| format!("{channel} waits for room in {next}"))
                     .collect();
                 (Exit::Watchdog, lines, "use --bubble 2, or a routing that avoids deadlock (fsin list routings)")
+            }
+            Failure::Network(NetworkFailure::Storm(storm)) => {
+                let lines = storm.cycle.iter().map(ToString::to_string).collect();
+                (Exit::Watchdog, lines, "use a spanning tree, or a network without a circle of switches")
             }
             Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
                 (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), awaited(waits))

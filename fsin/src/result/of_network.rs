@@ -11,6 +11,7 @@ use super::settings::settings;
 use super::table::{self, OF_JOBS, OF_LINKS, RunResult};
 use super::{Costs, SCHEMA};
 use crate::couple;
+use crate::network::NetworkFailure;
 use trgen::phrase::Notation;
 
 use crate::experiment::{Bounds, Experiment, Finished, RunPlan, TraceFacts};
@@ -253,8 +254,11 @@ pub(super) fn hex(digest: u64) -> String {
 pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
     use couple::Failure;
     let (kind, waits) = match failure {
-        Failure::NetworkDeadlock(deadlock) => {
+        Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
             (FailureKind::NetworkDeadlock, deadlock.cycle.iter().map(ToString::to_string).collect())
+        }
+        Failure::Network(NetworkFailure::Storm(storm)) => {
+            (FailureKind::NetworkStorm, storm.cycle.iter().map(ToString::to_string).collect())
         }
         Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
             (FailureKind::TrafficDeadlock, waits.iter().map(ToString::to_string).collect())

@@ -25,6 +25,8 @@ pub struct FailureReport {
 pub enum FailureKind {
     /// Packets wait for one another in a circle of channels.
     NetworkDeadlock,
+    /// Copies of packets circulate without end.
+    NetworkStorm,
     /// Tasks wait for messages that no task sends.
     TrafficDeadlock,
     /// Messages or receives without a counterpart.
@@ -43,6 +45,7 @@ impl FailureKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::NetworkDeadlock => "network-deadlock",
+            Self::NetworkStorm => "network-storm",
             Self::TrafficDeadlock => "traffic-deadlock",
             Self::Unmatched => "unmatched",
             Self::Source => "source",

@@ -111,6 +111,16 @@ impl<M: TrGen> TrGen for Background<M> {
         }
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        if message.id.is_multiple_of(2) {
+            self.underway = self.underway.saturating_sub(1);
+            self.main.dropped(now, &Message { id: message.id / 2, ..*message });
+        } else {
+            let inner = self.inner(message);
+            self.beside.dropped(now, &inner);
+        }
+    }
+
     fn next(&self) -> Next {
         match self.main.next() {
             Next::Done => Next::Done,

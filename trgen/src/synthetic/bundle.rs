@@ -68,6 +68,11 @@ impl Bundle {
         self.parts[part].delivered(now, &own);
     }
 
+    pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
+        let (part, own) = (self.owner(message), self.own(message));
+        self.parts[part].dropped(now, &own);
+    }
+
     pub(super) fn next(&self, part: usize) -> Next {
         self.parts[part].next()
     }
@@ -132,6 +137,10 @@ impl TrGen for Sum {
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         self.parts.delivered(now, delivery);
+    }
+
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.parts.dropped(now, message);
     }
 
     fn next(&self) -> Next {

@@ -105,7 +105,7 @@ impl Debts {
             return;
         };
         let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
-        out.push(Message { id: node.sequence, source: id, destination, bytes });
+        out.push(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
         node.sequence += 1;
         node.owed -= 1;
         match self.mode {

@@ -82,6 +82,11 @@ impl TrGen for Phases {
         self.parts.delivered(clock, delivery);
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        let clock = self.clock(self.parts.owner(message), now);
+        self.parts.dropped(clock, message);
+    }
+
     fn next(&self) -> Next {
         let own = self.parts.next(self.current);
         let Some(end) = self.end() else {

@@ -6,7 +6,7 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! A reaction goes to a destination of the pattern, not back to the sender; for requests and replies, take a kernel.
-//! Reactions and the node's other messages wait for the network independently.
+//! Reactions and the node's other messages wait for the network independently. Reactions are of traffic class 1.
 
 use super::bundle::{Part, earlier};
 use super::debt::Debts;
@@ -65,7 +65,7 @@ impl TrGen for Reactive {
             let underway = &mut self.underway;
             self.scratch.offer(|message| {
                 *underway += 1;
-                out.push(Message { id: 2 * message.id + lane, ..message });
+                out.push(Message { id: 2 * message.id + u64::from(lane), class: lane, ..message });
                 true
             });
         }
@@ -91,6 +91,13 @@ impl TrGen for Reactive {
         self.underway = self.underway.saturating_sub(1);
         let caused = self.caused(&delivery.message);
         self.debts.owe(delivery.message.destination, caused, now);
+    }
+
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.underway = self.underway.saturating_sub(1);
+        if message.id.is_multiple_of(2) {
+            self.base.dropped(now, &Message { id: message.id / 2, ..*message });
+        }
     }
 
     fn next(&self) -> Next {

@@ -67,6 +67,16 @@ impl Shots {
     pub(super) fn ended(&self) -> &[Shot] {
         &self.ended
     }
+
+    /// A message has arrived or is lost; the last one ends the shot.
+    fn account_for_one(&mut self, now: Cycle) {
+        self.missing = self.missing.saturating_sub(1);
+        if self.missing == 0 && self.messages > 0 {
+            self.ended.push(Shot { start: self.start, cycles: now.since(self.start) + 1, messages: self.messages });
+            self.messages = 0;
+            self.begin(now.next());
+        }
+    }
 }
 
 impl TrGen for Shots {
@@ -84,12 +94,11 @@ impl TrGen for Shots {
     }
 
     fn delivered(&mut self, now: Cycle, _: &Delivery) {
-        self.missing = self.missing.saturating_sub(1);
-        if self.missing == 0 && self.messages > 0 {
-            self.ended.push(Shot { start: self.start, cycles: now.since(self.start) + 1, messages: self.messages });
-            self.messages = 0;
-            self.begin(now.next());
-        }
+        self.account_for_one(now);
+    }
+
+    fn dropped(&mut self, now: Cycle, _: &Message) {
+        self.account_for_one(now);
     }
 
     fn next(&self) -> Next {

@@ -206,7 +206,7 @@ impl Synthetic {
             return;
         };
         let bytes = self.law.phits(&mut self.sizes[id.index()]).saturating_mul(self.phit_bytes);
-        out.push(Message { id: node.sequence, source: id, destination, bytes });
+        out.push(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
         node.sequence += 1;
         match self.mode {
             Mode::Throttled => {
@@ -267,6 +267,8 @@ impl TrGen for Synthetic {
     fn silent_nodes(&self) -> usize {
         self.silent
     }
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
 
     fn waits(&self) -> Vec<Wait> {
         let blocked = self.nodes.iter().enumerate().filter(|(_, node)| node.state == State::Blocked);

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
-use fsin_core::network::{Deadlock, Network, Notices};
+use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_wormhole::fast;
@@ -125,6 +125,7 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
                     source: NodeId(node as u32),
                     destination: NodeId((rng.next_u64() % nodes) as u32),
                     bytes: rng.next_u64() % (case.bytes + 1),
+                    class: 0,
                 };
                 id += 1;
                 reference.inject(message);
@@ -148,7 +149,8 @@ fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {
             let same = reference.recorder_mut().take_window() == fast.recorder_mut().take_window();
             prop_assert!(same, "windows differ at {now}");
         }
-        if let Err(deadlock) = one {
+        if let Err(failure) = one {
+            let NetworkFailure::Deadlock(deadlock) = failure else { panic!("{failure}") };
             prop_assert!(!deadlock.cycle.is_empty(), "the waiting cycle is found");
             return Ok(Some(deadlock));
         }

@@ -12,7 +12,7 @@ use trgen::rng::{Purpose, stream};
 use trgen::{Cycle, Message, NodeId};
 
 fn message(id: u64, source: u64, destination: u64, bytes: u64) -> Message {
-    Message { id, source: NodeId(source as u32), destination: NodeId(destination as u32), bytes }
+    Message { id, source: NodeId(source as u32), destination: NodeId(destination as u32), bytes, class: 0 }
 }
 
 proptest! {

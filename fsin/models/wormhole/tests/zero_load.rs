@@ -20,7 +20,7 @@ fn alone(spec: &str, params: &Params, (from, to): (u32, u32), flits: u64, wait: 
     let mut notices = Notices::default();
     network.advance(Cycle(1 + wait), &mut notices).unwrap();
     let bytes = flits * u64::from(params.flit_bytes);
-    network.inject(Message { id: 0, source: NodeId(from), destination: NodeId(to), bytes });
+    network.inject(Message { id: 0, source: NodeId(from), destination: NodeId(to), bytes, class: 0 });
     while notices.delivered.is_empty() {
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }

@@ -355,6 +355,10 @@ impl TrGen for Traffic {
         self.source_mut().delivered(now, delivery);
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        self.source_mut().dropped(now, message);
+    }
+
     fn next(&self) -> Next {
         self.source().next()
     }

@@ -62,6 +62,8 @@ pub struct Routed {
     vacant: Vec<usize>,
     flying: u64,
     silent_nodes: usize,
+    /// \[messages\] Lost by the network.
+    lost: u64,
     /// The last cycle processed.
     last: Cycle,
 }
@@ -104,6 +106,7 @@ impl Routed {
             vacant: Vec::new(),
             flying: 0,
             silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
+            lost: 0,
             last: Cycle(0),
         })
     }
@@ -209,7 +212,7 @@ impl TrGen for Routed {
             }
             let (source, destination) = (self.door.nodes[host as usize], self.door.nodes[operation.peer as usize]);
             self.flying += 1;
-            out.push(Message { id: id as u64, source, destination, bytes: operation.size });
+            out.push(Message { id: id as u64, source, destination, bytes: operation.size, class: 0 });
         }
         Ok(())
     }
@@ -222,6 +225,12 @@ impl TrGen for Routed {
         self.vacant.push(id);
         self.flying -= 1;
         self.hosts.arrive(self.begins(now.next()), host, node);
+    }
+
+    fn dropped(&mut self, _: Cycle, message: &Message) {
+        self.vacant.push(message.id as usize);
+        self.flying -= 1;
+        self.lost += 1;
     }
 
     fn next(&self) -> Next {
@@ -248,6 +257,6 @@ impl TrGen for Routed {
 
     fn waits(&self) -> Vec<Wait> {
         let waits = self.hosts.remains().waits.into_iter();
-        waits.map(|text| Wait { cause: WaitCause::Message, text }).collect()
+        waits.map(|text| Wait { cause: WaitCause::Message, text }).chain(Wait::for_lost(self.lost)).collect()
     }
 }

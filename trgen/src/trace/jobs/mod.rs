@@ -347,6 +347,13 @@ impl TrGen for JobMix {
         running.end(now);
     }
 
+    fn dropped(&mut self, now: Cycle, message: &Message) {
+        let Some((running, message)) = self.owner(message) else { return };
+        let local = running.local(now);
+        running.flying -= 1;
+        running.replay.dropped(local, &message);
+    }
+
     fn next(&self) -> Next {
         let due = |running: &Running| match (running.free_from, running.replay.next()) {
             // Nodes are released only when a job waits for them.

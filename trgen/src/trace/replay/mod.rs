@@ -129,6 +129,8 @@ pub struct Replay {
     /// Answers and data that are sent once their cycle has come, in order of cycles.
     replies: VecDeque<(Cycle, Underway, u64)>,
     misfits: Misfits,
+    /// \[messages\] Lost by the network.
+    lost: u64,
 }
 
 impl Replay {
@@ -215,6 +217,7 @@ impl Replay {
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),
             misfits: Misfits::default(),
+            lost: 0,
         })
     }
 
@@ -445,7 +448,7 @@ impl Replay {
                 self.underway.len() - 1
             }
         };
-        out.push(Message { id: id as u64, source, destination, bytes });
+        out.push(Message { id: id as u64, source, destination, bytes, class: 0 });
     }
 
     /// A message, or the announcement of one, has arrived; a task that it unblocks continues in cycle `resume`.
@@ -573,6 +576,11 @@ impl TrGen for Replay {
         }
     }
 
+    fn dropped(&mut self, _: Cycle, message: &Message) {
+        self.vacant.push(message.id as usize);
+        self.lost += 1;
+    }
+
     fn next(&self) -> Next {
         let task = self.agenda.peek().map(|&Reverse((due, _))| due);
         let reply = self.replies.front().map(|&(due, ..)| due);
@@ -588,7 +596,8 @@ impl TrGen for Replay {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        self.tasks.iter().enumerate().filter_map(|(id, task)| task.waits_for(id)).collect()
+        let tasks = self.tasks.iter().enumerate().filter_map(|(id, task)| task.waits_for(id));
+        tasks.chain(Wait::for_lost(self.lost)).collect()
     }
 
     fn activity(&self) -> Activity {

@@ -24,7 +24,7 @@
 
 use std::collections::VecDeque;
 
-use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::Topology;
 use fsin_core::view::{Occupancy, View};
@@ -410,7 +410,7 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
         self.ends.inject(message, self.clock)
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         while self.clock < until.0 {
             let has_packets = self.ends.in_flight > 0;
@@ -425,7 +425,7 @@ impl<const P: usize, const V: usize> Network for Fast<P, V> {
             let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
             self.clock += 1;
             if is_stuck && self.ends.in_flight > 0 {
-                return Err(self.deadlock());
+                return Err(self.deadlock().into());
             }
             if !notices.is_empty() {
                 break;

@@ -1,6 +1,6 @@
 //! The reference engine as a network.
 
-use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
 use trgen::{Cycle, Message};
@@ -24,7 +24,7 @@ impl Network for Reference {
         self.ends.inject(message, self.clock)
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         while self.clock < until.0 {
             if self.is_still() {
@@ -39,7 +39,8 @@ impl Network for Reference {
                     since: Cycle(self.last_moved),
                     in_flight: self.ends.in_flight,
                     cycle: self.cyclic_wait(),
-                });
+                }
+                .into());
             }
             if !notices.is_empty() {
                 break;

@@ -173,8 +173,13 @@ pub fn run(experiment: &Experiment, network: &mut dyn Network) -> Measured {
             let destination = experiment.destination(node as u32, spatial);
             let id = packets.len();
             packets.push(Packet { created: now, first: 0, destination, is_recorded: false });
-            let message =
-                Message { id: id as u64, source: NodeId(node as u32), destination: NodeId(destination), bytes };
+            let message = Message {
+                id: id as u64,
+                source: NodeId(node as u32),
+                destination: NodeId(destination),
+                bytes,
+                class: 0,
+            };
             network.inject(message);
             waiting[node].push_back(id);
             if waiting[node].len() == 1 {

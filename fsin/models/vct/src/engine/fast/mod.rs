@@ -78,7 +78,7 @@ use crate::router::congestion::GlobalControl;
 use crate::router::layout::{Direct, Layout, Switches, TwoWay};
 use crate::router::request::WORD;
 use crate::router::{CheckedParams, MAX_QUEUES, RouterParams, SourceQueue};
-use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::topology::{MAX_DIMENSIONS, STATE_WORDS, Shape, Topology};
 use fsin_core::view::{Occupancy, View};
@@ -419,7 +419,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
         self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         while self.clock < until.0 {
             self.settle();
@@ -435,7 +435,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 if next > fires && fires < until.0 {
                     self.clock = self.clock.max(fires);
                     self.has_failed = true;
-                    return Err(self.deadlock());
+                    return Err(self.deadlock().into());
                 }
                 if next >= until.0 {
                     self.clock = until.0;
@@ -448,7 +448,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Network
                 && self.clock.saturating_sub(self.whole.moves_until) >= self.rules.watchdog_cycles
             {
                 self.has_failed = true;
-                return Err(self.deadlock());
+                return Err(self.deadlock().into());
             }
             self.clock += 1;
             if !notices.is_empty() {

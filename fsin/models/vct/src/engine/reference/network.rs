@@ -8,7 +8,7 @@ use super::Reference;
 use crate::engine::messages::Unsent;
 use crate::engine::wait::{channel, cyclic_wait};
 use crate::router::SourceQueue;
-use fsin_core::network::{Deadlock, Injected, Network, Notices};
+use fsin_core::network::{Deadlock, Injected, Network, NetworkFailure, Notices};
 use fsin_core::stats::Recorder;
 use fsin_core::view::{Occupancy, View};
 
@@ -47,7 +47,7 @@ impl Network for Reference {
         self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))
     }
 
-    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), Deadlock> {
+    fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         while self.clock < until {
             if self.in_flight == 0 {
@@ -64,7 +64,8 @@ impl Network for Reference {
                     since: self.last_moved,
                     in_flight: self.in_flight,
                     cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
-                });
+                }
+                .into());
             }
             self.clock = self.clock.next();
             if !notices.is_empty() {
