@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Command};
-use fsin::experiment::{KEYS, Kind};
+use fsin::experiment::{self, Kind};
 use fsin::result::{Figure, Part, parts};
 
 use super::notation::of_table;
@@ -89,7 +89,7 @@ fn keys() -> String {
          (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
     );
     let mut heading = None;
-    for key in KEYS {
+    for key in experiment::keys() {
         if heading != Some(key.heading) {
             heading = Some(key.heading);
             text.push_str(&format!(
