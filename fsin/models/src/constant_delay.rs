@@ -27,28 +27,34 @@ pub type See<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 pub struct ConstantDelay<'a> {
     nodes: usize,
     delay: u64,
+    /// \[bytes\] Of a packet: messages count as so many packets.
+    packet_bytes: u64,
     /// Deliveries are reported at the injection.
     announces: bool,
     clock: Cycle,
     taken: Vec<Message>,
     /// Messages under way, in the order of their arrivals.
     underway: VecDeque<Delivery>,
+    /// \[packets\] Entered and not arrived.
+    flying: u64,
     sequences: Vec<u64>,
     recorder: Recorder,
     see: Option<See<'a>>,
 }
 
 impl<'a> ConstantDelay<'a> {
-    /// A network of `nodes` nodes in which every message takes `delay` cycles.
+    /// A network of `nodes` nodes in which every message takes `delay` cycles, as one packet.
     #[must_use]
     pub fn new(nodes: usize, delay: u64) -> Self {
         Self {
             nodes,
             delay,
+            packet_bytes: u64::MAX,
             announces: false,
             clock: Cycle::FIRST,
             taken: Vec::new(),
             underway: VecDeque::new(),
+            flying: 0,
             sequences: vec![0; nodes],
             recorder: Recorder::new(nodes),
             see: None,
@@ -59,6 +65,17 @@ impl<'a> ConstantDelay<'a> {
     #[must_use]
     pub fn announcing(self) -> Self {
         Self { announces: true, ..self }
+    }
+
+    /// The same with packets of at most so many bytes, in which loads are counted.
+    #[must_use]
+    pub fn in_packets(self, packet_bytes: u64) -> Self {
+        Self { packet_bytes: packet_bytes.max(1), ..self }
+    }
+
+    /// \[packets\] Of a message; a message of 0 bytes is one packet.
+    fn packets(&self, message: &Message) -> u64 {
+        message.bytes.div_ceil(self.packet_bytes).max(1)
     }
 
     /// The same, with every message passed to `see` in the cycle in which it enters.
@@ -84,10 +101,14 @@ impl<'a> ConstantDelay<'a> {
         let (now, announces) = (self.clock, self.announces);
         while let Some(delivery) = self.underway.pop_front_if(|delivery| announces || delivery.delivered <= now) {
             let Message { source, destination, .. } = delivery.message;
-            let sequence = self.sequences[source.index()];
-            self.sequences[source.index()] += 1;
-            let receipt = Receipt { source, destination, sequence, latency: self.delay, hops: self.delay.min(1) };
-            self.recorder.received(delivery.delivered, &receipt);
+            let packets = self.packets(&delivery.message);
+            self.flying -= packets;
+            for _ in 0..packets {
+                let sequence = self.sequences[source.index()];
+                self.sequences[source.index()] += 1;
+                let receipt = Receipt { source, destination, sequence, latency: self.delay, hops: self.delay.min(1) };
+                self.recorder.received(delivery.delivered, &receipt);
+            }
             notices.delivered.push(delivery);
         }
         notices.delivered.sort_by_key(|delivery| delivery.message.destination);
@@ -107,8 +128,10 @@ impl Network for ConstantDelay<'_> {
         if let Some(see) = &mut self.see {
             see(self.clock, &message);
         }
-        self.recorder.generated(1);
-        self.recorder.injected(1);
+        let packets = self.packets(&message);
+        self.recorder.generated(packets);
+        self.recorder.injected(packets);
+        self.flying += packets;
         self.taken.push(message);
         Injected::Accepted
     }
@@ -132,7 +155,7 @@ impl Network for ConstantDelay<'_> {
     }
 
     fn in_flight(&self) -> u64 {
-        (self.taken.len() + self.underway.len()) as u64
+        self.flying
     }
 
     fn recorder(&self) -> &Recorder {
@@ -255,7 +278,8 @@ pub fn units(values: &dyn Values) -> Result<Units, SpecError> {
 
 impl NetworkSpec for Delayed {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        Ok(Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay)))
+        let packet = u64::from(self.units.packet_phits) * u64::from(self.units.phit_bytes);
+        Ok(Box::new(ConstantDelay::new(self.geometry.nodes(), self.delay).in_packets(packet)))
     }
 
     fn for_guests(&self) -> Result<ForGuests, SpecError> {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`vct`] | virtual cut-through routers with virtual channels: a reference engine and a fast one |
 //! | [`wormhole`] | flits, credits and pipelines: input-queued virtual-channel routers |
+//! | [`bus`] | a shared bus: one packet at a time; the example for those who add a model |
 //! | [`ConstantDelay`] | every message takes the same time, or none, regardless of load |
 //! | [`loggops`] | a wire without routers, for hosts that execute graphs |
 //!
@@ -30,6 +31,7 @@
 //! # }
 //! ```
 
+pub mod bus;
 pub mod constant_delay;
 pub mod loggops;
 
@@ -43,6 +45,7 @@ pub use constant_delay::ConstantDelay;
 pub static MODELS: &[&ModelFamily] = &[
     &vct::family::VCT,
     &wormhole::family::WORMHOLE,
+    &bus::BUS,
     &constant_delay::CONSTANT_DELAY,
     &constant_delay::ZERO,
     &loggops::LOGGOPS,

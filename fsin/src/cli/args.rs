@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, ArgMatches, ColorChoice, Command, ValueEnum, crate_ve
 use std::path::PathBuf;
 
 use fsin::experiment::{
-    Experiment, Key, Kind, Origin, Settings, SettingsError, key, keys, legacy, read_file, variable,
+    Experiment, Key, Kind, Origin, Settings, SettingsError, heading, key, keys, legacy, read_file, variable,
 };
 use fsin::report::FORMATS;
 use fsin::sweep::as_several;
@@ -246,7 +246,7 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
 }
 
 pub(super) fn flag(key: &Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(key.heading.title());
+    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         _ => arg.value_name(key.metavar).allow_hyphen_values(true),

@@ -88,13 +88,13 @@ fn keys() -> String {
         "{MADE}# Keys\n\nEvery key is a flag (`--key`), a line of an experiment file (`key = value`) and a variable \
          (`FSIN_KEY`). Flags override variables, variables override the file, the file overrides the defaults.\n"
     );
-    let mut heading = None;
+    let mut heading = String::new();
     for key in experiment::keys() {
-        if heading != Some(key.heading) {
-            heading = Some(key.heading);
+        if heading != experiment::heading(key) {
+            heading = experiment::heading(key);
             text.push_str(&format!(
                 "\n## {}\n\n| key | value | default | unit | meaning |\n| --- | --- | --- | --- | --- |\n",
-                key.heading.title()
+                heading
             ));
         }
         let cell = |word: &str| word.replace('|', "\\|");

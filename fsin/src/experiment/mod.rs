@@ -31,7 +31,7 @@ pub use inputs::{Input, Inputs, hex, without_folders};
 pub use jobs::{JobEntry, JobFile, Work};
 pub use keys::{Heading, Key, Kind, key, keys};
 pub use live::{cycle_ratio, live_keys, live_network};
-pub use models::named;
+pub use models::{heading, named};
 pub use plan::RunPlan;
 pub use resolve::{CLOSED_LOOP, Experiment};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};

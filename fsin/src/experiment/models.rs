@@ -3,7 +3,7 @@
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 
-use super::keys::keys;
+use super::keys::{Key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
 use crate::family::ModelFamily;
 use crate::models::MODELS;
@@ -13,6 +13,16 @@ use crate::models::MODELS;
 pub fn named(word: &str) -> Option<&'static ModelFamily> {
     let name = word.split_once(':').map_or(word, |(name, _)| name);
     MODELS.iter().copied().find(|model| model.is_called(name))
+}
+
+/// The heading of a key as users read it: settings of models other than the default have one of their own.
+#[must_use]
+pub fn heading(key: &Key) -> String {
+    let owner = MODELS.iter().skip(1).find(|model| model.keys.contains(key));
+    match owner {
+        Some(model) => format!("{} ({})", key.heading.title(), model.component.name),
+        None => key.heading.title().to_owned(),
+    }
 }
 
 /// True if some model understands this setting, so that it applies only to those that do.

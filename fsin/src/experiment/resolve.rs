@@ -14,7 +14,8 @@ use trgen::trace::replay::{Pace, Protocol};
 
 use super::conflicts::{BATCH, ENDING, GRAPHS, JOBS, SYNTHETIC, TASKS, TRACE, Times, conflicts, is_of_wire, task_key};
 use super::hosts::{eager, hosts, tasks_per_node};
-use super::keys::{Heading, Key, Kind, keys};
+use super::keys::{Key, Kind, keys};
+use super::models;
 use super::models::{expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
@@ -173,13 +174,14 @@ impl Experiment {
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
-        let mut heading: Option<Heading> = None;
+        let mut heading = String::new();
         for (key, value) in self.effective() {
-            if heading != Some(key.heading) {
-                text.push_str(if heading.is_some() { "\n# " } else { "# " });
-                text.push_str(key.heading.title());
+            let own = models::heading(key);
+            if heading != own {
+                text.push_str(if heading.is_empty() { "# " } else { "\n# " });
+                text.push_str(&own);
                 text.push('\n');
-                heading = Some(key.heading);
+                heading = own;
             }
             // Paths are written as absolute paths.
             let value = match key.kind {

@@ -141,7 +141,7 @@ fn headline(result: &RunResult) -> String {
     if result.network_latency_ns.is_some() {
         let number = |figure: Figure| result.value(figure);
         return format!(
-            "ideal:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
+            "loggops:L={},G={} hosts o={},g={},O={},S={} | {traffic}{state}",
             number(F::NetworkLatencyNs),
             number(F::NetworkGapPerByteNs),
             number(F::HostOverheadNs),
@@ -150,14 +150,12 @@ fn headline(result: &RunResult) -> String {
             number(F::HostEagerBytes),
         );
     }
-    format!(
-        "{} {} vcs {} packet {} | {traffic} | seed {}{state}",
-        word("topology"),
-        word("routing"),
-        word("vcs"),
-        word("packet"),
-        word("seed")
-    )
+    // What the model has not is left out.
+    let named = |key: &str| setting(key).map(|_| format!("{key} {}", word(key)));
+    let plain = |key: &str| setting(key).map(|_| word(key));
+    let network = [plain("topology"), plain("network"), plain("routing"), named("vcs"), named("packet")];
+    let network: Vec<String> = network.into_iter().flatten().collect();
+    format!("{} | {traffic} | seed {}{state}", network.join(" "), word("seed"))
 }
 
 fn cell(value: &Value, decimals: usize) -> String {
