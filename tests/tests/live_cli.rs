@@ -79,8 +79,9 @@ fn what_cannot_be_served_is_said_before_anybody_waits() {
     for (words, expected) in [
         ("--listen 0.0.0.0:0", "guests need no token"),
         ("--step 1us", "3200 ps, the horizon"),
-        ("--network switch:delay=5", "it needs a delay"),
-        ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "--topology has no meaning"),
+        ("--network switch:delay=5", "--delay takes a time"),
+        ("--network switch:delay=5us,nodes=4 --topology torus:4x4", "exclude each other"),
+        ("--network switch:delay=5us --vcs 2", "--vcs has no meaning"),
         ("--guests 65", "use 1 to 64"),
         ("--factor 10", "add --mode realtime"),
         ("--mode realtime --factor 0", "0.001 to 1000000"),

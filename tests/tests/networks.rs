@@ -68,7 +68,11 @@ fn every_model_carries_every_workload() {
         assert_eq!((&kernel["complete"], &kernel["messages"]), (&Value::from(true), &Value::from(240)), "{name}");
         for (trace, messages) in [("pair.goal", 2), ("pair.txt", 2)] {
             let traced = json(folder, &format!("run {network} --trace {trace}"));
-            assert_eq!((&traced["complete"], &traced["messages"]), (&Value::from(true), &Value::from(messages)), "{name}");
+            assert_eq!(
+                (&traced["complete"], &traced["messages"]),
+                (&Value::from(true), &Value::from(messages)),
+                "{name}"
+            );
             assert!(traced["completion_seconds"].as_f64().unwrap() > 1e-6, "{name} {trace}: computing takes 1 or 2 us");
         }
         // Reactions, shots, and the same bits again.
@@ -101,7 +105,11 @@ fn every_model_is_swept_searched_and_served() {
         let guests = run(folder, &format!("guest ask --connect {address} --node 0..1"));
         assert!(guests.status.success(), "{name}: {}", String::from_utf8_lossy(&guests.stderr));
         let results = results(server);
-        assert_eq!((&results["complete"], &results["messages_delivered"]), (&Value::from(true), &Value::from(2)), "{name}");
+        assert_eq!(
+            (&results["complete"], &results["messages_delivered"]),
+            (&Value::from(true), &Value::from(2)),
+            "{name}"
+        );
     }
 }
 
@@ -109,7 +117,8 @@ fn every_model_is_swept_searched_and_served() {
 fn models_in_one_sweep_are_curves() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let line = "sweep --topology torus:4x4 --network vct --network wormhole --load 0.1,0.2 --cycles 3000 -o both --quiet";
+    let line =
+        "sweep --topology torus:4x4 --network vct --network wormhole --load 0.1,0.2 --cycles 3000 -o both --quiet";
     let swept = run(folder, line);
     assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
     let table = fs::read_to_string(folder.join("both/results.csv")).unwrap();
@@ -156,7 +165,7 @@ fn settings_are_those_of_the_model() {
         ("run --network loggops --load 0.1", "no meaning with --network loggops"),
         ("run --network wormhole:buffer=0", "--buffer 0 is out of range"),
         ("run --network wormhole --topology torus:4x4 --vcs 1", "use --vcs 2 or more"),
-        ("run --network wormhole --routing nosuch", "did you mean"),
+        ("run --network wormhole --routing nosuch", "known: dor"),
         ("serve --network loggops --topology torus:4", "takes a trace"),
     ] {
         let found = refused(folder, line);

@@ -6,8 +6,8 @@
 //!
 //! # How it departs from other networks
 //! For live guests a delivery is announced at injection: the notices of that cycle say when the message will have
-//! arrived. That gives them a horizon as long as the delay. A source that acts in the cycle of a notice, and not in that
-//! of [`Delivery::delivered`], would act too early, so that other sources are told at the arrival.
+//! arrived. That gives them a horizon as long as the delay. A source that acts in the cycle of a notice, and not in
+//! that of [`Delivery::delivered`], would act too early, so that other sources are told at the arrival.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
 use crate::couple::{Coupled, Failure};
-use crate::network::Network;
+use crate::network::{Measure, Network};
 use crate::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Warning, WarningKind, batch, fixed, to_end,
 };
@@ -120,6 +120,8 @@ pub struct Finished {
     pub notes: Vec<Phrase>,
     /// Outcome of each job of a mix.
     pub jobs: Option<Vec<JobFacts>>,
+    /// Figures that only the network model has.
+    pub measures: Vec<(&'static Measure, f64)>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
 }
@@ -178,6 +180,8 @@ fn run_to_end(
         coupled = coupled.watched(watch);
     }
     let mut outcome = run(experiment, coupled, progress);
+    network.settle();
+    let measures = network.measures();
     if let Kind::Beside(background) = &driver.kind
         && outcome.completion.is_some()
     {
@@ -217,7 +221,7 @@ fn run_to_end(
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| links(&**topology, &outcome.crossings));
     let notes = driver.notes;
-    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, bounds };
+    let mut finished = Finished { outcome, trace, offered, steadiness, shots, links, notes, jobs, measures, bounds };
     add_warnings(experiment, &mut finished);
     Ok(finished)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::result::{Figure, Figure as F, JobRow, Number, RunResult};
+use crate::result::{Figure, Figure as F, JobRow, ModelFigure, Number, RunResult};
 
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
@@ -76,6 +76,10 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
         let end = end.replace("{}", figures[0].unit());
         let end = if cells == ["1"] && !end.contains('/') { end.trim_end_matches('s') } else { &end };
         writeln!(out, "{}", format!("{label:<30} {} {end}", cells.join(separator)).trim_end())?;
+    }
+    for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
+        let label = name.replace('_', " ");
+        writeln!(out, "{}", format!("{label:<30} {value:.2} {unit}").trim_end())?;
     }
     jobs(result.jobs.as_deref().unwrap_or_default(), out)
 }

@@ -1,8 +1,8 @@
 //! Network models as members of a family.
 //!
 //! A model is a row, [`ModelFamily`]: its name, its settings, and a function from their values to a [`NetworkSpec`],
-//! which is checked and from which networks are built. What is above the models knows no other way to a network, so that
-//! a new one is a file with a row, and the row in a table.
+//! which is checked and from which networks are built. What is above the models knows no other way to a network, so
+//! that a new one is a file with a row, and the row in a table.
 //!
 //! Decision: docs/decisions/0127-network-models-are-rows.md.
 

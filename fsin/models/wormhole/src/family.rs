@@ -26,7 +26,7 @@ const KEYS: &[Key] = &[
     Key::of_network("credit-delay", "C", Kind::Integer, None, "cycles", "time until a credit counts, beyond the delay of the link"),
     Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first"),
     Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels"),
-    Key::of_network("hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts"),
+    Key::of_network("switch-hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts"),
     Key::of_network("output-queue", "FLITS", Kind::Integer, None, "flits", "room of an output's queue; unbounded if absent"),
     Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced"),
     Key::of_network("wait-for-tail-credit", "true|false", Kind::Word, None, "", "a virtual channel is free again when all its credits are back, not when the tail has left"),
@@ -91,8 +91,8 @@ impl Spec {
             credit_delay: values.integer_or("credit-delay", base.credit_delay)?,
             vc_allocator: word(values, "vc-allocator", base.vc_allocator)?,
             switch_allocator: word(values, "switch-allocator", base.switch_allocator)?,
-            hold: match values.is_set("hold") {
-                true => values.choice("hold", &[("packet", Hold::Packet), ("flit", Hold::Flit)])?,
+            hold: match values.is_set("switch-hold") {
+                true => values.choice("switch-hold", &[("packet", Hold::Packet), ("flit", Hold::Flit)])?,
                 false => base.hold,
             },
             output_queue: match values.is_set("output-queue") {
