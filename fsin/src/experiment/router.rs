@@ -5,7 +5,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::settings::{Settings, SettingsError};
-use crate::router::detours::Detours;
+use crate::router::faults::Reachability;
 use crate::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
 use crate::routing::{Order, Routing};
 use crate::topology::Topology;
@@ -13,7 +13,7 @@ use crate::topology::Topology;
 /// The settings of the router, with the topology's default routing where none is set; not yet checked for the topology.
 pub(super) fn router(settings: &Settings, topology: &dyn Topology) -> Result<RouterParams, SettingsError> {
     let spec = topology.spec();
-    let routing = match (settings.value("routing"), Routing::serving(&spec)) {
+    let routing = match (settings.value("routing"), &*Routing::serving(&spec)) {
         (None, [usual, ..]) => Ok(*usual),
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };
@@ -126,8 +126,8 @@ pub(super) fn lost_pairs(
     router: &RouterParams,
     waits: Option<&str>,
 ) -> Result<Vec<Phrase>, SettingsError> {
-    let Some(detours) = Detours::new(router, topology) else { return Ok(Vec::new()) };
-    let lost = detours.lost(topology, 4);
+    let Some(reachability) = Reachability::new(router, topology) else { return Ok(Vec::new()) };
+    let lost = reachability.lost(topology, 4);
     let what = phrase![
         ["faults" => topology.faults()],
         ": with ",

@@ -2,7 +2,7 @@
 
 use trgen::catalog::Component;
 
-use fsin_core::routing::Order;
+use crate::routing::Order;
 use fsin_core::topology::{Port, Shape};
 
 /// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of ports;

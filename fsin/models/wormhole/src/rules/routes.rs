@@ -2,7 +2,7 @@
 
 use fsin_core::network::Channel;
 use fsin_core::topology::Topology;
-use fsin_core::topology::switched::Plan;
+use fsin_core::topology::switched::{Dragonfly, Hyperx, Tree};
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -164,18 +164,19 @@ impl Routes {
                 Scheme::Grid(grid::Grid::new(params, topology)?)
             }
             (Some(network), Routing::UpDown) => Scheme::UpDown(graph::UpDown::new(network.fabric(), all)?),
-            (Some(network), routing) => match (network.plan(), routing) {
-                (Plan::Tree(plan), Routing::Adaptive | Routing::Minimal) => {
-                    Scheme::Tree(tree::Tree::new(plan, network.fabric(), routing == Routing::Adaptive, all))
+            (Some(network), routing) => {
+                use Routing::{Adaptive, Minimal, Ugal, Valiant};
+                let fabric = network.fabric();
+                if let (Some(plan), Adaptive | Minimal) = (network.plan::<Tree>(), routing) {
+                    Scheme::Tree(tree::Tree::new(plan, fabric, routing == Adaptive, all))
+                } else if let (Some(plan), Minimal | Valiant | Ugal) = (network.plan::<Dragonfly>(), routing) {
+                    Scheme::Dragonfly(dragonfly::Dragonfly::new(plan, fabric, params)?)
+                } else if let (Some(plan), Minimal | Adaptive | Valiant | Ugal) = (network.plan::<Hyperx>(), routing) {
+                    Scheme::Hyperx(hyperx::Hyperx::new(plan, fabric, params)?)
+                } else {
+                    return Err(unfit());
                 }
-                (Plan::Dragonfly(plan), Routing::Minimal | Routing::Valiant | Routing::Ugal) => {
-                    Scheme::Dragonfly(dragonfly::Dragonfly::new(plan, network.fabric(), params)?)
-                }
-                (Plan::Hyperx(plan), Routing::Minimal | Routing::Adaptive | Routing::Valiant | Routing::Ugal) => {
-                    Scheme::Hyperx(hyperx::Hyperx::new(plan, network.fabric(), params)?)
-                }
-                _ => return Err(unfit()),
-            },
+            }
             (None, _) => return Err(unfit()),
         };
         Ok(Self {
@@ -340,12 +341,12 @@ fn needs(params: &Params, vcs: usize, why: &str) -> Result<(), SpecError> {
 }
 
 fn remedy(topology: &dyn Topology) -> &'static str {
-    match topology.switched().map(fsin_core::topology::Switched::plan) {
+    match topology.switched() {
         None if topology.is_grid() => "use dor or adaptive",
         None => "the wormhole model takes tori, meshes, hypercubes and networks of switches",
-        Some(Plan::Tree(_)) => "use adaptive, minimal or updown",
-        Some(Plan::Dragonfly(_)) => "use minimal, valiant, ugal or updown",
-        Some(Plan::Hyperx(_)) => "use minimal, adaptive, valiant, ugal or updown",
+        Some(network) if network.plan::<Tree>().is_some() => "use adaptive, minimal or updown",
+        Some(network) if network.plan::<Dragonfly>().is_some() => "use minimal, valiant, ugal or updown",
+        Some(network) if network.plan::<Hyperx>().is_some() => "use minimal, adaptive, valiant, ugal or updown",
         Some(_) => "use updown",
     }
 }

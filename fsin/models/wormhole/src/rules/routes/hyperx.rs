@@ -46,7 +46,7 @@ impl Hyperx {
             routing: params.routing,
             all,
             classes: if params.vcs > 1 { [class(0, 2, params.vcs), class(1, 2, params.vcs)] } else { [all; 2] },
-            coordinates: switches().flat_map(|switch| plan.coordinates(switch).collect::<Vec<u32>>()).collect(),
+            coordinates: switches().flat_map(|switch| plan.lattice.coordinates(switch).collect::<Vec<u32>>()).collect(),
             ports: switches().map(ports).collect(),
             plan: plan.clone(),
         })
@@ -61,7 +61,7 @@ impl Hyperx {
     }
 
     fn coordinates(&self, router: usize) -> &[u32] {
-        let dimensions = self.plan.sizes.len();
+        let dimensions = self.plan.lattice.sizes.len();
         &self.coordinates[router * dimensions..][..dimensions]
     }
 
