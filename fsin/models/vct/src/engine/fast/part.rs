@@ -12,10 +12,10 @@ use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
-use crate::engine::slab::Slab;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{OutputVc, WakeCondition};
+use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 
 mod arriving;

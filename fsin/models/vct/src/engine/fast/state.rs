@@ -5,8 +5,8 @@ use trgen::NodeId;
 use super::chain::{Chain, Linked, NONE};
 use super::mask::{Mask, Small};
 use crate::engine::messages::{Slot, Unsent};
-use crate::engine::slab::Slab;
 use crate::router::request::WakeCondition;
+use fsin_core::slab::Slab;
 use fsin_core::stats::Receipt;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its 60 to 64 bytes (of at most 4

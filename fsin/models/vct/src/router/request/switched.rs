@@ -154,13 +154,13 @@ impl<L: Layout> RouteRules<L> {
             // No channel, or one.
             0 if open == 0 => Err(false),
             0 => Ok(OutputVc { port: candidate.port, vc: open.trailing_zeros() as u8 }),
-            _ => self.guided_by(candidate, open, head, outputs),
+            _ => self.better_of(candidate, open, head, outputs),
         }
     }
 
     /// The request of a packet with a single candidate, of which several channels are `open`.
     #[inline(never)]
-    fn guided_by(
+    fn better_of(
         &self,
         candidate: Candidate,
         open: u32,
