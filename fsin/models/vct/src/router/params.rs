@@ -176,8 +176,7 @@ impl RouterParams {
         self.check_congestion()?;
         let function = self.check_routing(topology)?;
         if self.injection != Injection::Shortest && self.injectors < shape.ports() {
-            let (modes, ports) = (Injection::ALL, shape.ports());
-            let name = modes.iter().find(|&&(_, mode)| mode == self.injection).map_or("", |&(name, _)| name);
+            let (name, ports) = (self.injection.name(), shape.ports());
             return Err(SpecError::new(
                 ErrorKind::Conflict,
                 phrase![
