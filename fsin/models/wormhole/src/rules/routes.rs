@@ -203,7 +203,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decides(),
             Scheme::Hyperx(hyperx) => hyperx.decides(),
-            _ => false,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => false,
         }
     }
 
@@ -263,7 +263,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decide((router, to), head, draw, ahead),
             Scheme::Hyperx(hyperx) => hyperx.decide((router, to), head, draw, ahead),
-            _ => head.phase,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => head.phase,
         }
     }
 
@@ -273,7 +273,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Dragonfly(dragonfly) => dragonfly.decisions((router, to), head, draw),
             Scheme::Hyperx(hyperx) => hyperx.decisions((router, to), head, draw),
-            _ => vec![head.phase],
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::UpDown(_) => vec![head.phase],
         }
     }
 
@@ -283,7 +283,7 @@ impl Routes {
         match &self.scheme {
             Scheme::Hyperx(hyperx) => hyperx.hop(next, phase, draw),
             Scheme::UpDown(up_down) => up_down.hop(router, next, phase),
-            _ => phase,
+            Scheme::Grid(_) | Scheme::Tree(_) | Scheme::Dragonfly(_) => phase,
         }
     }
 
@@ -291,7 +291,7 @@ impl Routes {
     pub(crate) fn rings(&self) -> Option<Vec<Ring>> {
         match &self.scheme {
             Scheme::Grid(grid) => Some(grid.rings()),
-            _ => None,
+            Scheme::Tree(_) | Scheme::Dragonfly(_) | Scheme::Hyperx(_) | Scheme::UpDown(_) => None,
         }
     }
 }

@@ -37,7 +37,7 @@ impl Hyperx {
         match params.routing {
             Routing::Adaptive => needs(params, 2, ", one of them adaptive")?,
             Routing::Valiant | Routing::Ugal => needs(params, 2, ", one for each phase")?,
-            _ => {}
+            Routing::DimensionOrder | Routing::Minimal | Routing::UpDown => {}
         }
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let ports = |switch| (0..fabric.degree(switch)).map(|place| fabric.port(switch, place).0).collect();
@@ -111,7 +111,7 @@ impl Hyperx {
             _ if through == home => vec![STRAIGHT],
             Routing::Valiant => vec![round],
             Routing::Ugal => vec![STRAIGHT, round],
-            _ => vec![STRAIGHT],
+            Routing::DimensionOrder | Routing::Minimal | Routing::Adaptive | Routing::UpDown => vec![STRAIGHT],
         }
     }
 
