@@ -80,12 +80,15 @@ pub fn of_network(
         result.model_figures = Some(finished.measures.iter().map(Into::into).collect());
     }
     let has_own = !finished.measures.is_empty();
-    let left_out =
-        [(finished.links.is_none(), OF_LINKS), (finished.jobs.is_none(), OF_JOBS), (!has_own, &[Figure::ModelFigures])]
-            .map(|(out, figures)| match out {
-                true => figures,
-                false => &[],
-            });
+    let left_out = [
+        (finished.links.is_none(), OF_LINKS),
+        (finished.jobs.is_none(), OF_JOBS),
+        (!has_own, &[table::Figure::ModelFigures]),
+    ]
+    .map(|(out, figures)| match out {
+        true => figures,
+        false => &[],
+    });
     result.writing(table::of_network().filter(|figure| !left_out.iter().any(|out| out.contains(figure))))
 }
 

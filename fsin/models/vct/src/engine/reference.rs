@@ -14,7 +14,7 @@ use super::messages::{Messages, Slot, Unsent};
 use crate::router::arbitration::{Contender, arbiter_key, round_robin, transit_first, winner};
 use crate::router::congestion::{GlobalControl, Timer};
 use crate::router::layout::AnySize;
-use crate::router::request::{Head, Input, OutputVc, Requests, Surroundings, injector_key, packet_key, source_key};
+use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, injector_key, packet_key, source_key};
 use crate::router::wires::Wires;
 use crate::router::{CheckedParams, Consumption, Inject, RouterParams, SourceQueue};
 use fsin_core::network::Notices;
@@ -110,7 +110,7 @@ pub struct Reference {
     params: RouterParams,
     topology: Arc<dyn Topology>,
     shape: Shape,
-    requests: Requests<AnySize>,
+    requests: RouteRules<AnySize>,
     wires: Wires,
     control: Option<GlobalControl>,
     clock: Cycle,
@@ -154,7 +154,7 @@ impl Reference {
         Self {
             wires: Wires::new(params, &*topology),
             control: GlobalControl::new(params, &*topology),
-            requests: Requests::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
+            requests: RouteRules::new(&checked, AnySize { shape, vcs: params.vcs }, &*topology),
             clock: Cycle::FIRST,
             nodes: vec![node; topology.nodes()],
             packets: Vec::new(),
@@ -527,7 +527,7 @@ impl Reference {
     fn waits_for(&self, node: usize, queue: usize) -> Option<(usize, usize)> {
         let packet = self.unrouted(node, queue)?;
         let head = self.head(node, queue, packet);
-        let output = self.requests.last_resort(&head)?;
+        let output = self.requests.blocking_channel(&head)?;
         let near = Near { engine: self, node: NodeId::at(node) };
         let index = output.index(self.params.vcs);
         if near.space_ahead(output)? < self.params.packet_phits {

@@ -12,8 +12,8 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::details::Stages;
-use super::slab::Slab;
 use crate::params::Params;
+use fsin_core::slab::Slab;
 
 /// A flit of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

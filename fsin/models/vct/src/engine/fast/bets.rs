@@ -14,7 +14,8 @@ use super::mask::{Mask, Members};
 use super::rules::Rules;
 use super::state::Router;
 use crate::router::layout::Layout;
-use crate::router::request::{Requests, lots, lots_key};
+use crate::router::request::RouteRules;
+use crate::routing::{lots, lots_key};
 
 /// The blocked heads of a node, in a network of at most `D` dimensions and routers of at most `P` ports.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +190,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
                 drawing & if vc == 2 { second } else { !second }
             }
             count => {
-                let draws = |input| Requests::<L>::smart_vc(lots, input, dimension, count as u32);
+                let draws = |input| RouteRules::<L>::smart_vc(lots, input, dimension, count as u32);
                 Members(drawing)
                     .filter(|&input| usize::from(draws(input)) + 1 == vc)
                     .fold(M::EMPTY, |mask, input| mask | M::bit(input))
@@ -296,7 +297,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
 }
 
 /// The request of a new head with bet 0, and its next bet if the request is not granted. `wants` are its candidate
-/// channels ([`Requests::wants`]).
+/// channels ([`RouteRules::wants`]).
 #[inline(always)]
 pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize>(
     rules: &Rules<L>,
@@ -325,7 +326,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
             let fits = adaptive >> (dimension * channels);
             // A packet has one minimal direction in each dimension.
             let other = shape.ways > 1 && fits >> vcs & u64::from(layout.all_vcs()) != 0;
-            let vc = 1 + usize::from(Requests::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
+            let vc = 1 + usize::from(RouteRules::<L>::smart_vc(lots, input, dimension, vcs as u32 - 1));
             let output = (if other { vcs } else { 0 }) + vc;
             if fits >> output & 1 != 0 {
                 return (Some(dimension * channels + output), bet as u8 + 1);

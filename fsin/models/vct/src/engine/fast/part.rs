@@ -12,10 +12,10 @@ use super::ring::Ring;
 use super::rules::Rules;
 use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
 use crate::engine::messages::Unsent;
-use crate::engine::slab::Slab;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
-use crate::router::request::{Interest, OutputVc};
+use crate::router::request::{OutputVc, WakeCondition};
+use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 
 mod arriving;
@@ -264,8 +264,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// The kind of sleeping heads that a channel wakes.
     #[inline(always)]
-    fn kind(&self, output: usize) -> Interest {
-        if self.deterministic.has(output) { Interest::Deterministic } else { Interest::Adaptive }
+    fn kind(&self, output: usize) -> WakeCondition {
+        if self.deterministic.has(output) { WakeCondition::Deterministic } else { WakeCondition::Adaptive }
     }
 
     /// The local view of a head at a node.
@@ -306,7 +306,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let (rules, number) = (&works.rules, works.first + node as u32);
         let packet = &works.packets[router.head(input)];
         let head = head(rules, number, input, packet, works.clock);
-        let output = rules.requests.last_resort(&head)?;
+        let output = rules.requests.blocking_channel(&head)?;
         if router.downstream[output.port.index()] == NONE {
             return None;
         }

@@ -3,7 +3,7 @@
 use trgen::NodeId;
 
 use super::Reference;
-use crate::router::request::{OutputVc, Surroundings};
+use crate::router::request::{OutputState, OutputVc};
 use fsin_core::topology::Port;
 
 /// The local view of a head at a node: the queues at the end of the previous cycle.
@@ -23,7 +23,7 @@ impl Near<'_> {
     }
 }
 
-impl Surroundings for Near<'_> {
+impl OutputState for Near<'_> {
     fn fitting(&self, port: Port) -> u32 {
         let params = &self.engine.params;
         let fits = |output: OutputVc| self.space_ahead(output).is_some_and(|space| space >= params.packet_phits);

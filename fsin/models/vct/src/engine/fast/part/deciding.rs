@@ -9,7 +9,7 @@ use super::near::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
 use crate::router::layout::Layout;
-use crate::router::request::{Interest, Surroundings, Wait};
+use crate::router::request::{OutputState, Wait, WakeCondition};
 use fsin_core::topology::Port;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
@@ -235,7 +235,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let packet = &self.packets[router.head(input)];
         let gates = &mut self.gates[rules.place(node, 0)..];
         let head = head(rules, self.first + node, input, packet, self.clock);
-        rules.requests.interest(&head, wait, |port, on| gates[port.index()].sleep(input, on));
+        rules.requests.wake_conditions(&head, wait, |port, on| gates[port.index()].sleep(input, on));
     }
 
     /// Grants the single ejection port to one of the inputs that wait for it.
@@ -368,7 +368,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.tell_beyond(behind, input);
         }
         if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
-            let woken = self.woken(router, sender, port, Interest::Filled);
+            let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }
         if self.is_watched {

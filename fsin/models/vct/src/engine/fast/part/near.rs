@@ -8,7 +8,7 @@ use super::super::rules::Rules;
 use super::super::state::{Ahead, Packet, Router};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
-use crate::router::request::{Head, Input, OutputVc, Surroundings};
+use crate::router::request::{Head, Input, OutputState, OutputVc};
 use fsin_core::topology::Port;
 
 /// The local view of a head at a node.
@@ -23,7 +23,7 @@ pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) now: u64,
 }
 
-impl<L: Layout, M: Mask, const Q: usize, const P: usize> Surroundings for Near<'_, L, M, Q, P> {
+impl<L: Layout, M: Mask, const Q: usize, const P: usize> OutputState for Near<'_, L, M, Q, P> {
     #[inline(always)]
     fn fitting(&self, port: Port) -> u32 {
         let layout = self.rules.layout;

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use trgen::NodeId;
 
 use super::RouterParams;
-use fsin_core::routing::Order;
+use crate::routing::Order;
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
 const NOWHERE: u32 = u32::MAX;
 
 /// Reachability in a direct network with dead links, for one routing.
 #[derive(Clone, Debug)]
-pub struct Detours {
+pub struct Reachability {
     shape: Shape,
     order: Order,
     /// The routing is adaptive: packets may leave the deterministic route.
@@ -40,7 +40,7 @@ pub struct LostPairs {
     pub some: Vec<(NodeId, NodeId)>,
 }
 
-impl Detours {
+impl Reachability {
     /// `None` if all links of the network are alive, or for a network of switches.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {

@@ -4,35 +4,46 @@ use std::ops::{Index, IndexMut};
 
 /// Items by handle. Handles of removed items are reused.
 #[derive(Debug)]
-pub(super) struct Slab<T> {
+pub struct Slab<T> {
     places: Vec<T>,
     vacant: Vec<u32>,
 }
 
 impl<T> Slab<T> {
-    pub(super) const fn new() -> Self {
+    /// No items.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { places: Vec::new(), vacant: Vec::new() }
     }
 
-    pub(super) fn store(&mut self, thing: T) -> u32 {
+    /// Stores an item and returns its handle.
+    #[inline]
+    pub fn store(&mut self, item: T) -> u32 {
         if let Some(handle) = self.vacant.pop() {
-            self.places[handle as usize] = thing;
+            self.places[handle as usize] = item;
             handle
         } else {
-            self.places.push(thing);
+            self.places.push(item);
             (self.places.len() - 1) as u32
         }
     }
 
     /// The item of a handle; `None` if no such handle was ever issued.
-    pub(super) fn get(&self, handle: u32) -> Option<&T> {
+    #[must_use]
+    pub fn get(&self, handle: u32) -> Option<&T> {
         self.places.get(handle as usize)
     }
 
     /// Removes an item. Its value can be read until another is stored.
     #[inline(always)]
-    pub(super) fn release(&mut self, handle: u32) {
+    pub fn release(&mut self, handle: u32) {
         self.vacant.push(handle);
+    }
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -8,14 +8,40 @@
 //! it passes, and the next cycle begins with bet 0 either way.
 
 use trgen::NodeId;
+use trgen::catalog::Component;
 use trgen::rng::{Purpose, mix, mix2, pick};
 
-use super::{Head, Input, OutputVc, Requests, Surroundings, source_key};
+use super::{DirectRouting, PUENTE};
 use crate::router::layout::Layout;
+use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wait, WakeCondition, source_key};
+use crate::routing::{Adaptive, Avoidance, Requests, Row, Serves, Vcs, Wake};
+use fsin_core::topology::Port;
+
+pub(in crate::routing) const ROW: Row = Row {
+    component: Component {
+        name: "bubble:smart",
+        about: "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
+                escape channel 0 with bubble; V >= 2",
+        parameters: &[],
+        source: PUENTE,
+    },
+    aliases: &[],
+    serves: Serves::Direct,
+    vcs: Vcs::AtLeast(2),
+    dimensions: None,
+    avoidance: Avoidance::Bubble,
+    dead_links: true,
+    requests: Requests::Direct {
+        adaptive: Adaptive::From(1),
+        orders_by_channel: false,
+        compares_space: false,
+        wake: Wake::Bets,
+    },
+};
 
 /// Random stream of (run seed, node).
 #[must_use]
-pub const fn lots_key(seed: u64, node: NodeId) -> u64 {
+pub(crate) const fn lots_key(seed: u64, node: NodeId) -> u64 {
     mix2(source_key(seed, node), Purpose::VirtualChannel as u64)
 }
 
@@ -23,12 +49,44 @@ pub const fn lots_key(seed: u64, node: NodeId) -> u64 {
 /// dimension) mod 64 draws one of two channels for the head of a queue.
 #[must_use]
 #[inline(always)]
-pub const fn lots(key: u64, now: u64) -> u64 {
+pub(crate) const fn lots(key: u64, now: u64) -> u64 {
     mix(key.wrapping_add(now.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
-impl<L: Layout> Requests<L> {
-    pub(super) fn smart(&self, head: &Head<'_>, bet: &mut u8, near: &impl Surroundings) -> Option<OutputVc> {
+/// The rules of `bubble:smart`.
+pub(in crate::routing) struct Smart;
+
+impl DirectRouting for Smart {
+    #[inline(always)]
+    fn request<L: Layout>(
+        rules: &RouteRules<L>,
+        head: &Head<'_>,
+        bet: &mut u8,
+        outputs: &impl OutputState,
+    ) -> Option<OutputVc> {
+        rules.smart(head, bet, outputs)
+    }
+
+    fn wait<L: Layout>(_rules: &RouteRules<L>, _head: &Head<'_>, _outputs: &impl OutputState) -> Wait {
+        Wait::Poll
+    }
+
+    fn wake_conditions<L: Layout>(
+        rules: &RouteRules<L>,
+        head: &Head<'_>,
+        wait: Wait,
+        tell: impl FnMut(Port, WakeCondition),
+    ) {
+        rules.adaptive_conditions(head, wait, tell);
+    }
+
+    fn blocking_channel<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<OutputVc> {
+        rules.escape_channel(head)
+    }
+}
+
+impl<L: Layout> RouteRules<L> {
+    fn smart(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
         let dimensions = self.layout.shape().dimensions;
         let own = match head.input {
             Input::Transit(input) => self.layout.shape().direction(input.port).0,
@@ -37,18 +95,18 @@ impl<L: Layout> Requests<L> {
         for at in usize::from(*bet)..dimensions {
             let turn = own + at;
             let dimension = if turn >= dimensions { turn - dimensions } else { turn };
-            if let Some(output) = self.smart_in(head, dimension, near) {
+            if let Some(output) = self.smart_in(head, dimension, outputs) {
                 *bet = at as u8 + 1;
                 return Some(output);
             }
         }
         *bet = 0;
-        self.escape(head, near)
+        self.escape(head, outputs)
     }
 
     /// The channel of a dimension, if it passes.
     #[inline(always)]
-    fn smart_in(&self, head: &Head<'_>, dimension: usize, near: &impl Surroundings) -> Option<OutputVc> {
+    fn smart_in(&self, head: &Head<'_>, dimension: usize, outputs: &impl OutputState) -> Option<OutputVc> {
         let offset = head.offsets[dimension];
         if offset == 0 {
             return None;
@@ -61,7 +119,7 @@ impl<L: Layout> Requests<L> {
                 1 + Self::smart_vc(lots, head.queue, dimension, u32::from(self.vcs()) - 1)
             }
         };
-        let passes = self.leads_on(head, port) && self.passing(head, port, 1 << vc, near) != 0;
+        let passes = self.leads_on(head, port) && self.passing(head, port, 1 << vc, outputs) != 0;
         passes.then_some(OutputVc { port, vc })
     }
 

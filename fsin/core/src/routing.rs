@@ -1,4 +1,5 @@
-//! Dimension-order routing: the one output that a deterministic or escape packet takes next.
+//! Dimension order: the one output that a deterministic or escape packet takes next. The routings themselves belong to
+//! the network models.
 
 use crate::topology::{Port, Shape};
 

@@ -11,13 +11,67 @@
 //! Decision: docs/decisions/0039-dragonfly-routing.md.
 
 use trgen::NodeId;
+use trgen::catalog::{Component, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::{Visit, Way, classes};
+use super::{Candidate, Departure, SwitchRouting, Visit, classes, plan};
+use crate::router::RouterParams;
 use crate::router::request::Input;
-use fsin_core::routing::Routing;
+use crate::routing::{Avoidance, Choice, Requests, Routing, Row, Serves, Vcs};
 use fsin_core::topology::Port;
-use fsin_core::topology::switched::{Dragonfly, Fabric};
+use fsin_core::topology::switched::{Dragonfly as Plan, Fabric, Switched};
+
+const ISCA: &str =
+    "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008, section 4";
+
+pub(in crate::routing) const UGAL: Row = Row {
+    component: Component {
+        name: "dragonfly:ugal",
+        about: "dragonfly: minimal, or through another group, by which first link has fewer packets ahead times hops to go \
+                (UGAL-L); V >= 3",
+        parameters: &[],
+        source: ISCA,
+    },
+    aliases: &["ugal", "ugal-l"],
+    serves: Serves::Only(&["dragonfly"]),
+    vcs: Vcs::AtLeast(3),
+    dimensions: None,
+    avoidance: Avoidance::Order,
+    dead_links: false,
+    requests: Requests::Switched { choice: Choice::Open, alternatives: false },
+};
+
+pub(in crate::routing) const MINIMAL: Row = Row {
+    component: Component {
+        name: "dragonfly:minimal",
+        about: "dragonfly: local, between groups, local; channel class of links between groups crossed; V >= 2",
+        parameters: &[],
+        source: ISCA,
+    },
+    aliases: &["minimal"],
+    serves: Serves::Only(&["dragonfly"]),
+    vcs: Vcs::AtLeast(2),
+    dimensions: None,
+    avoidance: Avoidance::Order,
+    dead_links: false,
+    requests: Requests::Switched { choice: Choice::Open, alternatives: false },
+};
+
+pub(in crate::routing) const VALIANT: Row = Row {
+    component: Component {
+        name: "dragonfly:valiant",
+        about: "dragonfly: through another group, drawn for each packet; V >= 3",
+        parameters: &[],
+        source: ISCA,
+    },
+    aliases: &["valiant"],
+    serves: Serves::Only(&["dragonfly"]),
+    vcs: Vcs::AtLeast(3),
+    dimensions: None,
+    avoidance: Avoidance::Order,
+    dead_links: false,
+    requests: Requests::Switched { choice: Choice::Open, alternatives: false },
+};
 
 /// Positions of the state words of a packet: global links crossed, and its kind of route.
 const CROSSED: usize = 0;
@@ -33,8 +87,8 @@ const REDRAWS: usize = 8;
 
 /// Routing function of a dragonfly.
 #[derive(Debug)]
-pub(super) struct DragonflyGuide {
-    plan: Dragonfly,
+pub(in crate::routing) struct Dragonfly {
+    plan: Plan,
     routing: Routing,
     classes: Vec<u32>,
     first: u32,
@@ -47,27 +101,7 @@ pub(super) struct DragonflyGuide {
     ports: usize,
 }
 
-impl DragonflyGuide {
-    pub(super) fn new(plan: &Dragonfly, fabric: &Fabric, routing: Routing, vcs: usize) -> Self {
-        let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
-        Self {
-            routing,
-            classes: classes(count, vcs),
-            first: fabric.endpoints() as u32,
-            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
-            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
-            leaves: (fabric.endpoints()..fabric.nodes())
-                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
-                .map(|(switch, port)| {
-                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
-                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
-                })
-                .collect(),
-            ports: fabric.ports(),
-            plan: plan.clone(),
-        }
-    }
-
+impl Dragonfly {
     /// The group of a switch, and its number there.
     #[inline(always)]
     fn stand(&self, switch: NodeId) -> (u32, u32) {
@@ -75,28 +109,10 @@ impl DragonflyGuide {
     }
 
     /// The switch of group `from` whose link leads to group `to`, and which of its links that is, as
-    /// [`Dragonfly::gateway`] defines.
+    /// [`Plan::gateway`] defines.
     #[inline(always)]
     fn gateway(&self, from: u32, to: u32, copy: u32) -> (u32, u32) {
         self.gates[self.plan.link(from, to, copy) as usize]
-    }
-
-    /// The candidate of a packet that has no choice, or none any more.
-    #[inline(always)]
-    pub(super) fn only_way(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Way> {
-        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
-        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
-        if !is_straight {
-            return None;
-        }
-        let (group, own) = self.stand(visit.node);
-        let (to, last) = self.stand(home);
-        let place = match group == to {
-            true => self.plan.local_place(own, last),
-            false => self.towards(visit.key, (group, own), to),
-        };
-        let port = fabric.port(visit.node, place);
-        Some(Way { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
     }
 
     /// The link that a packet takes where several connect two groups: one of those of the present switch, if it has
@@ -175,46 +191,6 @@ impl DragonflyGuide {
         [Some(straight), round]
     }
 
-    /// For packets with more than [one](Self::only_way) candidate.
-    pub(super) fn ways(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, mut see: impl FnMut(Way)) {
-        let vcs = self.classes[0];
-        let course = match (self.routing, visit.state[COURSE]) {
-            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
-            (_, course) => course,
-        };
-        let mut way =
-            |(place, hops)| see(Way { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
-        let [straight, round] = self.courses(visit, home);
-        if course == UNDECIDED || round.is_none() {
-            straight.into_iter().for_each(&mut way);
-        }
-        round.into_iter().for_each(&mut way);
-    }
-
-    /// True where a choice is to be made.
-    pub(super) fn weighs(&self, visit: &Visit<'_>) -> bool {
-        self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
-    }
-
-    /// The state of a packet after it has left a switch through a port.
-    #[inline(always)]
-    pub(super) fn hop(
-        &self,
-        fabric: &Fabric,
-        node: NodeId,
-        destination: NodeId,
-        key: u64,
-        port: Port,
-        state: &mut [i16],
-    ) {
-        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
-            let visit = Visit { node, input: Input::Injection, source: node, destination, key, state };
-            state[COURSE] = self.course(fabric, &visit, port);
-        }
-        let switch = (node.0 - self.first) as usize;
-        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
-    }
-
     /// The route of a packet that has left its first switch through a port.
     #[inline(never)]
     fn course(&self, fabric: &Fabric, visit: &Visit<'_>, port: Port) -> i16 {
@@ -228,5 +204,83 @@ impl DragonflyGuide {
             |course: Option<(usize, u8)>| course.is_some_and(|(place, _)| fabric.port(visit.node, place) == port);
         let is_round = takes(round) && (self.routing == Routing::DragonflyValiant || !takes(straight));
         if is_round { ROUND } else { STRAIGHT }
+    }
+}
+
+impl SwitchRouting for Dragonfly {
+    fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
+        let (plan, fabric): (&Plan, _) = (plan(params, network)?, network.fabric());
+        let (routing, vcs) = (params.routing, params.vcs);
+        let count = if routing == Routing::DragonflyMinimal { 2 } else { 3 };
+        Ok(Self {
+            routing,
+            classes: classes(count, vcs),
+            first: fabric.endpoints() as u32,
+            stands: (fabric.endpoints()..fabric.nodes()).map(|switch| plan.place(NodeId::at(switch))).collect(),
+            gates: (0..plan.copies * (plan.groups - 1)).map(|link| plan.gate(link)).collect(),
+            leaves: (fabric.endpoints()..fabric.nodes())
+                .flat_map(|switch| (0..fabric.ports()).map(move |port| (NodeId::at(switch), Port(port as u8))))
+                .map(|(switch, port)| {
+                    let next = fabric.neighbour(switch, port).filter(|next| next.index() >= fabric.endpoints());
+                    next.is_some_and(|next| plan.place(next).0 != plan.place(switch).0)
+                })
+                .collect(),
+            ports: fabric.ports(),
+            plan: plan.clone(),
+        })
+    }
+
+    fn last_channels(&self, _visit: &Visit<'_>, all: u32) -> u32 {
+        all
+    }
+
+    /// The candidate of a packet that has no choice, or none any more.
+    #[inline(always)]
+    fn single_candidate(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId) -> Option<Candidate> {
+        let crossed = (visit.state[CROSSED] as usize).min(self.classes.len() - 1);
+        let is_straight = self.routing == Routing::DragonflyMinimal || visit.state[COURSE] == STRAIGHT || crossed > 0;
+        if !is_straight {
+            return None;
+        }
+        let (group, own) = self.stand(visit.node);
+        let (to, last) = self.stand(home);
+        let place = match group == to {
+            true => self.plan.local_place(own, last),
+            false => self.towards(visit.key, (group, own), to),
+        };
+        let port = fabric.port(visit.node, place);
+        Some(Candidate { port, vcs: self.classes[crossed], tier: 0, hops: 1, bubble: false })
+    }
+
+    fn candidates(&self, fabric: &Fabric, visit: &Visit<'_>, home: NodeId, _all: u32, mut see: impl FnMut(Candidate)) {
+        let vcs = self.classes[0];
+        let course = match (self.routing, visit.state[COURSE]) {
+            (Routing::DragonflyValiant, UNDECIDED) => ROUND,
+            (_, course) => course,
+        };
+        let mut candidate =
+            |(place, hops)| see(Candidate { port: fabric.port(visit.node, place), vcs, tier: 0, hops, bubble: false });
+        let [straight, round] = self.courses(visit, home);
+        if course == UNDECIDED || round.is_none() {
+            straight.into_iter().for_each(&mut candidate);
+        }
+        round.into_iter().for_each(&mut candidate);
+    }
+
+    /// True where a choice is to be made.
+    fn weighs(&self, visit: &Visit<'_>) -> bool {
+        self.routing == Routing::DragonflyUgal && visit.state[COURSE] == UNDECIDED && visit.state[CROSSED] == 0
+    }
+
+    /// The state of a packet after it has left a switch through a port.
+    #[inline(always)]
+    fn hop(&self, fabric: &Fabric, at: &Departure, port: Port, state: &mut [i16]) {
+        let Departure { node, destination, key } = *at;
+        if self.routing != Routing::DragonflyMinimal && state[COURSE] == UNDECIDED {
+            let visit = Visit { node, input: Input::Injection, source: node, destination, key, state };
+            state[COURSE] = self.course(fabric, &visit, port);
+        }
+        let switch = (node.0 - self.first) as usize;
+        state[CROSSED] += i16::from(self.leaves[switch * self.ports + port.index()]);
     }
 }

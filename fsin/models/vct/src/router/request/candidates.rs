@@ -1,18 +1,17 @@
 //! Candidate masks: the output channels that a packet may request, where they follow from its hops to go alone. A head
 //! need not be examined while none of them is open.
 
-use super::{Requests, WORD};
+use super::{RouteRules, WORD};
 use crate::router::layout::Layout;
-use fsin_core::routing::Routing;
 use fsin_core::topology::Port;
 
-impl<L: Layout> Requests<L> {
+impl<L: Layout> RouteRules<L> {
     /// The candidate mask of a packet with these hops to go: while none of these output channels is open, its head
     /// makes no request. All channels, where the mask depends on more than the hops.
     #[must_use]
     #[inline(always)]
     pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
-        if self.layout.is_switched() || !self.tells_wants {
+        if self.layout.is_switched() || !self.masks_candidates {
             return u64::MAX;
         }
         let shape = self.layout.shape();
@@ -20,7 +19,7 @@ impl<L: Layout> Requests<L> {
         let offsets = &offsets[..shape.dimensions];
         let channels = |port: Port| self.layout.channels(port.index());
         let escape = self.order.next(shape, offsets).map_or(0, channels);
-        if long && self.routing == Routing::BubbleBimodal {
+        if long && self.long_on_escape {
             return escape & self.escapes;
         }
         let profitable = (0..shape.dimensions)
@@ -33,7 +32,7 @@ impl<L: Layout> Requests<L> {
     /// if that was its last hop in a dimension, as [`hop`](Self::hop) says.
     #[inline(always)]
     pub fn wants_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
-        if !self.wants_in_order {
+        if !self.masks_in_order {
             return if is_last { self.wants(offsets, long) } else { wanted };
         }
         // Unpredictable, so computed without a branch. The first adaptive channel that is left is next to the escape
@@ -71,7 +70,7 @@ mod tests {
     use super::*;
     use crate::router::RouterParams;
     use crate::router::layout::AnySize;
-    use fsin_core::routing::Order;
+    use crate::routing::{Order, Routing};
     use fsin_core::topology::parse;
 
     /// On every route of packets whose hops come in random orders.
@@ -93,7 +92,7 @@ mod tests {
                 for (vcs, order) in [(2, Order::Dimension), (4, Order::Dimension), (3, Order::Direction)] {
                     let params = RouterParams { routing, vcs, order, ..RouterParams::default() };
                     let checked = params.check(&*topology).unwrap_or_else(|refusal| panic!("{spec}: {refusal}"));
-                    let requests = Requests::new(&checked, AnySize { shape, vcs }, &*topology);
+                    let requests = RouteRules::new(&checked, AnySize { shape, vcs }, &*topology);
                     for packet in 0..200 {
                         let long = packet % 2 == 1;
                         let (from, to) = (NodeId::at(draw(topology.nodes())), NodeId::at(draw(topology.nodes())));
