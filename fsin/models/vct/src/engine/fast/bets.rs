@@ -84,8 +84,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         self.wanted.has(output)
     }
 
-    /// Adds a blocked head with candidate channels `candidates` and a bet that holds from cycle `next` on. The other bets
-    /// must have been [brought](Self::advance) up to `next`.
+    /// Adds a blocked head with candidate channels `candidates` and a bet that holds from cycle `next` on. The other
+    /// bets must have been [brought](Self::advance) up to `next`.
     pub(super) fn insert<L: Layout>(&mut self, rules: &Rules<L>, input: usize, bet: u8, candidates: u64, next: u64) {
         let (layout, escapes) = (rules.layout, rules.requests.escapes());
         self.from = next;

@@ -28,8 +28,8 @@ impl<L: Layout> RouteRules<L> {
         profitable & !self.escapes | escape & self.escapes
     }
 
-    /// The candidate mask of a packet with these [candidates](Self::candidates) after it has left through a port; `is_last`
-    /// if that was its last hop in a dimension, as [`hop`](Self::hop) says.
+    /// The candidate mask of a packet with these [candidates](Self::candidates) after it has left through a port;
+    /// `is_last` if that was its last hop in a dimension, as [`hop`](Self::hop) says.
     #[inline(always)]
     pub fn candidates_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
         if !self.masks_in_order {
