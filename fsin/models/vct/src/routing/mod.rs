@@ -1,14 +1,14 @@
 //! Routings: the virtual channels that a packet may request, and how deadlock is avoided.
 //!
 //! Each routing is one file. Its [`Row`] states name, source, topologies, channels and wake-up condition; its rules are
-//! a [`DirectRouting`] or a [`SwitchRouting`]. The [table](Routing) lists all; lists, explanations, checks, errors and
+//! a `DirectRouting` or a `SwitchRouting`. The [table](Routing) lists all; lists, explanations, checks, errors and
 //! both engines follow from it. No trait and no row has a default, and no match over routings has a catch-all arm: a
 //! missing answer does not compile.
 //!
 //! # To add a topology with a routing of its own
 //! 1. `fsin-core/src/topology/switched/NAME.rs`: a row, a builder, the construction plan; one line in
 //!    `topology::TABLE`.
-//! 2. `routing/switched/NAME.rs`: a row and a [`SwitchRouting`]; one line in the table below.
+//! 2. `routing/switched/NAME.rs`: a row and a `SwitchRouting`; one line in the table below.
 //!
 //! The default routing of a topology is the first in the table that serves it.
 
