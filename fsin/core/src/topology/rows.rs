@@ -14,7 +14,8 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Rows of networks with groups are these; rows of other networks are stages, which are distances from the endpoints.
+    /// Rows of networks with groups are these; rows of other networks are stages, which are distances from the
+    /// endpoints.
     #[must_use]
     pub fn of(network: &Switched) -> Self {
         let nodes = network.nodes();

@@ -5,6 +5,9 @@ use trgen::phrase;
 
 use super::{Switched, Topology, circulant, grid, switched, twisted};
 
+/// A topology, or the error of its specification.
+type Built = Result<Box<dyn Topology>, SpecError>;
+
 /// What a topology states of itself, in its own file. There are no defaults: a missing answer does not compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
@@ -15,7 +18,7 @@ pub struct Row {
     /// A valid specification; that of `graph` needs a file.
     pub example: &'static str,
     /// Builds it from the words after the first colon, with this many directions of each dimension.
-    pub(super) build: fn(&str, usize) -> Result<Box<dyn Topology>, SpecError>,
+    pub(super) build: fn(&str, usize) -> Built,
 }
 
 /// A kind of topologies, as general routings distinguish them.
@@ -87,7 +90,7 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
 }
 
 /// Checks for bidirectional links: networks of switches have no others.
-pub(super) fn both_ways(network: Switched, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
+pub(super) fn both_ways(network: Switched, ways: usize) -> Built {
     match ways {
         2 => Ok(Box::new(network)),
         _ => Err(SpecError::new(

@@ -21,10 +21,10 @@ use fsin_core::network::Notices;
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::{Offsets, Port, Shape, Topology};
 
-mod near;
+mod local_view;
 mod network;
 
-use near::Near;
+use local_view::LocalView;
 
 /// A packet under way. Phits refer to it by index.
 #[derive(Clone, Debug)]
@@ -351,13 +351,13 @@ impl Reference {
     /// Phase A, 3: route computation, the request of every queue.
     fn request(&mut self, node: usize) -> Vec<Option<Given>> {
         let mut bets = std::mem::take(&mut self.nodes[node].bets);
-        let near = Near { engine: self, node: NodeId::at(node) };
+        let view = LocalView { engine: self, node: NodeId::at(node) };
         let ask = |(queue, bet): (usize, &mut u8)| {
             let packet = self.unrouted(node, queue)?;
             if packet.destination.index() == node {
                 return Some(Given::Consumption);
             }
-            self.requests.request(&self.head(node, queue, packet), bet, &near).map(Given::Output)
+            self.requests.request(&self.head(node, queue, packet), bet, &view).map(Given::Output)
         };
         let asked = bets.iter_mut().enumerate().map(ask).collect();
         self.nodes[node].bets = bets;
@@ -381,8 +381,8 @@ impl Reference {
         let outputs = self.outputs();
         let inputs = asked.len();
         let contenders: Vec<Option<Contender>> = (0..inputs).map(|queue| self.contender(node, queue)).collect();
-        let near = Near { engine: self, node: NodeId::at(node) };
-        let priority = if near.restricts() { self.params.in_transit_priority } else { 0.0 };
+        let view = LocalView { engine: self, node: NodeId::at(node) };
+        let priority = if view.restricts() { self.params.in_transit_priority } else { 0.0 };
         let this = &mut self.nodes[node];
         for (since, contender) in this.since.iter_mut().zip(&contenders) {
             *since = contender.map(|contender| Cycle(contender.since));
@@ -528,11 +528,11 @@ impl Reference {
         let packet = self.unrouted(node, queue)?;
         let head = self.head(node, queue, packet);
         let output = self.requests.blocking_channel(&head)?;
-        let near = Near { engine: self, node: NodeId::at(node) };
+        let view = LocalView { engine: self, node: NodeId::at(node) };
         let index = output.index(self.params.vcs);
-        if near.space_ahead(output)? < self.params.packet_phits {
+        if view.space_ahead(output)? < self.params.packet_phits {
             return Some((self.topology.neighbour(NodeId::at(node), output.port)?.index(), index));
         }
-        (!self.requests.bubble_open(&head, output, &near)).then_some((node, index))
+        (!self.requests.bubble_open(&head, output, &view)).then_some((node, index))
     }
 }

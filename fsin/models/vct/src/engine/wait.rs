@@ -7,8 +7,8 @@ use fsin_core::network::Channel;
 use fsin_core::topology::Shape;
 use fsin_core::wait::Place;
 
-/// A queue as users know it: by its node, and its number there (transit queues in the order of [`OutputVc::index`], then
-/// injection queues).
+/// A queue as users know it: by its node, and its number there (transit queues in the order of [`OutputVc::index`],
+/// then injection queues).
 pub(super) fn channel((node, queue): Place, shape: Shape, vcs: usize) -> Channel {
     let node = NodeId::at(node);
     let outputs = shape.ports() * vcs;

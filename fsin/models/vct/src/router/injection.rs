@@ -8,8 +8,8 @@ use fsin_core::topology::{Port, Shape};
 const FSIN: &str = "FSIN (INSEE), injection modes";
 
 choices! {
-    /// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of ports;
-    /// its packets may still leave through any port.
+    /// The policy that chooses an injector. Except with `Shortest`, injector i belongs to port i, in the order of
+    /// ports; its packets may still leave through any port.
     pub enum Injection: "injection" in INJECTIONS {
         Shortest = "shortest", "the least occupied injector", FSIN;
         Dor = "dor", "the injector of the packet's first hop in the order of {order}; one injector for each port", FSIN;

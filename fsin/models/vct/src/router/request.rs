@@ -301,7 +301,7 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// Updates a packet's state after its header has left through a port: one hop less to go. Returns whether that was
-    /// the last one in its dimension, so that the [candidate mask](Self::wants_next) changes.
+    /// the last one in its dimension, so that the [candidate mask](Self::candidates_next) changes.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
         if self.layout.is_switched() {

@@ -1,14 +1,14 @@
 //! Routings: the virtual channels that a packet may request, and how deadlock is avoided.
 //!
 //! Each routing is one file. Its [`Row`] states name, source, topologies, channels and wake-up condition; its rules are
-//! a [`DirectRouting`] or a [`SwitchRouting`]. The [table](Routing) lists all; lists, explanations, checks, errors and
+//! a `DirectRouting` or a `SwitchRouting`. The [table](Routing) lists all; lists, explanations, checks, errors and
 //! both engines follow from it. No trait and no row has a default, and no match over routings has a catch-all arm: a
 //! missing answer does not compile.
 //!
 //! # To add a topology with a routing of its own
 //! 1. `fsin-core/src/topology/switched/NAME.rs`: a row, a builder, the construction plan; one line in
 //!    `topology::TABLE`.
-//! 2. `routing/switched/NAME.rs`: a row and a [`SwitchRouting`]; one line in the table below.
+//! 2. `routing/switched/NAME.rs`: a row and a `SwitchRouting`; one line in the table below.
 //!
 //! The default routing of a topology is the first in the table that serves it.
 
@@ -28,10 +28,10 @@ pub use row::{Adaptive, Avoidance, Choice, Requests, Row, Serves, Vcs, Wake};
 use crate::router::RouterParams;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, OutputState, OutputVc, RouteRules, Wait, WakeCondition};
-use direct::{DirectRouting, adaptive, bimodal, dally, double, oblivious, random, shortest, smart};
+use direct::DirectRouting;
 use fsin_core::topology::switched::{Fabric, Switched};
 use fsin_core::topology::{Port, Topology as _};
-use switched::{Candidate, Departure, SwitchRouting, Visit, cube, dragonfly, hyperx, shortest_paths, tree, updown};
+use switched::{Candidate, Departure, SwitchRouting, Visit};
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
@@ -170,31 +170,31 @@ macro_rules! table {
 // topology is its default.
 table! {
     direct {
-        BubbleSmart(smart::Smart) = smart::ROW,
-        BubbleAdaptive(adaptive::Adaptive) = adaptive::ROW,
-        BubbleShortest(shortest::Shortest) = shortest::ROW,
-        BubbleRandom(random::Random) = random::ROW,
-        BubbleOblivious(oblivious::Oblivious) = oblivious::ROW,
-        BubbleBimodal(bimodal::Bimodal) = bimodal::ROW,
-        DoubleAdaptive(double::Double<false, true>) = double::ADAPTIVE,
-        DoubleOblivious(double::Double<false, false>) = double::OBLIVIOUS,
-        HexaAdaptive(double::Double<true, true>) = double::HEXA_ADAPTIVE,
-        HexaOblivious(double::Double<true, false>) = double::HEXA_OBLIVIOUS,
-        DallyAdaptive(dally::Adaptive) = dally::ADAPTIVE,
-        DallyTrc(dally::Trc) = dally::TRC,
-        DallyBasic(dally::Basic) = dally::BASIC,
-        DallyImproved(dally::Improved) = dally::IMPROVED,
+        BubbleSmart(direct::smart::Smart) = direct::smart::ROW,
+        BubbleAdaptive(direct::adaptive::Adaptive) = direct::adaptive::ROW,
+        BubbleShortest(direct::shortest::Shortest) = direct::shortest::ROW,
+        BubbleRandom(direct::random::Random) = direct::random::ROW,
+        BubbleOblivious(direct::oblivious::Oblivious) = direct::oblivious::ROW,
+        BubbleBimodal(direct::bimodal::Bimodal) = direct::bimodal::ROW,
+        DoubleAdaptive(direct::double::Double<false, true>) = direct::double::ADAPTIVE,
+        DoubleOblivious(direct::double::Double<false, false>) = direct::double::OBLIVIOUS,
+        HexaAdaptive(direct::double::Double<true, true>) = direct::double::HEXA_ADAPTIVE,
+        HexaOblivious(direct::double::Double<true, false>) = direct::double::HEXA_OBLIVIOUS,
+        DallyAdaptive(direct::dally::Adaptive) = direct::dally::ADAPTIVE,
+        DallyTrc(direct::dally::Trc) = direct::dally::TRC,
+        DallyBasic(direct::dally::Basic) = direct::dally::BASIC,
+        DallyImproved(direct::dally::Improved) = direct::dally::IMPROVED,
     }
     switched {
-        Tree(tree::Tree) { TreeAdaptive = tree::ADAPTIVE, TreeStatic = tree::STATIC }
-        Dragonfly(dragonfly::Dragonfly) {
-            DragonflyUgal = dragonfly::UGAL,
-            DragonflyMinimal = dragonfly::MINIMAL,
-            DragonflyValiant = dragonfly::VALIANT
+        Tree(switched::tree::Tree) { TreeAdaptive = switched::tree::ADAPTIVE, TreeStatic = switched::tree::STATIC }
+        Dragonfly(switched::dragonfly::Dragonfly) {
+            DragonflyUgal = switched::dragonfly::UGAL,
+            DragonflyMinimal = switched::dragonfly::MINIMAL,
+            DragonflyValiant = switched::dragonfly::VALIANT
         }
-        Hyperx(hyperx::Hyperx) { HyperxAdaptive = hyperx::ADAPTIVE, HyperxDor = hyperx::DOR }
-        Cube(cube::Cube) { CubeAdaptive = cube::ADAPTIVE, CubeOblivious = cube::OBLIVIOUS }
-        UpDown(updown::UpDown) { GraphUpDown = updown::ROW }
-        ShortestPaths(shortest_paths::ShortestPaths) { GraphShortest = shortest_paths::ROW }
+        Hyperx(switched::hyperx::Hyperx) { HyperxAdaptive = switched::hyperx::ADAPTIVE, HyperxDor = switched::hyperx::DOR }
+        Cube(switched::cube::Cube) { CubeAdaptive = switched::cube::ADAPTIVE, CubeOblivious = switched::cube::OBLIVIOUS }
+        UpDown(switched::updown::UpDown) { GraphUpDown = switched::updown::ROW }
+        ShortestPaths(switched::shortest_paths::ShortestPaths) { GraphShortest = switched::shortest_paths::ROW }
     }
 }

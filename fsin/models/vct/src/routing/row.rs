@@ -106,7 +106,8 @@ impl Adaptive {
 /// The wake-up condition of a blocked head: when it must look again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wake {
-    /// Its request changes in every cycle, by the bet of its queue. The fast engine keeps such heads together.
+    /// Its request changes in every cycle, by the bets of `bubble:smart`. The fast engine keeps such heads together,
+    /// and has their order in masks (`engine/fast/bets.rs`).
     Bets,
     /// A candidate channel opens. (Or in the next cycle, if the head may request another open channel by then.)
     Opening,

@@ -22,12 +22,12 @@ mod arriving;
 mod deciding;
 mod filling;
 mod leaving;
+mod local_view;
 mod mail;
-mod near;
 mod sending;
 
+use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
-use near::{Near, head};
 
 /// Tail departure at the end of a cycle: the packet that owns an output channel has left an input, at a node of the
 /// partition. If the input is a transit queue, the packet came from node `behind`.
@@ -270,9 +270,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// The local view of a head at a node.
     #[inline(always)]
-    fn near<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> Near<'a, L, M, Q, P> {
+    fn local_view<'a>(&'a self, router: &'a Router<M, Q, P>, node: u32) -> LocalView<'a, L, M, Q, P> {
         let (ahead, timers) = (&self.ahead, &self.timers);
-        Near { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
+        LocalView { rules: &self.rules, router, node: node as usize, ahead, timers, now: self.clock }
     }
 
     /// Wakes these inputs of a router.
@@ -311,7 +311,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             return None;
         }
         let full = router.room_behind(output.index(rules.layout.vcs())) == 0;
-        let waits = full || !rules.requests.bubble_open(&head, output, &works.near(router, node as u32));
+        let waits = full || !rules.requests.bubble_open(&head, output, &works.local_view(router, node as u32));
         waits.then_some((output, full))
     }
 

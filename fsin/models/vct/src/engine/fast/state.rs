@@ -20,8 +20,8 @@ pub(super) struct Packet<const D: usize> {
     /// Hops to go in each dimension.
     pub(super) offsets: [i16; D],
     /// The candidate output channels at its present node, as a mask; see
-    /// [`RouteRules::wants`](crate::router::request::RouteRules::wants).
-    pub(super) wants: u64,
+    /// [`RouteRules::candidates`](crate::router::request::RouteRules::candidates).
+    pub(super) candidates: u64,
     /// Random stream of (run seed, packet).
     pub(super) key: u64,
     /// \[cycle\] From which delay counts.
@@ -45,7 +45,7 @@ impl<const D: usize> Packet<D> {
             next: NONE,
             destination,
             offsets: [0; D],
-            wants: u64::MAX,
+            candidates: u64::MAX,
             key: 0,
             start: 0,
             sequence: 0,

@@ -10,7 +10,7 @@ impl<L: Layout> RouteRules<L> {
     /// makes no request. All channels, where the mask depends on more than the hops.
     #[must_use]
     #[inline(always)]
-    pub fn wants(&self, offsets: &[i16], long: bool) -> u64 {
+    pub fn candidates(&self, offsets: &[i16], long: bool) -> u64 {
         if self.layout.is_switched() || !self.masks_candidates {
             return u64::MAX;
         }
@@ -28,12 +28,12 @@ impl<L: Layout> RouteRules<L> {
         profitable & !self.escapes | escape & self.escapes
     }
 
-    /// The candidate mask of a packet with these [candidates](Self::wants) after it has left through a port; `is_last`
-    /// if that was its last hop in a dimension, as [`hop`](Self::hop) says.
+    /// The candidate mask of a packet with these [candidates](Self::candidates) after it has left through a port;
+    /// `is_last` if that was its last hop in a dimension, as [`hop`](Self::hop) says.
     #[inline(always)]
-    pub fn wants_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
+    pub fn candidates_next(&self, wanted: u64, port: Port, is_last: bool, offsets: &[i16], long: bool) -> u64 {
         if !self.masks_in_order {
-            return if is_last { self.wants(offsets, long) } else { wanted };
+            return if is_last { self.candidates(offsets, long) } else { wanted };
         }
         // Unpredictable, so computed without a branch. The first adaptive channel that is left is next to the escape
         // channel of its port.
@@ -97,7 +97,7 @@ mod tests {
                         let long = packet % 2 == 1;
                         let (from, to) = (NodeId::at(draw(topology.nodes())), NodeId::at(draw(topology.nodes())));
                         let mut offsets = requests.route(&*topology, from, to, packet);
-                        let mut wanted = requests.wants(&offsets, long);
+                        let mut wanted = requests.candidates(&offsets, long);
                         loop {
                             let left: Vec<usize> = (0..shape.dimensions).filter(|&at| offsets[at] != 0).collect();
                             if left.is_empty() {
@@ -106,8 +106,12 @@ mod tests {
                             let dimension = left[draw(left.len())];
                             let port = shape.port(dimension, offsets[dimension] > 0);
                             let is_last = requests.hop(from, to, packet, port, &mut offsets);
-                            wanted = requests.wants_next(wanted, port, is_last, &offsets, long);
-                            assert_eq!(wanted, requests.wants(&offsets, long), "{spec} {routing:?} {vcs} {offsets:?}");
+                            wanted = requests.candidates_next(wanted, port, is_last, &offsets, long);
+                            assert_eq!(
+                                wanted,
+                                requests.candidates(&offsets, long),
+                                "{spec} {routing:?} {vcs} {offsets:?}"
+                            );
                         }
                         assert_eq!(wanted, 0);
                     }

@@ -77,7 +77,8 @@ impl DirectRouting for Oblivious {
     }
 }
 
-/// The port of dimension order, and the channels among which one is drawn: only its own for a packet that goes straight.
+/// The port of dimension order, and the channels among which one is drawn: its own alone for a packet that goes on
+/// straight.
 fn in_order<L: Layout>(rules: &RouteRules<L>, head: &Head<'_>) -> Option<(Port, u32)> {
     let port = rules.deterministic(head)?;
     match head.input {

@@ -2,9 +2,9 @@
 //!
 //! In a direct network a packet carries the hops to go in each dimension. Here it carries its destination and two words
 //! of state, and route computation takes place at each switch. A **candidate** is a port, the virtual channels that the
-//! packet may take there, and the hops to go from there. Among the candidates of the first tier with an open channel the
-//! packet takes the one with fewest packets ahead; ties are broken at random. Candidates of later tiers are for packets
-//! that find no other: the escape channel.
+//! packet may take there, and the hops to go from there. Among the candidates of the first tier with an open channel
+//! the packet takes the one with fewest packets ahead; ties are broken at random. Candidates of later tiers are for
+//! packets that find no other: the escape channel.
 //!
 //! Some routings **weigh** minimal candidates against longer ones, by packets ahead times hops to go. They choose
 //! before they test whether the candidate is open, so that a momentarily busy minimal port does not cause a misroute.

@@ -74,7 +74,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return M::EMPTY;
         }
         match self.bets.get(node as usize) {
-            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.wants(output)),
+            Some(bets) => M::bit_if(Router::<M, Q, P>::NO_INPUT, bets.candidates(output)),
             None => self.woken(router, node, port, self.kind(output)),
         }
     }

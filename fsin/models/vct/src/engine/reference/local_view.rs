@@ -7,12 +7,12 @@ use crate::router::request::{OutputState, OutputVc};
 use fsin_core::topology::Port;
 
 /// The local view of a head at a node: the queues at the end of the previous cycle.
-pub(super) struct Near<'a> {
+pub(super) struct LocalView<'a> {
     pub(super) engine: &'a Reference,
     pub(super) node: NodeId,
 }
 
-impl Near<'_> {
+impl LocalView<'_> {
     /// \[packets\] In the neighbour's queue behind a channel.
     fn packets(&self, neighbour: NodeId, output: OutputVc) -> u32 {
         let queue = &self.engine.nodes[neighbour.index()].queues[output.index(self.engine.params.vcs)];
@@ -23,7 +23,7 @@ impl Near<'_> {
     }
 }
 
-impl OutputState for Near<'_> {
+impl OutputState for LocalView<'_> {
     fn fitting(&self, port: Port) -> u32 {
         let params = &self.engine.params;
         let fits = |output: OutputVc| self.space_ahead(output).is_some_and(|space| space >= params.packet_phits);

@@ -12,7 +12,7 @@ use crate::router::request::{Head, Input, OutputState, OutputVc};
 use fsin_core::topology::Port;
 
 /// The local view of a head at a node.
-pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
+pub(super) struct LocalView<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) rules: &'a Rules<L>,
     pub(super) router: &'a Router<M, Q, P>,
     pub(super) node: usize,
@@ -23,7 +23,7 @@ pub(super) struct Near<'a, L, M: Mask, const Q: usize, const P: usize> {
     pub(super) now: u64,
 }
 
-impl<L: Layout, M: Mask, const Q: usize, const P: usize> OutputState for Near<'_, L, M, Q, P> {
+impl<L: Layout, M: Mask, const Q: usize, const P: usize> OutputState for LocalView<'_, L, M, Q, P> {
     #[inline(always)]
     fn fitting(&self, port: Port) -> u32 {
         let layout = self.rules.layout;
