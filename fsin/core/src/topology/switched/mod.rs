@@ -12,6 +12,7 @@ use super::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 
 mod colour;
 mod cube;
+mod directed;
 mod dot;
 mod dragonfly;
 mod faults;
@@ -22,6 +23,7 @@ mod tree;
 
 pub use cube::Cube;
 pub(super) use cube::parse as parse_cube;
+pub use directed::{Destinations, LinkNote, Notes, parse_rate};
 pub use dragonfly::Dragonfly;
 pub(super) use dragonfly::parse as parse_dragonfly;
 pub(super) use graph::parse as parse_graph;
@@ -251,6 +253,8 @@ pub struct Switched {
     plan: Plan,
     /// By switch, in order, where a file names them.
     names: Vec<String>,
+    /// Where a file says more of its links than their delay in cycles.
+    notes: Option<Arc<Notes>>,
 }
 
 impl Switched {
@@ -261,13 +265,19 @@ impl Switched {
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan, names: Vec::new() })
+        Ok(Self { spec, geometry, fabric, plan, names: Vec::new(), notes: None })
     }
 
     /// The name of a switch, where a file names them.
     #[must_use]
     pub fn name(&self, node: NodeId) -> Option<&str> {
         self.names.get(node.index().checked_sub(self.fabric.endpoints())?).map(String::as_str)
+    }
+
+    /// What the file says of each link, where it does.
+    #[must_use]
+    pub fn notes(&self) -> Option<&Notes> {
+        self.notes.as_deref()
     }
 
     /// Adjacency and ports.
