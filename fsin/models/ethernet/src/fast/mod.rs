@@ -309,7 +309,8 @@ impl Fast {
             return self.hosts.arrive(link.device, &frame, self.now, notices);
         }
         if usize::from(frame.hops) > self.wiring.switches {
-            return self.storm(input, &frame);
+            self.storm(input, &frame);
+            return self.hosts.filter(frame.unit, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
         self.tables.forward(&self.wiring, input, &frame, self.now, &mut outputs);

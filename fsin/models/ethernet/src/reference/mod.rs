@@ -255,7 +255,7 @@ impl Reference {
                 };
                 storm.into()
             });
-            return;
+            return self.hosts.filter(frame.unit, notices);
         }
         let mut outputs = Vec::new();
         self.tables.forward(&self.wiring, input, &frame, self.now, &mut outputs);
